@@ -39,7 +39,7 @@ lock:  ## remake the locks with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
 	.venv-lock/bin/uv pip compile pyproject.toml --group build --quiet --universal --python-version 3.10 --generate-hashes \
 	  --constraint $(LOCK) --custom-compile-command 'make lock' --output-file $(DEMO_LOCK)
 
@@ -73,7 +73,6 @@ stores: setup  ## models in S3, as moto serves it
 	PYTHONPATH=.venv-stores $(BIN)/python -m pytest tests/model/test_remote_s3.py
 
 site: setup  ## the documentation as pages with search, in site/
-	$(PIP_INSTALL) 'mkdocs>=1.6'
 	$(BIN)/python -m tools.docs.site
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there

@@ -160,7 +160,7 @@ Shell completion (add the line to the shell's start-up file):
   zsh   eval "$(_DELEGATE_SIM_COMPLETE=zsh_source {_PROGRAM})"
   fish  _DELEGATE_SIM_COMPLETE=fish_source {_PROGRAM} | source
 
-Output is coloured on a terminal, unless NO_COLOR is set; COLUMNS sets its width.
+Output is colored on a terminal, unless NO_COLOR is set; COLUMNS sets its width.
 """
 
 

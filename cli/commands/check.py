@@ -77,7 +77,7 @@ def command(
 ) -> int:
     """Compare every model on every target with the committed baseline.
 
-    It fails if the number of partitions, delegate kernels or nodes on the CPU, the share delegated or the bytes across borders
+    It fails if the number of partitions, delegate kernels or nodes on the CPU, the share delegated or the boundary bytes
     got worse than the configuration allows, and says node by node what fell back, why, and what changed in the model. Without
     MODEL, all models of the configuration are checked.
     """

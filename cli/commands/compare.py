@@ -38,7 +38,7 @@ Examples:
 
 A is the first model on the target that the options describe; B is the second model, or the first again, on the same target
 except for what --with sets, or with the second delegate if two are named. An option goes to each side whose delegate has it.
-Nodes are matched by structure, so that renumbered or renamed nodes are still recognised. Each side applies its delegate only;
+Nodes are matched by structure, so that renumbered or renamed nodes are still recognized. Each side applies its delegate only;
 multiply-adds are counts, not an estimate of latency.
 """
 

@@ -55,7 +55,7 @@ def command(
 
     Refusals that one change would remove are one cause: inputs of unknown size, a converter setting, an operator, a shape, a
     rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
-    and bytes across borders, with the result if it alone were removed, and if it and all causes before it were removed.
+    and boundary bytes, with the result if it alone were removed, and if it and all causes before it were removed.
     """
     models = Models(paths)
     is_single = models.is_single and len(targets) == 1

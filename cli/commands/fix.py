@@ -27,7 +27,7 @@ Examples:
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
 
 A pass is a small rewrite (docs/passes.md lists them). Each is tried against the simulator and kept if more multiply-adds
-are delegated, then if there are fewer kernels, fewer bytes across borders, fewer partitions; with several targets, if one
+are delegated, then if there are fewer kernels, fewer boundary bytes, fewer partitions; with several targets, if one
 is better off and none worse. Before anything is written, both models run on this CPU (pip install 'delegate-sim[fix]'): an
 exact pass that changes one bit is an error. The exit code is 1 if no pass helps.
 """

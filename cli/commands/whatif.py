@@ -12,10 +12,10 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
-from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, NodeKey, Supposition
+from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.compare.compared_runs import simulated_side, supposed_side
+from delegate_sim.results.compare.compared_runs import hypothetical_side, simulated_side
 from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
@@ -37,7 +37,7 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-A is the model with the delegate's defaults and what --base sets; B is the supposition: the options given, and the model as
+A is the model with the delegate's defaults and what --base sets; B is the hypothetical: the options given, and the model as
 changed by --accept, --set-version, --batch, --fix-shapes and --to. --search instead searches the causes that keep nodes on the
 CPU under the options given.
 """
@@ -106,32 +106,32 @@ def command(
     Side A is the model as it is, side B the hypothetical change: log lines, numbers, and the nodes that move.
     """
     after = target
-    supposition = _supposition(accepted, versions, batch, fix_shapes, conversion)
+    hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     if goal is not None:
-        if supposition != Supposition() or base:
-            raise click.UsageError("--search takes options of the delegate only: leave out the suppositions and --base")
+        if hypothetical != HypotheticalChanges() or base:
+            raise click.UsageError("--search takes options of the delegate only: leave out the hypotheticals and --base")
         aim = parse_goal(goal)
         table = ModelTable(searched_columns(), is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
-    if before == after and supposition == Supposition():
+    if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
             "no change is given: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
 
     columns = compared_columns()
 
-    def supposed(path: str) -> Answer:
+    def assumed(path: str) -> Answer:
         model = read_model(path)
-        comparison = compare(simulated_side(model, before), supposed_side(model, after, supposition))
+        comparison = compare(simulated_side(model, before), hypothetical_side(model, after, hypothetical))
         return Answer(
             lambda: [advised_comparison(comparison).to_dict()],
-            lambda: compare_lines(advised_comparison(comparison), width(), verbose, _words(supposition)),
+            lambda: compare_lines(advised_comparison(comparison), width(), verbose, _words(hypothetical)),
             lambda: [compared_row(comparison)],
         )
 
-    return write_answers(models, form, output, ModelTable(columns, is_left_out=verbose), supposed)
+    return write_answers(models, form, output, ModelTable(columns, is_left_out=verbose), assumed)
 
 
 def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
@@ -149,9 +149,9 @@ _HIGHEST_VERSION = (1 << 31) - 1
 """The highest operator version that a file can store."""
 
 
-def _supposition(
+def _hypothetical(
     accepted: Sequence[str], versions: Sequence[str], batch: int | None, fix_shapes: bool, conversion: str | None
-) -> Supposition:
+) -> HypotheticalChanges:
     ops, nodes = set(), set()
     for text in accepted:
         key = _node(text)
@@ -170,21 +170,21 @@ def _supposition(
             op_versions[_operator(what)] = int(version)
         else:
             node_versions[key] = int(version)
-    return Supposition(
+    return HypotheticalChanges(
         frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
     )
 
 
-def _words(supposition: Supposition) -> str:
+def _words(hypothetical: HypotheticalChanges) -> str:
     """Describe the hypothetical changes of the model and of the delegate's verdicts."""
-    accepted = [*sorted(supposition.accepted_ops), *[f"node {_place(key)}" for key in sorted(supposition.accepted_nodes)]]
-    versions = [f"{op} at version {version}" for op, version in supposition.op_versions.items()]
-    versions += [f"node {_place(key)} at version {version}" for key, version in supposition.node_versions.items()]
+    accepted = [*sorted(hypothetical.accepted_ops), *[f"node {_place(key)}" for key in sorted(hypothetical.accepted_nodes)]]
+    versions = [f"{op} at version {version}" for op, version in hypothetical.op_versions.items()]
+    versions += [f"node {_place(key)} at version {version}" for key, version in hypothetical.node_versions.items()]
     words = [f"accepted: {', '.join(accepted)}"] if accepted else []
     words += versions
-    words += [f"batch {supposition.batch}"] if supposition.batch is not None else []
-    words += [f"converted to {supposition.conversion}"] if supposition.conversion else []
-    words += ["shapes as in the file"] if supposition.fixed_shapes else []
+    words += [f"batch {hypothetical.batch}"] if hypothetical.batch is not None else []
+    words += [f"converted to {hypothetical.conversion}"] if hypothetical.conversion else []
+    words += ["shapes as in the file"] if hypothetical.fixed_shapes else []
     return "; ".join(words)
 
 

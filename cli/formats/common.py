@@ -27,7 +27,7 @@ def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
     """Return titles for the columns of ``numbers``, worded for delegates, for compiler plugins, or for both."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left = (" / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes) for kind in words], strict=True))
-    return ("partitions", kernels, left, "delegated share", "multiply-adds", "border bytes")
+    return ("partitions", kernels, left, "delegated share", "multiply-adds", "boundary bytes")
 
 
 _NUMBERS = 6
@@ -82,7 +82,7 @@ def verdict(results: Results) -> str:
     counts = [f"{results.count(status):,} {word}" for status, word in _WORDS.items() if results.count(status)]
     total = counted(len(results.cases), "case") + (f" ({', '.join(counts)})" if counts else "")
     if results.command != "check":
-        return f"analysed: {total}"
+        return f"analyzed: {total}"
     return f"{'failed' if results.count(FAILED) or results.count(UNREADABLE) else 'passed'}: {total}"
 
 

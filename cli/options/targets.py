@@ -15,7 +15,6 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
-from ..console.terminal import add_first_line
 from ..gathering import Command
 from .completion import complete_releases
 from .configured_targets import configured_targets
@@ -157,7 +156,7 @@ def all_targets_options(command: Command) -> Command:
 
 def for_targets_options(command: Command) -> Command:
     """Add the options of ``targets_options`` except ``--delegate``, for a command that uses ``for_option`` instead."""
-    return _passing("targets", _named_targets, *_options())(command)
+    return _passing("targets", TargetArguments.targets, *_options())(command)
 
 
 def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] = (runtime_option(),)) -> Decorator:
@@ -170,14 +169,6 @@ def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] 
 
 def _targets_or_all(arguments: TargetArguments) -> list[Target]:
     return arguments.targets(unnamed=())
-
-
-def _named_targets(arguments: TargetArguments) -> list[Target]:
-    """Return the targets. If neither the user nor a configuration names a delegate, name the default in the first line."""
-    targets = arguments.configured()
-    if not targets and not arguments.delegates:
-        add_first_line(f"Delegate: {DEFAULT_DELEGATE} (the default)")
-    return targets or arguments.targets()
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:

@@ -30,9 +30,9 @@ _CHANGES_SHOWN = 5
 _INPUTS_SHOWN = 10
 
 
-def compare_lines(comparison: Comparison, width: int, verbose: bool, supposed: str = "") -> Iterator[Line]:
-    """Return the text of a comparison; ``supposed`` describes the hypothetical changes of B, if any."""
-    return _Text(comparison, width, verbose, supposed).lines()
+def compare_lines(comparison: Comparison, width: int, verbose: bool, assumed: str = "") -> Iterator[Line]:
+    """Return the text of a comparison; ``assumed`` describes the hypothetical changes of B, if any."""
+    return _Text(comparison, width, verbose, assumed).lines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class _ComparisonGroup:
 
 
 class _Text:
-    def __init__(self, comparison: Comparison, width: int, verbose: bool, supposed: str) -> None:
+    def __init__(self, comparison: Comparison, width: int, verbose: bool, assumed: str) -> None:
         self.comparison = comparison
-        self.supposed = supposed
+        self.assumed = assumed
         self.width = width
         self.verbose = verbose
         runs = comparison.a.run, comparison.b.run
@@ -95,8 +95,8 @@ class _Text:
         defaults = f" with defaults {side.run.target.defaults}" if side.run.target.defaults != other.run.target.defaults else ""
         options = _differing_options(side, other)
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
-        if self.supposed and title != "A":
-            yield from self._paragraph(message(f"supposed: {self.supposed}"), "  ")
+        if self.assumed and title != "A":
+            yield from self._paragraph(message(f"assumed: {self.assumed}"), "  ")
         if run.refusal is not None:
             refusal = run.refusal
             yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", _BAD)
@@ -231,7 +231,7 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
-    yield _row("bytes across borders", old.border_bytes, new.border_bytes)
+    yield _row("boundary bytes", old.border_bytes, new.border_bytes)
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
     yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
 

@@ -126,7 +126,7 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:
-    text = f"{measures_text(cost.measures, words, has_share=True)}, {cost.measures.border_bytes:,} bytes across borders"
+    text = f"{measures_text(cost.measures, words, has_share=True)}, {cost.measures.border_bytes:,} boundary bytes"
     return text + (f", {multiply_adds_share(cost)} of multiply-adds delegated" if cost.total_multiply_adds else "")
 
 
@@ -136,7 +136,7 @@ def _change_text(now: Cost, then: Cost) -> str:
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
     words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
-    words.append(f"bytes across borders {old.border_bytes:,} -> {new.border_bytes:,}")
+    words.append(f"boundary bytes {old.border_bytes:,} -> {new.border_bytes:,}")
     if now.total_multiply_adds or then.total_multiply_adds:
         words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)

@@ -132,7 +132,7 @@ def _hint(plan: FixPlan) -> str:
 def _numbers(standing: Standing) -> str:
     measures = standing.measures
     words = words_of(standing.target.delegate.name)
-    text = f"{measures_text(measures, words)}, {counted(measures.border_bytes, 'byte')} across borders"
+    text = f"{measures_text(measures, words)}, {counted(measures.border_bytes, 'boundary byte')}"
     if standing.total_multiply_adds:
         text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {_count(standing.total_multiply_adds)} "
         text += "multiply-adds delegated"

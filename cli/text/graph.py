@@ -119,7 +119,7 @@ def _tensor(tensor: Tensor) -> str:
 
 def _quantization(quantization: Quantization) -> str:
     if not quantization.is_affine:
-        return f"{quantization.kind} quantisation"
+        return f"{quantization.kind} quantization"
     if quantization.is_per_channel:
         return f"{len(quantization.scales)} scales along dimension {quantization.dimension}"
     zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0

@@ -46,7 +46,7 @@ LIVED = Columns(("target", "live"), 2, ())
 
 def compared_columns() -> Columns:
     """Return the columns for comparisons."""
-    return Columns(("delegated", "multiply-adds", "kernels", "border bytes", "to delegate", "to CPU"), 4, range(6))
+    return Columns(("delegated", "multiply-adds", "kernels", "boundary bytes", "to delegate", "to CPU"), 4, range(6))
 
 
 def searched_columns() -> Columns:

@@ -18,6 +18,7 @@ from .elements.tables import table
 _HEADING = "bold"
 _BAD = "bold red"
 _HINT = "cyan"
+_MOST_NAMED = 3
 CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
 _RIGHT = (0, 3, 4, 5)
 _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
@@ -63,9 +64,14 @@ LEGEND = (
 def verdict(sweep: Swept) -> str:
     """Return a one-line summary of a sweep."""
     failed = len(sweep.rows) - len(sweep.models)
-    text = f"{message(sweep.source.text)}: {counted(len(sweep.rows), 'conversion')} tried"
+    text = f"{message(sweep.source.text)}: {counted(len(sweep.rows), 'conversion')} tried for {_targets_text(sweep)}"
     text += f", {failed:,} without a model" if failed else ""
     return f"{text}; interrupted" if sweep.is_interrupted else text
+
+
+def _targets_text(sweep: Swept) -> str:
+    labels = [target.label for target in sweep.targets]
+    return " and ".join(labels) if len(labels) <= _MOST_NAMED else counted(len(labels), "target")
 
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
@@ -155,7 +161,7 @@ def target_title(sweep: Swept, target: SweepTarget) -> str:
 
 def target_titles(target: SweepTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
-    return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "border bytes")
+    return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "boundary bytes")
 
 
 def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:

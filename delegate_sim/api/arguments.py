@@ -17,7 +17,7 @@ from ..errors import ModelError, OptionError
 if TYPE_CHECKING:
     from ..delegates.base import Delegate
     from ..delegates.options import OptionValues
-    from ..hypothetical.hypothetical_changes import NodeKey, Supposition
+    from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
     from ..model.model import Model
     from ..runtime.target import Target
 
@@ -261,9 +261,9 @@ def require_truth(name: str, value: object) -> None:
         raise OptionError(f"{name} is true or false, not {_kind(value)}")
 
 
-def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> Supposition:
+def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> HypotheticalChanges:
     """Return the hypothetical changes that the arguments describe, without checking them against a model. Raises OptionError."""
-    from ..hypothetical.hypothetical_changes import CONVERSIONS, Supposition
+    from ..hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges
 
     if isinstance(accept, str | int):
         accept = (accept,)
@@ -279,7 +279,7 @@ def supposition_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conv
     require_truth("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion is one of {', '.join(CONVERSIONS)}, not {conversion!r}")
-    return Supposition(
+    return HypotheticalChanges(
         frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
     )
 

@@ -16,12 +16,12 @@ from .arguments import (
     changed_target,
     defaults_of,
     delegate_of,
+    hypothetical_changes_of,
     model_of,
     names_of,
     paths_of,
     public,
     require_truth,
-    supposition_of,
     target_of,
     targets_of,
     warn_of_former_name,
@@ -235,17 +235,17 @@ def whatif(
     Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
-    from ..hypothetical.hypothetical_changes import Supposition
-    from ..results.compare.compared_runs import simulated_side, supposed_side
+    from ..hypothetical.hypothetical_changes import HypotheticalChanges
+    from ..results.compare.compared_runs import hypothetical_side, simulated_side
     from ..results.compare.comparison import compare
 
     before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     after = changed_target(before, options, changed)
-    supposition = supposition_of(accept, set_versions, batch, fix_shapes, to)
-    if after == before and supposition == Supposition():
+    hypothetical = hypothetical_changes_of(accept, set_versions, batch, fix_shapes, to)
+    if after == before and hypothetical == HypotheticalChanges():
         raise OptionError("no change is given: give accept, set_versions, batch, fix_shapes, to or changed")
     loaded = model_of(model)
-    return advised_comparison(compare(simulated_side(loaded, before), supposed_side(loaded, after, supposition)))
+    return advised_comparison(compare(simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical)))
 
 
 @public

@@ -114,7 +114,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.quantization not in QUANTIZATIONS:
-            raise OptionError(printable(f"there is no quantisation {self.quantization!r}; there are {', '.join(QUANTIZATIONS)}"))
+            raise OptionError(printable(f"there is no quantization {self.quantization!r}; there are {', '.join(QUANTIZATIONS)}"))
         for name in self.options:
             if name not in OPTIONS:
                 raise OptionError(printable(f"there is no setting {name!r}; there are {', '.join(OPTIONS)}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..graph.effort import Effort
-from ..hypothetical.hypothetical_changes import NodeKey, Supposition
+from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
 from ..results.report.multiply_adds import multiply_adds
 from ..results.report.placement import on_cpu
@@ -26,7 +26,7 @@ def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diag
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort)
-    first = examiner.simulate(Supposition(), {})
+    first = examiner.simulate(HypotheticalChanges(), {})
     run, now = first.run, first.cost()
     blockers = find_causes(model, examiner.simulate, effort)
     weights = {

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 from ..delegates.options import parse_options
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
-from ..hypothetical.hypothetical_changes import Edited, NodeKey, Supposition, changed, refuse_unknown_names, simulate_changed
+from ..hypothetical.hypothetical_changes import (
+    Edited,
+    HypotheticalChanges,
+    NodeKey,
+    changed,
+    refuse_unknown_names,
+    simulate_changed,
+)
 from ..model.model import Model
 from ..releases.catalogue import Release
 from ..results.report.measures import Measures, measure
@@ -93,15 +100,15 @@ class Examiner:
             if target.options[option.name] != option.default_in(target.defaults)
         }
 
-    def simulate(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with the hypothetical changes ``supposition`` and with changed options of the delegate."""
-        target = supposition.changed_target(self.target)
+    def simulate(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
+        """Simulate the model with the hypothetical changes ``hypothetical`` and with changed options of the delegate."""
+        target = hypothetical.changed_target(self.target)
         key = (
-            supposition.changes,
-            supposition.accepted_nodes,
-            supposition.accepted_ops,
-            supposition.ended,
-            supposition.repaired_nodes,
+            hypothetical.changes,
+            hypothetical.accepted_nodes,
+            hypothetical.accepted_ops,
+            hypothetical.ended,
+            hypothetical.repaired_nodes,
             target.assume_ops_registered,
             target.release,
             frozenset(options.items()),
@@ -111,22 +118,22 @@ class Examiner:
                 delegate, all_options = target.delegate, {**self._given, **options}
                 target = replace(target, options=parse_options(delegate.name, delegate.options, all_options, target.defaults))
             self._effort.spend(target.delegate.effort)
-            change = self._changed(supposition, target.release)
+            change = self._changed(hypothetical, target.release)
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
-            self._known[key] = Examined(simulate_changed(change, target, supposition, self._cache), change)
+            self._known[key] = Examined(simulate_changed(change, target, hypothetical, self._cache), change)
         return self._known[key]
 
-    def _changed(self, supposition: Supposition, release: Release) -> Edited:
+    def _changed(self, hypothetical: HypotheticalChanges, release: Release) -> Edited:
         """Return the changed model, from the cache if possible.
 
         Many hypothetical changes share one model and differ only in the nodes that the delegate accepts.
         """
-        key = supposition.changes, release
+        key = hypothetical.changes, release
         for known, change in self._changes:
             if known == key:
-                refuse_unknown_names(self.model, supposition)
+                refuse_unknown_names(self.model, hypothetical)
                 return change
-        change = changed(self.model, supposition, release)
+        change = changed(self.model, hypothetical, release)
         self._changes.append((key, change))
         return change

@@ -162,7 +162,7 @@ def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
         ("more-partitions", "partitions", "partitions"),
         ("more-delegate-kernels", words.kernels, "delegate_kernels"),
         ("more-fallback-nodes", words.left_nodes, "fallback_nodes"),
-        ("more-border-bytes", "bytes across borders", "border_bytes"),
+        ("more-border-bytes", "boundary bytes", "border_bytes"),
     )
 
 

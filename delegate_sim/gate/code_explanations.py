@@ -45,7 +45,7 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             f"Look at the nodes that fell back, or set a tolerance for multiply-add-share. {_AGREE}",
         ),
         "more-border-bytes": Explanation(
-            "more bytes across borders than in the baseline",
+            "more boundary bytes than in the baseline",
             "More bytes go into and out of the delegate's kernels in one inference, not counting constants.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
         ),

@@ -137,7 +137,7 @@ def _against_baseline(
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no previously delegated node fell back: the borders between partitions have moved")
+        notes.append("no previously delegated node fell back: the boundaries between partitions have moved")
     if better and not worse:
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep it that way: {update_command(case.path)}")

@@ -11,16 +11,16 @@ from ..versions.explanation import expected_version
 from .model_editing import Edited, Editor, NodeKey, edited
 
 
-def demanded_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
+def demanded_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
     """Return the version that a converter would write for each builtin operator.
 
-    ``supposed`` gives the versions that some nodes need. The version that any other node needs is derived from the node.
+    ``assumed`` gives the versions that some nodes need. The version that any other node needs is derived from the node.
     """
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
         for node in graph.nodes:
             if not node.is_custom:
-                demanded = supposed.get(NodeKey(graph.index, node.index)) or expected_version(graph.view(node))
+                demanded = assumed.get(NodeKey(graph.index, node.index)) or expected_version(graph.view(node))
                 highest[node.op] = max(demanded, highest.get(node.op, 1))
     return highest
 
@@ -34,6 +34,6 @@ def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
     return edited(model, set_versions)
 
 
-def with_converted_versions(model: Model, supposed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
+def with_converted_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
     """Return the model with the versions that a converter would write (see ``demanded_versions``)."""
-    return with_versions(model, demanded_versions(model, supposed))
+    return with_versions(model, demanded_versions(model, assumed))

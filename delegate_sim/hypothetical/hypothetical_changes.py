@@ -24,8 +24,8 @@ from .type_conversion import CONVERSIONS
 __all__ = [
     "CONVERSIONS",
     "Edited",
+    "HypotheticalChanges",
     "NodeKey",
-    "Supposition",
     "changed",
     "changed_model",
     "refuse_unknown_names",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Supposition:
+class HypotheticalChanges:
     """The assumptions about a model and its target.
 
     ``op_versions`` and ``node_versions`` set the versions of operators and of single nodes. ``batch`` is the first dimension of
@@ -83,58 +83,62 @@ class Supposition:
         )
 
 
-def simulate_if(model: Model, target: Target, supposition: Supposition) -> Run:
-    """Simulate a model under the assumptions in ``supposition``.
+def simulate_if(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Run:
+    """Simulate a model under the assumptions in ``hypothetical``.
 
     Raise OptionError if the model lacks a named operator or node.
     """
-    return simulate_changed(changed(model, supposition, target.release), target, supposition)
+    return simulate_changed(changed(model, hypothetical, target.release), target, hypothetical)
 
 
-def simulate_changed(change: Edited, target: Target, supposition: Supposition, cache: AnalysisCache | None = None) -> Run:
-    """Simulate a model that ``changed`` returned for the same ``supposition``."""
-    repaired = frozenset([(key.subgraph, key.node) for key in change.present(supposition.repaired_nodes).values()])
-    accepted = _accepted(change, supposition)
-    assumptions = Assumptions(accepted, supposition.fixed_shapes, repaired, supposition.ended)
-    return simulate(change.model, supposition.changed_target(target), assumptions, cache)
+def simulate_changed(
+    change: Edited, target: Target, hypothetical: HypotheticalChanges, cache: AnalysisCache | None = None
+) -> Run:
+    """Simulate a model that ``changed`` returned for the same ``hypothetical``."""
+    repaired = frozenset([(key.subgraph, key.node) for key in change.present(hypothetical.repaired_nodes).values()])
+    accepted = _accepted(change, hypothetical)
+    assumptions = Assumptions(accepted, hypothetical.fixed_shapes, repaired, hypothetical.ended)
+    return simulate(change.model, hypothetical.changed_target(target), assumptions, cache)
 
 
-def changed(model: Model, supposition: Supposition, release: Release = NEWEST) -> Edited:
+def changed(model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST) -> Edited:
     """Return the model with the assumed changes, or the original model if nothing changes.
 
     Raise OptionError if the model lacks a named operator or node, and LimitError if the changed model is too large to simulate.
     """
-    refuse_unknown_names(model, supposition)
+    refuse_unknown_names(model, hypothetical)
     with naming_model(model.path):
-        return _changed(model, supposition, supposition.release or release)
+        return _changed(model, hypothetical, hypothetical.release or release)
 
 
-def _changed(model: Model, supposition: Supposition, release: Release) -> Edited:
+def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release) -> Edited:
     result = unchanged(model)
-    if supposition.removed_nodes:
-        result = result.then(lambda model: without_nodes(model, supposition.removed_nodes))
-    for nodes, change in ((supposition.float_nodes, with_float_arithmetic), (supposition.inlined_nodes, with_inlined_nodes)):
+    if hypothetical.removed_nodes:
+        result = result.then(lambda model: without_nodes(model, hypothetical.removed_nodes))
+    for nodes, change in ((hypothetical.float_nodes, with_float_arithmetic), (hypothetical.inlined_nodes, with_inlined_nodes)):
         present = frozenset(result.present(nodes).values())
         if present:
             result = result.then(functools.partial(change, nodes=present))
-    if supposition.batch is not None or supposition.fixed_inputs or supposition.fixed_shapes:
-        all_sizes = supposition.fixed_inputs or supposition.fixed_shapes
-        result = result.then(lambda model: with_inputs(model, release, supposition.batch, all_sizes=all_sizes))
-    if supposition.conversion:
-        result = result.then(CONVERSIONS[supposition.conversion])
-    if supposition.op_versions or supposition.node_versions:
-        now = result.present(supposition.node_versions)
-        versions = {now[key]: version for key, version in supposition.node_versions.items() if key in now}
-        if supposition.conversion and versions:
+    if hypothetical.batch is not None or hypothetical.fixed_inputs or hypothetical.fixed_shapes:
+        all_sizes = hypothetical.fixed_inputs or hypothetical.fixed_shapes
+        result = result.then(lambda model: with_inputs(model, release, hypothetical.batch, all_sizes=all_sizes))
+    if hypothetical.conversion:
+        result = result.then(CONVERSIONS[hypothetical.conversion])
+    if hypothetical.op_versions or hypothetical.node_versions:
+        now = result.present(hypothetical.node_versions)
+        versions = {now[key]: version for key, version in hypothetical.node_versions.items() if key in now}
+        if hypothetical.conversion and versions:
             # All nodes of an operator share the version that the converter writes.
             result = result.then(lambda model: with_converted_versions(model, versions))
-        result = result.then(lambda model: edited(model, lambda editor: _set_versions(editor, supposition.op_versions, versions)))
+        result = result.then(
+            lambda model: edited(model, lambda editor: _set_versions(editor, hypothetical.op_versions, versions))
+        )
     return result
 
 
-def changed_model(model: Model, supposition: Supposition, release: Release = NEWEST) -> Model:
+def changed_model(model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST) -> Model:
     """Return the changed model, without the origins of its nodes (see ``changed``)."""
-    return changed(model, supposition, release).model
+    return changed(model, hypothetical, release).model
 
 
 def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions: Mapping[NodeKey, int]) -> None:
@@ -146,36 +150,36 @@ def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions:
     editor.nodes = [(origin, with_version(node)) for origin, node in editor.nodes]
 
 
-def _accepted(change: Edited, supposition: Supposition) -> dict[int, frozenset[int]]:
+def _accepted(change: Edited, hypothetical: HypotheticalChanges) -> dict[int, frozenset[int]]:
     nodes_by_subgraph: dict[int, set[int]] = {}
-    for key in change.present(supposition.accepted_nodes).values():
+    for key in change.present(hypothetical.accepted_nodes).values():
         nodes_by_subgraph.setdefault(key.subgraph, set()).add(key.node)
-    if supposition.accepted_ops:
+    if hypothetical.accepted_ops:
         for graph in file_graphs(change.model):
             nodes_by_subgraph.setdefault(graph.index, set()).update(
-                node.index for node in graph.nodes if node.op in supposition.accepted_ops
+                node.index for node in graph.nodes if node.op in hypothetical.accepted_ops
             )
     return {subgraph: frozenset(nodes) for subgraph, nodes in nodes_by_subgraph.items()}
 
 
-def refuse_unknown_names(model: Model, supposition: Supposition) -> None:
+def refuse_unknown_names(model: Model, hypothetical: HypotheticalChanges) -> None:
     """Raise OptionError if the model lacks a named operator or node, or if the batch is smaller than 1."""
     graphs = file_graphs(model)
     ops = {node.op for graph in graphs for node in graph.nodes}
-    for op in _named(supposition):
+    for op in _named(hypothetical):
         if op not in ops:
             raise OptionError(f"the model has no node of {op}; its operators are {', '.join(sorted(ops))}")
-    for key in _keys(supposition):
+    for key in _keys(hypothetical):
         if not (0 <= key.subgraph < len(graphs) and 0 <= key.node < len(graphs[key.subgraph].nodes)):
             raise OptionError(f"the model has no node {key.node} in subgraph {key.subgraph}")
-    if supposition.batch is not None and supposition.batch < 1:
-        raise OptionError(f"a batch has at least 1 element, not {supposition.batch}")
+    if hypothetical.batch is not None and hypothetical.batch < 1:
+        raise OptionError(f"a batch has at least 1 element, not {hypothetical.batch}")
 
 
-def _named(supposition: Supposition) -> Iterator[str]:
-    yield from sorted(supposition.accepted_ops)
-    yield from supposition.op_versions
+def _named(hypothetical: HypotheticalChanges) -> Iterator[str]:
+    yield from sorted(hypothetical.accepted_ops)
+    yield from hypothetical.op_versions
 
 
-def _keys(supposition: Supposition) -> Iterable[NodeKey]:
-    return [*supposition.accepted_nodes, *supposition.node_versions]
+def _keys(hypothetical: HypotheticalChanges) -> Iterable[NodeKey]:
+    return [*hypothetical.accepted_nodes, *hypothetical.node_versions]

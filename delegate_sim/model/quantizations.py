@@ -34,7 +34,7 @@ def read_quantizations(tables: Tables) -> Quantizations:
     zero_starts, zero_counts = tables.vectors("zero_point", "zero points")
     buffer.spend(sum(scale_counts) * 4 + sum(zero_counts) * 8, "its scales and zero points")
     kinds = tables.numbers("details_type")
-    places = tables.targets("details", "quantisation details")
+    places = tables.targets("details", "quantization details")
     positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
     details = Tables(buffer, "BlockwiseQuantization", positions, "QuantizationDetails")
     if not any(scale_counts) and not any(positions):

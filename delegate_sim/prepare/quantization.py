@@ -49,7 +49,7 @@ def check_activation_range(node: KernelNode, result: KernelTensor, activation: s
     for bound in _ACTIVATION_BOUNDS.get(activation, ()):
         node.ensure(
             result.scale != 0 and abs(bound / result.scale) <= _GREATEST_QUANTIZED_BOUND,
-            "the bounds of the fused activation cannot be quantised with the scale of the output",
+            "the bounds of the fused activation cannot be quantized with the scale of the output",
         )
 
 
@@ -81,10 +81,10 @@ def check_convolution_quantization(
     """
     quantization = affine_quantization(weights)
     if quantization is None:
-        node.fail("the weights have no affine quantisation")
+        node.fail("the weights have no affine quantization")
     scale_count = len(quantization.scales)
     node.ensure(scale_count in (1, channels), "the number of scales is not that of the output channels")
-    node.ensure(affine_quantization(source) is not None, "the input has no affine quantisation")
+    node.ensure(affine_quantization(source) is not None, "the input has no affine quantization")
     if scale_count > 1:
         node.ensure_type(source, ("INT8", "INT16"))
         node.ensure_type(weights, ("INT8", "INT4"))

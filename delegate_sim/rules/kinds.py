@@ -142,10 +142,10 @@ TENSOR_TYPE = Kind(
 HYBRID = Kind(
     "hybrid",
     Problem.QUANTIZATION,
-    "float activations with quantised weights",
+    "float activations with quantized weights",
     "The operator is not taken with operands of different types, such as float activations with integer weights.",
-    "Quantise fully (int8 with a representative data set), or keep weights and activations in one type.",
-    "quantise fully, or keep all operands in one type",
+    "Quantize fully (int8 with a representative data set), or keep weights and activations in one type.",
+    "quantize fully, or keep all operands in one type",
 )
 RANK = Kind(
     "rank",
@@ -198,10 +198,10 @@ ACTIVATION = Kind(
 QUANTIZATION = Kind(
     "quantization",
     Problem.QUANTIZATION,
-    "quantisation parameters",
-    "The operator requires particular quantisation parameters.",
-    "Quantise with a representative data set, and with the parameters that are required.",
-    "quantise with the parameters that are required",
+    "quantization parameters",
+    "The operator requires particular quantization parameters.",
+    "Quantize with a representative data set, and with the parameters that are required.",
+    "quantize with the parameters that are required",
 )
 NEIGHBOR = Kind(
     "neighbouring-node",
@@ -340,7 +340,7 @@ OPERATOR_NOT_REGISTERED = Kind(
     "that do not take dynamic-sized tensors are never asked.",
     "Register the operator with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and say so with "
     "--assume-ops-registered; or convert the model without it.",
-    "register it with the interpreter (for Flex operators link the Flex delegate) and analyse with "
+    "register it with the interpreter (for Flex operators link the Flex delegate) and analyze with "
     "--assume-ops-registered; or convert without it",
     is_shared=True,
 )

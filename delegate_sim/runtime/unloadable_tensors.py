@@ -170,7 +170,7 @@ def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
     rank = len(tensor.shape)
     if dimension < 0 or (rank and dimension >= rank):
         line = f"quantized_dimension must be in range [0, {rank}). Was {dimension}."
-        return f"it is quantised along dimension {dimension} of {rank}", line
+        return f"it is quantized along dimension {dimension} of {rank}", line
     if scales != 1 and rank and scales != tensor.shape[dimension]:
         size = tensor.shape[dimension]
         line = f"num_scales must be 1 for per-layer quantization, or {size} for per-axis quantization, but got {scales}."

@@ -13,9 +13,9 @@ from ..foundation.converter_attributes import DENSE_PER_TENSOR, INT16X8, OLD_DYN
 from ..rules.kinds import Explanation
 
 _FLOAT_CONVERSION = "leave converter.optimizations empty for a float model"
-_FULL_INTEGER = "set converter.representative_dataset for full integer quantisation"
+_FULL_INTEGER = "set converter.representative_dataset for full integer quantization"
 _WEIGHTS_OF_ANOTHER_TOOL = (
-    "Quantise the weights to INT8 instead, in the tool that made them narrower: the post-training quantisation of "
+    "Quantize the weights to INT8 instead, in the tool that made them narrower: the post-training quantization of "
     "tf.lite.TFLiteConverter produces no such weights. "
 )
 
@@ -34,67 +34,67 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
     {
         "hybrid-weights": Explanation(
             "INT8 weights with float data",
-            "The weights are quantised, the data is not: the kernel quantises its operand at run time. Dynamic range "
-            "quantisation produces such nodes.",
+            "The weights are quantized, the data is not: the kernel quantizes its operand at run time. Dynamic range "
+            "quantization produces such nodes.",
             f"{OPTIMIZED} without a representative dataset causes it: "
             f"{_FLOAT_CONVERSION}, {_FULL_INTEGER}, or add tf.float16 to converter.target_spec.supported_types for float16 "
             "weights.",
         ),
         "asymmetric-quantize-inputs": Explanation(
-            "operand quantised asymmetrically at run time",
-            "The option asymmetric_quantize_inputs of a node with quantised weights and float data is set: the kernel gives the "
-            "operand a zero point of its own when it quantises it.",
-            f"Dynamic range quantisation always sets it ({OPTIMIZED} without a "
-            f"representative dataset): {_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantisation without it, "
+            "operand quantized asymmetrically at run time",
+            "The option asymmetric_quantize_inputs of a node with quantized weights and float data is set: the kernel gives the "
+            "operand a zero point of its own when it quantizes it.",
+            f"Dynamic range quantization always sets it ({OPTIMIZED} without a "
+            f"representative dataset): {_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantization without it, "
             f"set {OLD_DYNAMIC_RANGE_QUANTIZER} and {PER_TENSOR}.",
         ),
         "per-channel": Explanation(
             "one scale for each channel",
-            "The weights of a node with float data, or the tensor that is quantised or dequantised, have one scale for each "
+            "The weights of a node with float data, or the tensor that is quantized or dequantized, have one scale for each "
             "channel instead of a single one.",
             f"{PER_TENSOR} gives one scale for each tensor; for FULLY_CONNECTED only, so does {DENSE_PER_TENSOR}. Accuracy may "
             "suffer.",
         ),
         "int8-type": Explanation(
             "INT8 data",
-            "The operator works on tensors of type INT8, which full integer quantisation produces.",
+            "The operator works on tensors of type INT8, which full integer quantization produces.",
             "converter.representative_dataset with tf.lite.Optimize.DEFAULT causes it; leave both out for a float model. Give "
             "data that the model itself keeps in INT8 another type with tf.cast.",
         ),
         "int16-type": Explanation(
             "INT16 data",
-            "The operator works on tensors of type INT16, which quantisation with 16-bit activations and 8-bit weights produces.",
+            "The operator works on tensors of type INT16, which quantization with 16-bit activations and 8-bit weights produces.",
             f"{INT16X8} in converter.target_spec.supported_ops causes it: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. Give "
             "data that the model itself keeps in INT16 another type with tf.cast.",
         ),
         "int16-unquantized": Explanation(
             "INT16 data without scales",
-            "The operator computes with INT16 integers as they are, not with quantised values.",
+            "The operator computes with INT16 integers as they are, not with quantized values.",
             "In the model's code, compute in int32 or float32 (tf.cast).",
         ),
         "uint8-type": Explanation(
             "UINT8 data",
-            "The operator works on tensors of type UINT8: quantised ones from the time before INT8, or images.",
+            "The operator works on tensors of type UINT8: quantized ones from the time before INT8, or images.",
             "Make the model's inputs and outputs float32 or INT8 (converter.inference_input_type and inference_output_type), "
             "and cast images to float32 before the first operator.",
         ),
         "quantized-bias-type": Explanation(
             "explicit type of the bias",
             "The option quantized_bias_type of a node with INT16 data and INT8 weights says in which type it accumulates.",
-            f"Quantisation with {INT16X8} causes it, whatever converter._experimental_full_integer_quantization_bias_type is: "
+            f"Quantization with {INT16X8} causes it, whatever converter._experimental_full_integer_quantization_bias_type is: "
             "use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
         ),
         "int4-weights": Explanation(
             "INT4 weights",
             "The weights or the table have 4 bits for each element.",
-            f"{_WEIGHTS_OF_ANOTHER_TOOL}In training with quantisation, leave converter._experimental_low_bit_qat off.",
+            f"{_WEIGHTS_OF_ANOTHER_TOOL}In training with quantization, leave converter._experimental_low_bit_qat off.",
         ),
         "int2-weights": Explanation(
             "INT2 weights", "The weights or the table have 2 bits for each element.", _WEIGHTS_OF_ANOTHER_TOOL.strip()
         ),
-        "int4-type": _data("INT4", "Quantise to INT8 instead, in the tool that quantised the model."),
-        "uint4-type": _data("UINT4", "Quantise to INT8 instead, in the tool that quantised the model."),
-        "int2-type": _data("INT2", "Quantise to INT8 instead, in the tool that quantised the model."),
+        "int4-type": _data("INT4", "Quantize to INT8 instead, in the tool that quantized the model."),
+        "uint4-type": _data("UINT4", "Quantize to INT8 instead, in the tool that quantized the model."),
+        "int2-type": _data("INT2", "Quantize to INT8 instead, in the tool that quantized the model."),
         "sparse-weights": Explanation(
             "sparse weights",
             "The weights are stored without their zeros, with the pattern of sparsity beside them.",
@@ -106,9 +106,9 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
             "Convert again with tf.lite.TFLiteConverter, which writes weights in the default order.",
         ),
         "narrow-range": Explanation(
-            "fake quantisation with narrow range",
-            "FAKE_QUANT leaves out the lowest quantised value (narrow_range).",
-            "Call tf.quantization.fake_quant_with_min_max_vars with narrow_range=False; or quantise the model while converting "
+            "fake quantization with narrow range",
+            "FAKE_QUANT leaves out the lowest quantized value (narrow_range).",
+            "Call tf.quantization.fake_quant_with_min_max_vars with narrow_range=False; or quantize the model while converting "
             "it, which leaves no FAKE_QUANT.",
         ),
         "upward-rescale": Explanation(
@@ -207,7 +207,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         "transposed-convolution-bias": Explanation(
             "bias of a transposed convolution",
             "TRANSPOSE_CONV has a bias as its fourth operand.",
-            "Build the layer with use_bias=False and without a batch normalisation after it, whose offset becomes a bias.",
+            "Build the layer with use_bias=False and without a batch normalization after it, whose offset becomes a bias.",
         ),
         "basic-lstm": Explanation(
             "basic LSTM kernel",

@@ -158,15 +158,15 @@ def test_whatif_is_what_the_command_says(model, printed):
 
 
 @pytest.mark.parametrize(
-    ("supposed", "delegated"),
+    ("assumed", "delegated"),
     [
         ({"accept": "ROUND"}, 3), ({"accept": [1]}, 3), ({"accept": [(0, 1), 2]}, 4), ({"set_versions": {"ADD": 1}}, 3),
         ({"set_versions": {(0, 2): 1}}, 3), ({"batch": 8}, 2), ({"fix_shapes": True}, 2), ({"to": "float"}, 2),
         ({"changed": {"delegate": "xnnpack"}}, 4),
     ],
 )  # fmt: skip
-def test_each_thing_that_can_be_supposed(model, supposed, delegated):
-    found = delegate_sim.whatif(model, **supposed, defaults="api")
+def test_each_thing_that_can_be_assumed(model, assumed, delegated):
+    found = delegate_sim.whatif(model, **assumed, defaults="api")
     assert (found.a.measures.delegated_nodes, found.b.measures.delegated_nodes) == (2, delegated)
 
 

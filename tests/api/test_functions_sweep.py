@@ -50,7 +50,7 @@ def test_the_best_model_is_written(source, tmp_path):
     ("arguments", "words"),
     [
         ({"best_for": "nnapi"}, "give both"),
-        ({"settings": "int9"}, "there is no quantisation 'int9'"),
+        ({"settings": "int9"}, "there is no quantization 'int9'"),
         ({"shapes": {"x": (0,)}}, "a shape is"),
         ({"all": 1}, "all is true or false"),
         ({"delegates": []}, "no delegate is given"),

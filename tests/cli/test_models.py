@@ -125,13 +125,13 @@ def test_beyond_three_models_every_command_has_a_table(run, folder, arguments, h
     assert "=== models/sub/b.tflite ===" in run(*arguments, "--verbose").stdout
 
 
-def test_the_table_of_a_supposition_says_what_moves(run, folder):
+def test_the_table_of_a_hypothetical_says_what_moves(run, folder):
     chain_model(MIXED).write(folder / "models" / "z.tflite")
     lines = run("whatif", "models", *VX, "--accept", "ROUND", COLUMNS="160").stdout.splitlines()
     assert lines[2].split() == ["a.tflite", "75", "%", "->", "100", "%", "-", "2", "->", "1", "64", "->", "32", "1", "0"]
 
 
-def test_a_supposition_that_a_model_has_no_use_for_names_the_model(run, folder):
+def test_a_hypothetical_that_a_model_has_no_use_for_names_the_model(run, folder):
     for path in ALL[1:]:
         chain_model(["RELU"]).write(folder / path)
     chain_model(["ROUND"]).write(folder / ALL[0])

@@ -53,15 +53,15 @@ def test_names_are_short_where_they_can_be():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("int9", "there is no quantisation 'int9'"),
-        ("", "there is no quantisation ''"),
+        ("int9", "there is no quantization 'int9'"),
+        ("", "there is no quantization ''"),
         ("int8+fast", "there is no setting 'fast'"),
         ("float+integer-io", "the setting integer-io does not go with float"),
         ("int8+per-tensor+dense-per-tensor", "the settings dense-per-tensor and per-tensor do not go together"),
         ("float+x=1x2", "sizes of inputs go with the setting fixed"),
         ("float+fixed+x=1x0", "'1x0' is no shape"),
         ("float+fixed+x=", "'' is no shape"),
-        ("\x1b", "there is no quantisation"),
+        ("\x1b", "there is no quantization"),
     ],
 )
 def test_settings_that_do_not_exist_are_one_line(text, words):

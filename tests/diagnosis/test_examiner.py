@@ -1,4 +1,4 @@
-"""Suppositions about one model, one after another."""
+"""Hypotheticals about one model, one after another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.errors import OptionError
 from delegate_sim.graph.effort import Effort
-from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate
@@ -31,33 +31,33 @@ def examiner_of(content, name):
     return Examiner(model, Target(delegate, parse_options(name, delegate.options, {}), NEWEST, "api"), Effort(model))
 
 
-def suppositions(model):
-    """Return what may be supposed of a model, such that what is found out of one would be wrong for the next."""
+def hypotheticals(model):
+    """Return what may be assumed of a model, such that what is found out of one would be wrong for the next."""
     keys = [NodeKey(graph.index, node.index) for graph in model.subgraphs for node in graph.nodes]
     older = dict.fromkeys(keys[::2], 1)
     return (
-        Supposition(),
-        Supposition(accepted_nodes=frozenset(keys[::2])),
-        Supposition(accepted_nodes=frozenset(keys[1::2])),
-        Supposition(node_versions=older),
-        Supposition(node_versions=older, accepted_nodes=frozenset(keys[:1])),
-        Supposition(repaired_nodes=frozenset(keys), accepted_nodes=frozenset(keys[1:2])),
-        Supposition(fixed_shapes=True),
-        Supposition(node_versions=older, accepted_nodes=frozenset(keys[1:])),
-        Supposition(),
+        HypotheticalChanges(),
+        HypotheticalChanges(accepted_nodes=frozenset(keys[::2])),
+        HypotheticalChanges(accepted_nodes=frozenset(keys[1::2])),
+        HypotheticalChanges(node_versions=older),
+        HypotheticalChanges(node_versions=older, accepted_nodes=frozenset(keys[:1])),
+        HypotheticalChanges(repaired_nodes=frozenset(keys), accepted_nodes=frozenset(keys[1:2])),
+        HypotheticalChanges(fixed_shapes=True),
+        HypotheticalChanges(node_versions=older, accepted_nodes=frozenset(keys[1:])),
+        HypotheticalChanges(),
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DELEGATE_NAMES)
-def test_what_was_supposed_before_changes_nothing(name):
+def test_what_was_assumed_before_changes_nothing(name):
     for path in MODELS if name == "nnapi" else MODELS[DELEGATE_NAMES.index(name) % EVERY :: EVERY]:
         content = path.read_bytes()
         one = examiner_of(content, name)
         one._most_known = 1
-        for supposition in suppositions(one.model):
-            found = one.simulate(supposition, {})
-            fresh = examiner_of(content, name).simulate(supposition, {})
+        for hypothetical in hypotheticals(one.model):
+            found = one.simulate(hypothetical, {})
+            fresh = examiner_of(content, name).simulate(hypothetical, {})
             assert Report(found.change.model, (found.run,)).to_json() == Report(fresh.change.model, (fresh.run,)).to_json()
 
 
@@ -81,10 +81,10 @@ DIFFERENT = {
 NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "assume_ops_registered", "repaired_nodes"}
 
 
-@pytest.mark.parametrize("field", dataclasses.fields(Supposition), ids=lambda field: field.name)
-def test_suppositions_that_differ_in_anything_are_simulated_each(field):
+@pytest.mark.parametrize("field", dataclasses.fields(HypotheticalChanges), ids=lambda field: field.name)
+def test_hypotheticals_that_differ_in_anything_are_simulated_each(field):
     examiner = examiner_of(chain_model(["RELU", "TANH"]).bytes(), "nnapi")
-    without, with_it = Supposition(), Supposition(**{field.name: DIFFERENT[field.name]})
+    without, with_it = HypotheticalChanges(), HypotheticalChanges(**{field.name: DIFFERENT[field.name]})
     first, second = examiner.simulate(without, {}), examiner.simulate(with_it, {})
     assert first is not second
     assert (examiner.simulate(without, {}), examiner.simulate(with_it, {})) == (first, second)
@@ -113,15 +113,15 @@ def test_a_model_is_changed_once_for_all_that_a_delegate_may_accept():
     examiner = examiner_of(chain_model(["RELU", "TANH"]).bytes(), "nnapi")
     versions = {NodeKey(0, 0): 2}
     first, second = (
-        examiner.simulate(Supposition(node_versions=versions, accepted_nodes=frozenset(nodes)), {}).change
+        examiner.simulate(HypotheticalChanges(node_versions=versions, accepted_nodes=frozenset(nodes)), {}).change
         for nodes in ([], [NodeKey(0, 1)])
     )
     assert first is second
-    assert examiner.simulate(Supposition(node_versions={NodeKey(0, 0): 3}), {}).change is not first
+    assert examiner.simulate(HypotheticalChanges(node_versions={NodeKey(0, 0): 3}), {}).change is not first
 
 
 def test_a_node_that_the_model_lacks_is_refused_also_of_a_model_changed_before():
     examiner = examiner_of(chain_model(["RELU"]).bytes(), "nnapi")
-    examiner.simulate(Supposition(), {})
+    examiner.simulate(HypotheticalChanges(), {})
     with pytest.raises(OptionError, match="no node 1"):
-        examiner.simulate(Supposition(accepted_nodes=frozenset([NodeKey(0, 1)])), {})
+        examiner.simulate(HypotheticalChanges(accepted_nodes=frozenset([NodeKey(0, 1)])), {})

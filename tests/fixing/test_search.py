@@ -13,7 +13,7 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import is_better, standing
 from delegate_sim.fixing.search import search
-from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition, simulate_if
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, simulate_if
 from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
 from tests.support.fixing.targets import target
@@ -99,12 +99,12 @@ def mixed():
 
 
 def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
-    """Supposing the versions that the pass gives, and the plan, come to the same."""
+    """Assuming the versions that the pass gives, and the plan, come to the same."""
     model = layers(9, 9)
     now = apply_pass(start(model), PASSES["own-versions"])
     versions = {index: node.version for index, node in enumerate(now.model.subgraphs[0].nodes) if node.op == "FULLY_CONNECTED"}
-    supposition = Supposition(node_versions={NodeKey(0, index): version for index, version in versions.items()})
-    run = simulate_if(model, NNAPI, supposition)
+    hypothetical = HypotheticalChanges(node_versions={NodeKey(0, index): version for index, version in versions.items()})
+    run = simulate_if(model, NNAPI, hypothetical)
     assert measure(run) == standing(now.model, NNAPI).measures
 
 
@@ -112,8 +112,8 @@ def test_what_is_foretold_is_what_whatif_says_of_the_same_change():
 def test_a_given_batch_comes_to_what_whatif_says_of_it(batch):
     model = reshaper()
     plan = search(model, [NNAPI], shapes=parse_shapes(model, [f"x={batch},4"]), passes={})
-    supposed = simulate_if(model, NNAPI, Supposition(batch=batch))
-    assert measure(supposed) == plan.after[0].measures
+    assumed = simulate_if(model, NNAPI, HypotheticalChanges(batch=batch))
+    assert measure(assumed) == plan.after[0].measures
     assert plan.after[0].measures != plan.before[0].measures
 
 
@@ -129,8 +129,8 @@ def test_widened_weights_come_to_what_whatif_says_of_a_model_of_floats(name):
     model = load(builder.bytes())
     on = target(name)
     made = apply_pass(start(model), PASSES["weights-widened"])
-    supposed = simulate_if(model, on, Supposition(conversion="float"))
-    assert measure(supposed) == standing(made.model, on).measures
+    assumed = simulate_if(model, on, HypotheticalChanges(conversion="float"))
+    assert measure(assumed) == standing(made.model, on).measures
 
 
 def test_each_trial_is_reported():

@@ -23,7 +23,7 @@ from delegate_sim.gate import configuration
 from delegate_sim.gate.baseline import baseline, packing
 from delegate_sim.gate.baseline.entries import Baseline, BaselineError
 from delegate_sim.gate.configuration import ConfigurationError
-from delegate_sim.hypothetical.hypothetical_changes import Supposition, changed
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed
 from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import difference, inputs
 from delegate_sim.live import process
@@ -181,7 +181,7 @@ def test_a_change_beyond_a_limit_names_the_model(monkeypatch, tmp_path):
     path.write_bytes(large_weights().bytes())
     monkeypatch.setattr(limits, "_MOST_ELEMENTS", 99)
     with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: 100 scales")):
-        changed(load(path), Supposition(conversion="int8"))
+        changed(load(path), HypotheticalChanges(conversion="int8"))
 
 
 def test_a_drivers_profile(monkeypatch, tmp_path):

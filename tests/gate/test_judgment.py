@@ -130,14 +130,14 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
 def test_borders_that_moved_are_told_where_no_node_fell_back():
     case = judged(classifier(), entry_of(classifier(), border_bytes=0))
     assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
-    assert case.notes == ("no previously delegated node fell back: the borders between partitions have moved",)
+    assert case.notes == ("no previously delegated node fell back: the boundaries between partitions have moved",)
 
 
 def test_what_is_better_passes_and_says_how_to_keep_it():
     case = judged(classifier(), entry_of(classifier(9)))
     assert (case.status, case.findings) == (BETTER, ())
     assert case.notes == (
-        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; bytes across borders 96 -> 64; delegated share "
+        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share "
         "75.00% -> 100.00%; share of multiply-adds delegated 0.00% -> 100.00%",
         "to keep it that way: delegate-sim check --update sub/m.tflite",
     )
@@ -154,7 +154,7 @@ def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_th
     case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2), budgets=budgets)
     assert (case.status, codes(case, NOTE)) == (PASSED, ["more-border-bytes"])
     assert case.notes == ("worse than the baseline, within the tolerance",)
-    assert statements(case, "more-border-bytes") == ["bytes across borders: 0 -> 64 (allowed: 64)"]
+    assert statements(case, "more-border-bytes") == ["boundary bytes: 0 -> 64 (allowed: 64)"]
 
 
 def test_within_the_tolerance_nodes_that_fell_back_are_warnings():

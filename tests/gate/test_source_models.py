@@ -147,7 +147,7 @@ def test_settings_that_no_converter_knows(project):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ('settings = "int9"', "sources.net.settings: int9: there is no quantisation 'int9'"),
+        ('settings = "int9"', "sources.net.settings: int9: there is no quantization 'int9'"),
         ("settings = 8", "sources.net.settings: takes a string, not 8"),
         ("time-limit = 0", "sources.net.time-limit: takes a number above 0, not 0"),
         ('memory-limit = "much"', "sources.net.memory-limit: takes a number above 0, not 'much'"),

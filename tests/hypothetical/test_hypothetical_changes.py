@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from delegate_sim import OptionError, load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition, changed_model, simulate_if
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model, simulate_if
 from delegate_sim.results.report.measures import measure
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
@@ -17,10 +17,10 @@ from tests.support.models import MIXED, chain_model
 OPS = ("ADD", "RELU", "GELU", "ROUND", "TANH", "ADD 4")
 
 
-def run_if(builder, supposition, delegate="nnapi", **options):
+def run_if(builder, hypothetical, delegate="nnapi", **options):
     found = find_delegate(delegate)
     values = parse_options(delegate, found.options, options, "benchmark")
-    return simulate_if(load(builder.bytes()), Target(found, values, defaults="benchmark"), supposition)
+    return simulate_if(load(builder.bytes()), Target(found, values, defaults="benchmark"), hypothetical)
 
 
 def counts(run):
@@ -29,32 +29,35 @@ def counts(run):
 
 
 def test_operators_and_nodes_that_are_accepted():
-    assert counts(run_if(chain_model(MIXED), Supposition())) == (2, 3)
-    assert counts(run_if(chain_model(MIXED), Supposition(accepted_ops=frozenset({"ROUND"})))) == (3, 3)
-    both = Supposition(frozenset({"ROUND"}), frozenset({NodeKey(0, 2)}))
+    assert counts(run_if(chain_model(MIXED), HypotheticalChanges())) == (2, 3)
+    assert counts(run_if(chain_model(MIXED), HypotheticalChanges(accepted_ops=frozenset({"ROUND"})))) == (3, 3)
+    both = HypotheticalChanges(frozenset({"ROUND"}), frozenset({NodeKey(0, 2)}))
     assert counts(run_if(chain_model(MIXED), both)) == (4, 1)
 
 
 def test_versions():
-    assert counts(run_if(chain_model(MIXED), Supposition(op_versions={"ADD": 2}))) == (3, 3)
-    assert counts(run_if(chain_model(MIXED), Supposition(node_versions={NodeKey(0, 0): 4}))) == (1, 2)
-    assert counts(run_if(chain_model(MIXED), Supposition(op_versions={"ADD": 4}, node_versions={NodeKey(0, 3): 1}))) == (1, 2)
+    assert counts(run_if(chain_model(MIXED), HypotheticalChanges(op_versions={"ADD": 2}))) == (3, 3)
+    assert counts(run_if(chain_model(MIXED), HypotheticalChanges(node_versions={NodeKey(0, 0): 4}))) == (1, 2)
+    assert counts(run_if(chain_model(MIXED), HypotheticalChanges(op_versions={"ADD": 4}, node_versions={NodeKey(0, 3): 1}))) == (
+        1,
+        2,
+    )
 
 
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
 @given(ops=st.lists(st.sampled_from(OPS), min_size=1, max_size=8))
 def test_what_accepts_everything_leaves_one_partition(delegate, ops):
     model = chain_model(ops)
-    everything = Supposition(accepted_nodes=frozenset(NodeKey(0, index) for index in range(len(ops))))
+    everything = HypotheticalChanges(accepted_nodes=frozenset(NodeKey(0, index) for index in range(len(ops))))
     run = run_if(model, everything, delegate)
     # A limit on the least number of nodes still holds.
     assert counts(run) == (len(ops), 1) or (delegate in ("coreml", "hexagon") and len(ops) < 2)
 
 
 @given(st.lists(st.sampled_from(OPS), min_size=1, max_size=8), st.sampled_from(DELEGATE_NAMES))
-def test_nothing_supposed_changes_nothing(ops, delegate):
+def test_nothing_assumed_changes_nothing(ops, delegate):
     model = load(chain_model(ops).bytes())
-    assert changed_model(model, Supposition()) is model
+    assert changed_model(model, HypotheticalChanges()) is model
 
 
 def test_the_batch():
@@ -64,10 +67,10 @@ def test_the_batch():
     result = graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
     graph.node("RELU", [source], [result])
     graph.outputs(result)
-    run = run_if(builder, Supposition(batch=8))
+    run = run_if(builder, HypotheticalChanges(batch=8))
     assert run.subgraphs[0].graph.tensors[result].shape == (8, 4)
     # Delegates that see the file as it is see the shapes that a converter would write.
-    changed = changed_model(load(builder.bytes()), Supposition(batch=8)).subgraphs[0]
+    changed = changed_model(load(builder.bytes()), HypotheticalChanges(batch=8)).subgraphs[0]
     assert [(tensor.shape, tensor.shape_signature) for tensor in changed.tensors] == [((8, 4), None), ((8, 4), None)]
     assert changed.tensors[source].shape == (8, 4)
 
@@ -80,7 +83,7 @@ def test_the_batch_is_that_of_the_first_subgraph():
         result = graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
         graph.node("RELU", [source], [result])
         graph.outputs(result)
-    changed = changed_model(load(builder.bytes()), Supposition(batch=8))
+    changed = changed_model(load(builder.bytes()), HypotheticalChanges(batch=8))
     assert [subgraph.tensors[0].shape for subgraph in changed.subgraphs] == [(8, 4), (1, 4)]
 
 
@@ -92,35 +95,35 @@ def test_the_batch_is_that_of_every_input():
     result = graph.tensor("y", "FLOAT32", [1, 4], signature=[-1, 4])
     graph.node("ADD", operands, [result], options={})
     graph.outputs(result)
-    (subgraph,) = changed_model(load(builder.bytes()), Supposition(batch=8)).subgraphs
+    (subgraph,) = changed_model(load(builder.bytes()), HypotheticalChanges(batch=8)).subgraphs
     assert [subgraph.tensors[index].shape for index in (*operands, result)] == [(8, 4)] * 3
 
 
 def test_fixed_shapes():
     dynamic = reshaper(is_dynamic=True)
-    assert run_if(dynamic, Supposition()).outcome == "refused"
-    assert run_if(dynamic, Supposition(fixed_shapes=True)).outcome == "delegated"
-    assert counts(run_if(reshaper(), Supposition(fixed_shapes=True))) == counts(run_if(reshaper(), Supposition()))
+    assert run_if(dynamic, HypotheticalChanges()).outcome == "refused"
+    assert run_if(dynamic, HypotheticalChanges(fixed_shapes=True)).outcome == "delegated"
+    assert counts(run_if(reshaper(), HypotheticalChanges(fixed_shapes=True))) == counts(run_if(reshaper(), HypotheticalChanges()))
 
 
 def test_an_accepted_node_is_not_asked_of_the_driver():
     rejected = {"driver_rejects": ("FULLY_CONNECTED",)}
-    assert counts(run_if(classifier(), Supposition(), **rejected)) == (3, 2)
-    assert counts(run_if(classifier(), Supposition(accepted_ops=frozenset({"FULLY_CONNECTED"})), **rejected)) == (4, 1)
+    assert counts(run_if(classifier(), HypotheticalChanges(), **rejected)) == (3, 2)
+    assert counts(run_if(classifier(), HypotheticalChanges(accepted_ops=frozenset({"FULLY_CONNECTED"})), **rejected)) == (4, 1)
 
 
 @pytest.mark.parametrize(
-    ("supposition", "fault"),
+    ("hypothetical", "fault"),
     [
-        (Supposition(accepted_ops=frozenset({"MEAN"})), "the model has no node of MEAN; its operators are ADD, ROUND"),
-        (Supposition(op_versions={"MEAN": 1}), "the model has no node of MEAN; its operators are ADD, ROUND"),
-        (Supposition(accepted_nodes=frozenset({NodeKey(0, 4)})), "the model has no node 4 in subgraph 0"),
-        (Supposition(node_versions={NodeKey(1, 0): 2}), "the model has no node 0 in subgraph 1"),
-        (Supposition(accepted_nodes=frozenset({NodeKey(0, -1)})), "the model has no node -1 in subgraph 0"),
-        (Supposition(accepted_nodes=frozenset({NodeKey(-1, 0)})), "the model has no node 0 in subgraph -1"),
-        (Supposition(batch=0), "a batch has at least 1 element, not 0"),
+        (HypotheticalChanges(accepted_ops=frozenset({"MEAN"})), "the model has no node of MEAN; its operators are ADD, ROUND"),
+        (HypotheticalChanges(op_versions={"MEAN": 1}), "the model has no node of MEAN; its operators are ADD, ROUND"),
+        (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(0, 4)})), "the model has no node 4 in subgraph 0"),
+        (HypotheticalChanges(node_versions={NodeKey(1, 0): 2}), "the model has no node 0 in subgraph 1"),
+        (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(0, -1)})), "the model has no node -1 in subgraph 0"),
+        (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(-1, 0)})), "the model has no node 0 in subgraph -1"),
+        (HypotheticalChanges(batch=0), "a batch has at least 1 element, not 0"),
     ],
 )
-def test_suppositions_about_what_is_not_there(supposition, fault):
+def test_hypotheticals_about_what_is_not_there(hypothetical, fault):
     with pytest.raises(OptionError, match=fault):
-        run_if(chain_model(MIXED), supposition)
+        run_if(chain_model(MIXED), hypothetical)

@@ -5,7 +5,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
-from delegate_sim.hypothetical.hypothetical_changes import NodeKey, Supposition, changed, changed_model
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed, changed_model
 from delegate_sim.model.options import Options
 from delegate_sim.model.schema import enum_names
 from delegate_sim.prepare.constants import evaluate
@@ -32,13 +32,13 @@ def test_an_input_may_be_the_first_tensor():
 
 
 def test_a_node_that_there_is_not_stems_from_none():
-    edited = changed(load(open_batch().bytes()), Supposition(batch=1))
+    edited = changed(load(open_batch().bytes()), HypotheticalChanges(batch=1))
     assert edited.origin(NodeKey(0, len(edited.model.subgraphs[0].nodes))) is None
 
 
 @pytest.mark.parametrize("batch", [1, 8])
 def test_with_a_known_batch_the_shapes_are_folded(batch):
-    edited = changed(load(open_batch().bytes()), Supposition(batch=batch))
+    edited = changed(load(open_batch().bytes()), HypotheticalChanges(batch=batch))
     assert operators(edited) == ["RELU", "RESHAPE"]
     assert edited.origins == ((0, 4),)
     tensors = edited.model.subgraphs[0].tensors
@@ -51,15 +51,15 @@ def test_with_a_known_batch_the_shapes_are_folded(batch):
 
 def test_what_is_computed_of_a_state_of_zeros_is_gone_with_a_known_batch():
     model = load(first_step().bytes())
-    edited = changed(model, Supposition(fixed_inputs=True))
+    edited = changed(model, HypotheticalChanges(fixed_inputs=True))
     assert operators(edited) == ["RESHAPE", "STRIDED_SLICE", "FULLY_CONNECTED", "TANH"]
     layer = edited.model.subgraphs[0].nodes[2]
     assert edited.model.subgraphs[0].tensors[layer.inputs[2]].shape == (8,), "what was added is the bias"
-    assert operators(changed(model, Supposition(batch=2)))[0] == "TRANSPOSE", "it moves more than dimensions of size 1"
+    assert operators(changed(model, HypotheticalChanges(batch=2)))[0] == "TRANSPOSE", "it moves more than dimensions of size 1"
 
 
 def test_nodes_keep_their_places_for_other_suppositions():
-    edited = changed(load(open_batch().bytes()), Supposition(fixed_inputs=True, node_versions={NodeKey(0, 4): 7}))
+    edited = changed(load(open_batch().bytes()), HypotheticalChanges(fixed_inputs=True, node_versions={NodeKey(0, 4): 7}))
     assert [node.version for node in edited.model.subgraphs[0].nodes] == [1, 7]
     assert edited.origin(NodeKey(0, 1)) == NodeKey(0, 4)
     assert edited.present([NodeKey(0, 2), NodeKey(0, 4)]) == {NodeKey(0, 4): NodeKey(0, 1)}
@@ -67,7 +67,7 @@ def test_nodes_keep_their_places_for_other_suppositions():
 
 def test_quantized_to_integers_and_back():
     model = load(convolutions().bytes())
-    edited = changed(model, Supposition(conversion="int8"))
+    edited = changed(model, HypotheticalChanges(conversion="int8"))
     assert operators(edited) == ["QUANTIZE", "CONV_2D", "CONV_2D", "DEQUANTIZE"]
     assert edited.origins == ((-1, 0, 1, -1),)
     assert [node.version for node in edited.model.subgraphs[0].nodes] == [1, 3, 3, 2]
@@ -75,19 +75,19 @@ def test_quantized_to_integers_and_back():
     assert [names[node.builtin_code] for node in edited.model.subgraphs[0].nodes] == operators(edited)
     weights = edited.model.subgraphs[0].tensors[edited.model.subgraphs[0].nodes[1].inputs[1]]
     assert (weights.type, weights.is_per_channel) == ("INT8", True)
-    back = changed(edited.model, Supposition(conversion="float"))
+    back = changed(edited.model, HypotheticalChanges(conversion="float"))
     assert operators(back) == ["CONV_2D", "CONV_2D"]
     assert not any(tensor.quantization for tensor in back.model.subgraphs[0].tensors if tensor.index in (0, 1, 2, 3))
 
 
 def test_without_float16_weights_nothing_is_widened():
-    edited = changed(load(convolutions("FLOAT16").bytes()), Supposition(conversion="float"))
+    edited = changed(load(convolutions("FLOAT16").bytes()), HypotheticalChanges(conversion="float"))
     assert operators(edited) == ["CONV_2D", "CONV_2D"]
 
 
 def test_a_float_model_is_not_changed_by_converting_it_in_float():
     model = load(convolutions().bytes())
-    assert changed(model, Supposition(conversion="float")).model is model
+    assert changed(model, HypotheticalChanges(conversion="float")).model is model
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_is_computed_from_constants(op, options, operands, result):
 
 @pytest.mark.parametrize(("conversion", "has_several"), [("int8", True), ("int8-per-tensor", False)])
 def test_weights_have_a_scale_for_each_channel_unless_told_otherwise(conversion, has_several):
-    model = changed_model(load(convolutions().bytes()), Supposition(conversion=conversion))
+    model = changed_model(load(convolutions().bytes()), HypotheticalChanges(conversion=conversion))
     constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
     assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
     assert any(len(tensor.quantization.scales) > 1 for tensor in constants) == has_several
@@ -125,7 +125,7 @@ def test_constants_that_are_joined_have_the_scale_of_the_result():
     x = layers.input("FLOAT32", 1, 4, 8)
     layers.node("CONCATENATION", (layers.weights("FLOAT32", 1, 1, 8), x), shape=(1, 5, 8), options={"axis": 1})
     layers.finish()
-    model = changed_model(load(builder.bytes()), Supposition(conversion="int8"))
+    model = changed_model(load(builder.bytes()), HypotheticalChanges(conversion="int8"))
     joined = next(node for node in model.subgraphs[0].nodes if node.op == "CONCATENATION")
     scales = {model.subgraphs[0].tensors[index].scale for index in (*joined.inputs, *joined.outputs)}
     assert len(scales) == 1, "the CPU kernel refuses operands of another scale"
@@ -141,15 +141,15 @@ def test_versions_follow_what_known_shapes_make_of_the_nodes(written, expected):
     reshaped = layers.node("RESHAPE", (x, layers.node("CAST", (added,), "INT32")), shape=(1, 4))
     layers.node("ADD", (reshaped, reshaped), version=written)
     layers.finish()
-    model = changed_model(load(builder.bytes()), Supposition(fixed_inputs=True))
+    model = changed_model(load(builder.bytes()), HypotheticalChanges(fixed_inputs=True))
     versions = [node.version for node in model.subgraphs[0].nodes if node.op == "ADD"]
     assert versions == [expected], "only where the version in the file is what the nodes demand"
 
 
 def test_a_model_of_known_shapes_is_not_changed_by_fixing_its_inputs():
     model = load(convolutions().bytes())
-    assert changed(model, Supposition(fixed_inputs=True)).model is model
-    assert changed(model, Supposition(batch=2)).model is not model
+    assert changed(model, HypotheticalChanges(fixed_inputs=True)).model is model
+    assert changed(model, HypotheticalChanges(batch=2)).model is not model
 
 
 def test_what_the_file_says_of_other_things_stays():
@@ -157,7 +157,7 @@ def test_what_the_file_says_of_other_things_stays():
     for name in ("aaa", "zzz"):
         builder.metadata(name, b"content")
     model = load(builder.bytes())
-    assert changed(model, Supposition(batch=8)).model.metadata == model.metadata
+    assert changed(model, HypotheticalChanges(batch=8)).model.metadata == model.metadata
 
 
 def hybrid():
@@ -181,7 +181,7 @@ def hybrid():
     ],
 )
 def test_other_weights(conversion, ops, version, scales):
-    model = changed_model(hybrid(), Supposition(conversion=conversion))
+    model = changed_model(hybrid(), HypotheticalChanges(conversion=conversion))
     subgraph = model.subgraphs[0]
     assert [node.op for node in subgraph.nodes] == ops
     dense = subgraph.nodes[-1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from delegate_sim import load
-from delegate_sim.hypothetical.hypothetical_changes import Supposition, changed
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed
 from delegate_sim.model.model import OPTIONAL_TENSOR
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.runtime.unloadable_tensors import invalid_tensors
@@ -27,7 +27,7 @@ class Quantized:
     """A model made by a function and quantized; nodes by operator, tensors by what they are."""
 
     def __init__(self, make, conversion="int8"):
-        self.edited = changed(build(make), Supposition(conversion=conversion))
+        self.edited = changed(build(make), HypotheticalChanges(conversion=conversion))
         (self.subgraph,) = self.edited.model.subgraphs
         self.ops = [node.op for node in self.subgraph.nodes]
 
@@ -147,7 +147,7 @@ def test_the_first_tensor_of_the_file_is_an_operand_as_any_other():
     graph.node("LOGISTIC", [source], [inner])
     graph.node("RELU", [inner], [result])
     graph.outputs(result)
-    model = changed(load(builder.bytes()), Supposition(conversion="int8")).model
+    model = changed(load(builder.bytes()), HypotheticalChanges(conversion="int8")).model
     moved = next(node for node in model.subgraphs[0].nodes if node.op == "RELU")
     assert [model.subgraphs[0].tensors[index].scale for index in (*moved.inputs, *moved.outputs)] == [1 / 256] * 2
 
@@ -205,7 +205,7 @@ def test_a_small_quantized_constant_has_the_values_that_it_stands_for():
         stored = layers.constant("INT8", [[[[1, 3, 5, -7]]]], scale=0.25, zero_point=3)
         layers.node("ADD", (quantized, stored), shape=(1, 4, 4, 4), scale=0.5, zero_point=3)
 
-    model = changed(build(make), Supposition(conversion="float")).model
+    model = changed(build(make), HypotheticalChanges(conversion="float")).model
     (added,) = model.subgraphs[0].nodes
     source, stored, result = (model.subgraphs[0].tensors[index] for index in (*added.inputs, *added.outputs))
     assert list(stored.value) == [-0.5, 0.0, 0.5, -2.5]
@@ -221,13 +221,13 @@ def test_a_constant_with_a_scale_for_each_channel_has_its_stored_elements():
         stored = layers.constant("INT8", [[[[2, 4]]]], scale=[0.5, 0.25], zero_point=[0, 0], axis=3)
         layers.node("ADD", (quantized, stored), scale=0.5, zero_point=0)
 
-    model = changed(build(make), Supposition(conversion="float")).model
+    model = changed(build(make), HypotheticalChanges(conversion="float")).model
     (added,) = model.subgraphs[0].nodes
     assert list(model.subgraphs[0].tensors[added.inputs[1]].value) == [2.0, 4.0]
 
 
 def test_constants_have_the_zero_point_0():
-    model = changed(load(convolutions().bytes()), Supposition(conversion="int8")).model
+    model = changed(load(convolutions().bytes()), HypotheticalChanges(conversion="int8")).model
     constants = [tensor for tensor in model.subgraphs[0].tensors if tensor.is_constant and tensor.quantization is not None]
     assert {tensor.type for tensor in constants} == {"INT8", "INT32"}
     assert {tensor.zero_point for tensor in constants} == {0}
@@ -237,7 +237,7 @@ def test_constants_have_the_zero_point_0():
 @pytest.mark.parametrize("conversion", ["float", "int8", "int8-per-tensor"])
 def test_the_runtime_loads_the_tensors_of_what_is_converted(conversion):
     model = load(convolutions().bytes())
-    assert invalid_tensors(changed(model, Supposition(conversion=conversion)).model, NEWEST) == ()
+    assert invalid_tensors(changed(model, HypotheticalChanges(conversion=conversion)).model, NEWEST) == ()
 
 
 # Known shapes in a model with float16 weights
@@ -254,7 +254,7 @@ def test_what_becomes_a_constant_is_kept_in_float16_as_the_weights_are():
     scaled = layers.node("MUL", (layers.node("ADD", (x, weights), signature=(-1, 4)), count), signature=(-1, 4))
     layers.node("SUB", (sizes, layers.node("SUM", (scaled, layers.constant("INT32", [0, 1])), shape=())), shape=(2,))
     layers.finish()
-    edited = changed(load(builder.bytes()), Supposition(batch=3))
+    edited = changed(load(builder.bytes()), HypotheticalChanges(batch=3))
     (subgraph,) = edited.model.subgraphs
     made = [node for node in subgraph.nodes if node.op == "DEQUANTIZE"]
     assert [node.version for node in made] == [3, 3]
@@ -276,6 +276,6 @@ def test_what_became_a_constant_is_widened_before_the_first_node_reads_it():
     scaled = layers.node("MUL", (x, layers.node("CAST", (shape,), "FLOAT32", (2,))), signature=(-1, 2))
     layers.node("ADD", (scaled, layers.node("DEQUANTIZE", (layers.weights("FLOAT16", 2),), "FLOAT32", (2,), version=3)))
     layers.finish()
-    (subgraph,) = changed(load(builder.bytes()), Supposition(batch=3)).model.subgraphs
+    (subgraph,) = changed(load(builder.bytes()), HypotheticalChanges(batch=3)).model.subgraphs
     assert [node.op for node in subgraph.nodes] == ["DEQUANTIZE", "MUL", "DEQUANTIZE", "ADD"]
     assert subgraph.nodes[0].outputs[0] in subgraph.nodes[1].inputs

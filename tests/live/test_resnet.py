@@ -22,7 +22,7 @@ _SETTING = re.compile(r"converter\.(\w+) = (True|False)")
 def tensorflow():
     module = pytest.importorskip("tensorflow", reason="TensorFlow, whose converter makes the models, is not installed")
     if tuple(map(int, module.__version__.split(".")[:2])) < (2, 20):
-        pytest.skip("older converters quantise dense layers per tensor")
+        pytest.skip("older converters quantize dense layers per tensor")
     return module
 
 

@@ -131,8 +131,16 @@ def test_each_target_beside_another_has_its_verdict(opened):
     assert first.locator(".name").inner_text().startswith("A: transformer_block.tflite: nnapi")
     assert second.locator(".headline").inner_text().startswith("GPU runs")
     assert first.locator(".log").inner_text() != second.locator(".log").inner_text()
+    page.click("#tab-causes")
+    assert text(page, "#panel-causes .name").startswith("A: ")
     page.select_option("#beside", "-1")
     assert page.locator(".verdict").count() == 1
+
+
+def test_a_window_without_room_for_the_drawing_is_no_error(opened):
+    page = opened("targets", {"width": 390, "height": 40})
+    page.wait_for_timeout(100)
+    assert ink(page) is not None
 
 
 def test_search_finds_by_operator_by_code_and_by_name(opened):
@@ -257,18 +265,18 @@ def test_the_nodes_of_a_cause_come_into_view(opened):
 def test_a_partition_in_view_is_marked_where_it_is(opened):
     page = opened("targets")
     whole = ink(page)
-    page.click("#tab-borders")
-    for number in range(page.locator("#panel-borders tbody button").count()):
-        page.locator("#panel-borders tbody button").nth(number).click()
+    page.click("#tab-boundaries")
+    for number in range(page.locator("#panel-boundaries tbody button").count()):
+        page.locator("#panel-boundaries tbody button").nth(number).click()
         assert ink(page) == pytest.approx(whole, abs=3)
-        page.click("#tab-borders")
+        page.click("#tab-boundaries")
     drag_out_of_sight(page)
-    page.locator("#panel-borders tbody button").first.click()
+    page.locator("#panel-boundaries tbody button").first.click()
     assert ink(page) is not None
 
 
 @pytest.mark.parametrize("width", [390, 1000, 1400, 1900])
-@pytest.mark.parametrize("tab", ["borders", "nodes", "node"])
+@pytest.mark.parametrize("tab", ["boundaries", "nodes", "node"])
 def test_no_table_is_cut_and_no_word_broken(opened, width, tab):
     page = opened("targets", {"width": width, "height": 900})
     page.click("#tab-nodes")
@@ -326,8 +334,8 @@ def test_the_keyboard_steps_through_the_plan(opened):
     assert "63 of 63" in text(page, "#panel-node")
     page.focus("#tab-node")
     page.keyboard.press("ArrowRight")
-    assert page.get_attribute("#tab-borders", "aria-selected") == "true"
-    assert page.locator("#panel-borders tbody button").count() == 9
+    assert page.get_attribute("#tab-boundaries", "aria-selected") == "true"
+    assert page.locator("#panel-boundaries tbody button").count() == 9
 
 
 def test_the_keyboard_keeps_its_place_where_a_link_was_followed(opened):
@@ -335,8 +343,8 @@ def test_the_keyboard_keeps_its_place_where_a_link_was_followed(opened):
     page.locator("#targets button").nth(1).press("Enter")
     assert page.evaluate("document.activeElement.textContent").startswith("gpu")
     page.select_option("#shown", "0")
-    page.click("#tab-borders")
-    page.locator("#panel-borders button").nth(3).press("Enter")
+    page.click("#tab-boundaries")
+    page.locator("#panel-boundaries button").nth(3).press("Enter")
     assert page.evaluate("document.activeElement.id") == "panel-node"
 
 
@@ -364,18 +372,18 @@ def test_a_hostile_model_does_nothing(opened):
         page.locator("#panel-nodes tbody button").nth(number).click()
     page.fill("#search", "<script>")
     assert re.fullmatch(r"\d+ nodes?", text(page, "#matches"))
-    page.click("#tab-borders")
+    page.click("#tab-boundaries")
     assert page.evaluate("window.hit") is None
     assert page.locator("script").count() == 2
     assert page.locator("img").count() == 0
     assert "\u202e" not in page.content()
 
 
-def test_paper_has_the_causes_and_the_borders(opened):
+def test_paper_has_the_causes_and_the_boundaries(opened):
     page = opened("targets")
     page.emulate_media(media="print")
     assert page.is_visible("#panel-causes")
-    assert page.is_visible("#panel-borders")
+    assert page.is_visible("#panel-boundaries")
     assert not page.is_visible("#search")
     assert len(page.pdf()) > 10_000
 
@@ -387,7 +395,7 @@ def test_nothing_keeps_people_out(opened, name, scheme):
         "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"
     )
     page = opened(name, WIDE, scheme)
-    for tab in ("causes", "node", "borders", "nodes"):
+    for tab in ("causes", "node", "boundaries", "nodes"):
         if tab == "node":
             page.focus("#drawings canvas")
             page.keyboard.press("Home")

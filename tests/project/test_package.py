@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 DEMO_LOCK = (ROOT / "requirements-demo.lock").read_text(encoding="utf-8")
-LOCKED = ("test", "lint", "live", "report", "export", "browser")
+LOCKED = ("test", "lint", "live", "report", "export", "browser", "docs")
 """The extras that development installs."""
 
 

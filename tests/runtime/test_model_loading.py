@@ -292,7 +292,7 @@ def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_
     ("tensor", "message"),
     [
         ({"scale": [1.0] * 3, "zero_point": [0]}, "it has 3 scales and 1 zero points"),
-        ({"scale": 1.0, "axis": 1}, "it is quantised along dimension 1 of 1"),
+        ({"scale": 1.0, "axis": 1}, "it is quantized along dimension 1 of 1"),
         ({"scale": [1.0, 1.0]}, "it has 2 scales along a dimension of size 3"),
     ],
 )

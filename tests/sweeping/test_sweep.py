@@ -79,7 +79,7 @@ def test_a_row_taken_as_the_one_before_points_nowhere(swept):
 def test_everything_is_tried_when_asked_for(swept):
     _, asked = swept(PHONE, everything=True)
     assert {"float", "float16", "dynamic-range", "int8", "int16x8", "int8+dense-per-tensor", "int8+integer-io"} <= set(asked)
-    assert "int8+fixed" in asked, "a fixed batch changes something, and so goes with every quantisation"
+    assert "int8+fixed" in asked, "a fixed batch changes something, and so goes with every quantization"
     assert "int8+unfolded" not in asked, "there is no BATCH_MATMUL to unfold"
     assert len(asked) == len(set(asked))
 

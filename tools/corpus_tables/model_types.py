@@ -48,7 +48,7 @@ FULL_INTEGER = ModelType(
     "int8 int8_densept int8_oldq int8_pertensor int8_strict int8_unfold int8io uint8io varq",
     ("INT8", "UINT8"),
 )
-QUANTIZATION_AWARE = ModelType("quantisation-aware (TensorFlow 1)", "v1_float v1_int8 v1_uint8 v1_toco_uint8", ("INT8", "UINT8"))
+QUANTIZATION_AWARE = ModelType("quantization-aware (TensorFlow 1)", "v1_float v1_int8 v1_uint8 v1_toco_uint8", ("INT8", "UINT8"))
 INT16X8 = ModelType("int16x8", "int16x8", ("INT16",))
 MODEL_TYPES = (FLOAT, FLOAT16, DYNAMIC_RANGE, FULL_INTEGER, QUANTIZATION_AWARE, INT16X8)
 
@@ -196,7 +196,7 @@ def _left_out(corpus: Corpus) -> Iterator[str]:
     yield f"StableHLO, custom) and are left out, as are {corpus.duplicates} that are equal to another one of their type."
     for kind, number in corpus.without_effect.items():
         types = " or ".join(kind.tensor_types)
-        yield f"{number} more, converted for {kind.name}, are left out because no tensor of theirs is quantised to {types}."
+        yield f"{number} more, converted for {kind.name}, are left out because no tensor of theirs is quantized to {types}."
 
 
 def main() -> int:

@@ -69,6 +69,9 @@ def _row(parameter: click.Parameter, context: click.Context) -> str:
     default = next((note.removeprefix("default: ") for note in notes if note.startswith("default: ")), "")
     others = ", ".join([note for note in notes if not note.startswith("default: ")])
     meaning = f"{meaning} ({others})" if others else meaning
+    if choices := re.search(r" \[(\w[\w|-]*)\]$", names):
+        names = f"{names[: choices.start()]} VALUE"
+        meaning = f"{meaning} One of {', '.join(choices[1].split('|'))}."
     return f"| `{_cell(names)}` | {_cell(meaning)} | {_cell(default.removeprefix('(').removesuffix(')'))} |"
 
 

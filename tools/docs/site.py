@@ -5,33 +5,84 @@ Pages are gathered in a folder for mkdocs, in which links from the README into d
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from .browser import ROOT, page_of
 
 SITE = ROOT / "site"
 GALLERY = (
-    ("transformer_block", ("nnapi", "gpu", "xnnpack")),
-    ("mobilenet_block", ("nnapi", "gpu", "xnnpack")),
-    ("many_partitions", ("nnapi",)),
-    ("float16_weights_many_partitions", ("gpu", "nnapi")),
+    (
+        "transformer_block",
+        ("nnapi", "gpu", "xnnpack"),
+        "a dynamic range quantized transformer block, which operator versions cut",
+    ),
+    ("mobilenet_block", ("nnapi", "gpu", "xnnpack"), "a small convolutional network with few nodes on the CPU"),
+    ("many_partitions", ("nnapi",), "a chain of operators that are supported and unsupported in turn"),
+    (
+        "float16_weights_many_partitions",
+        ("gpu", "nnapi"),
+        "float16 weights: NNAPI fails and restores the plan, the GPU takes all nodes",
+    ),
 )
-"""Models of this repository, and the delegates that their reports show."""
-_CONFIGURATION = """\
-site_name: delegate-sim
-theme: mkdocs
-plugins: [search]
-use_directory_urls: false
-docs_dir: {docs}
-site_dir: {site}
-exclude_docs: "!/templates/"
-validation: {{links: {{not_found: info, unrecognized_links: info}}}}
+"""Models of this repository, the delegates that their reports show, and what to see there."""
+NAVIGATION = {
+    "Start": "index why installing first-model which-delegate glossary",
+    "Tasks": "fallback report fix sweep ci device-logs scan using checks reconcile devices gallery/index",
+    "Targets": "targets nnapi npu mldrift vx",
+    "Reference": "commands formats codes suggestions passes python api rules/*",
+    "Contributing": "CONTRIBUTING writing how-it-works architecture learned mutation",
+    "Appendix": "appendix/* benchmarks/*",
+}
+"""The groups of pages, each with its pages in their order."""
+_STYLE = """\
+.container { max-width: 1320px; }
+div[role=main] table { display: block; overflow-x: auto; width: max-content; max-width: 100%; }
+div[role=main] td { min-width: 6rem; }
+div[role=main] td code, div[role=main] p code, div[role=main] li code { overflow-wrap: anywhere; }
+div[role=main] td:first-child code { white-space: nowrap; }
+div[role=main] :is(h1, h2, h3) { overflow-wrap: anywhere; }
+div[role=main] img { max-width: 100%; height: auto; }
 """
+"""Wide tables scroll on their own, so that a page fits a phone."""
+
+
+def configuration(docs: Path, site: Path) -> dict[str, Any]:
+    """Return mkdocs' configuration for gathered pages."""
+    return {
+        "site_name": "delegate-sim",
+        "theme": {"name": "mkdocs", "color_mode": "auto", "user_color_mode_toggle": True, "navigation_depth": 2},
+        "plugins": ["search"],
+        "extra_css": ["style.css"],
+        "use_directory_urls": False,
+        "docs_dir": str(docs),
+        "site_dir": str(site),
+        "exclude_docs": "!/templates/",
+        "nav": navigation(docs),
+        "validation": {"links": {"not_found": "info", "unrecognized_links": "info"}},
+    }
+
+
+def navigation(docs: Path) -> list[dict[str, Any]]:
+    """Return the groups of pages that exist, each with its pages by title."""
+    groups = []
+    for group, names in NAVIGATION.items():
+        paths = [path for name in names.split() for path in sorted(docs.glob(f"{name}.md"))]
+        pages = [{title(path): path.relative_to(docs).as_posix()} for path in paths]
+        groups.append({group: pages})
+    return groups
+
+
+def title(page: Path) -> str:
+    """Return the heading of a page."""
+    heading = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return heading.replace("What the delegate ", "Rules: ").removesuffix(" accepts").replace("`", "")
 
 
 def gather(folder: Path) -> None:
@@ -41,28 +92,35 @@ def gather(folder: Path) -> None:
         text = (ROOT / source).read_text(encoding="utf-8")
         (folder / target).write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
     shutil.copytree(ROOT / "templates", folder / "templates")
+    (folder / "benchmarks").mkdir()
+    for page in (ROOT / "benchmarks").glob("*.md"):
+        shutil.copy(page, folder / "benchmarks")
+    for page in (folder / "rules").glob("*.md"):
+        heading, _, rest = page.read_text(encoding="utf-8").partition("\n")
+        page.write_text(f"{heading}\n{re.sub(r'^#', '##', rest, flags=re.MULTILINE)}", encoding="utf-8")
     for page in folder.rglob("*.md"):
         text = re.sub(r"\]\((\.\./)*README\.md", r"](\1index.md", page.read_text(encoding="utf-8"))
         # What is above the docs in the repository is beside them here.
         above = "../" * len(page.relative_to(folder).parts)
         page.write_text(text.replace(f"]({above}", f"]({above[3:]}"), encoding="utf-8")
+    (folder / "style.css").write_text(_STYLE, encoding="utf-8")
     gallery = folder / "gallery"
     gallery.mkdir()
-    lines = ["# Reports", "", "Each is one file, as `delegate-sim report` writes it.", ""]
-    for name, delegates in GALLERY:
+    lines = ["# Gallery of reports", "", "`delegate-sim report` writes each of them as one file. Choose one to open it.", ""]
+    for name, delegates, description in GALLERY:
         text = page_of(ROOT / "fixtures" / "models" / f"{name}.tflite", *delegates)
         (gallery / f"{name}.html").write_text(text, encoding="utf-8")
-        lines.append(f"- [{name}]({name}.html) on {', '.join(delegates)}")
+        lines.append(f"- [{name}]({name}.html) on {', '.join(delegates)}: {description}")
     (gallery / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def build(site: Path = SITE) -> int:
     """Make the site in a folder; return mkdocs' exit code."""
     with tempfile.TemporaryDirectory() as folder:
-        docs, configuration = Path(folder) / "docs", Path(folder) / "mkdocs.yml"
+        docs, settings = Path(folder) / "docs", Path(folder) / "mkdocs.yml"
         gather(docs)
-        configuration.write_text(_CONFIGURATION.format(docs=docs, site=site), encoding="utf-8")
-        command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", str(configuration)]
+        settings.write_text(json.dumps(configuration(docs, site)), encoding="utf-8")  # JSON is YAML
+        command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", str(settings)]
         done = subprocess.run(command, check=False)
     return done.returncode
 

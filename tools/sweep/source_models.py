@@ -41,7 +41,7 @@ MODELS: Mapping[str, Sequence[SourceModel]] = {
         SourceModel("mobile.pt2", "vision", "inverted residuals with squeezing and hard swish, as in MobileNet V3"),
         SourceModel("vision_transformer.pt2", "vision", "vision transformer over 49 patches"),
         SourceModel("text_encoder.pt2", "text", "transformer encoder over 32 tokens"),
-        SourceModel("speech_features.pt2", "audio", "1-D convolutions over a waveform, with group normalisation"),
+        SourceModel("speech_features.pt2", "audio", "1-D convolutions over a waveform, with group normalization"),
     ),
     "onnx": (
         SourceModel("detector.onnx", "vision", "one-stage detector with two scales and decoded boxes"),

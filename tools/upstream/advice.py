@@ -28,7 +28,7 @@ _HEAD = """\
 Each row is a network that was converted with TensorFlow {version}, diagnosed, and converted again with the change that the
 diagnosis ranks first. "Predicted" is what the diagnosis expects without the cause, "found" what the analysis says of the new
 model: nodes on the delegate out of all nodes, delegate kernels, and the share of multiply-adds on the delegate. These must agree,
-and so must the outcome, the partitions and the bytes across borders; where a layer is written otherwise and has more nodes, the
+and so must the outcome, the partitions and the boundary bytes; where a layer is written otherwise and has more nodes, the
 nodes left on the CPU are compared instead of those delegated. What is not simulated does not agree. Made by `make advice`.
 
 | network | setting | delegate | now | change | predicted | found | agree |

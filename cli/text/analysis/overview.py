@@ -42,7 +42,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     defaults = DEFAULTS_TEXT[runs[0].target.defaults]
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
     yield from paragraph(title, width, "", "", style=_HEADING)
-    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "border bytes", "first blocker")
+    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from map(Line, table(rows, _NUMBERS, width, 6))
     if any(run.delegate.is_plugin for run in runs):
@@ -78,7 +78,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // 3)
     common = common_folder([row.path for row in rows])
     cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
-    titles = ("model", "delegate", "delegated", "multiply-adds", "kernels", "border bytes", "first blocker")
+    titles = ("model", "delegate", "delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
     yield from map(Line, table([titles, *cells], range(2, 6), width, 5, keys=2))
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()

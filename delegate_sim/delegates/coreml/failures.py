@@ -28,7 +28,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         Kind(
             "coreml-kernel-rank",
             Problem.RANK,
-            "more than four dimensions at the border of a partition",
+            "more than four dimensions at the boundary of a partition",
             "The acceptance rules of many operators do not look at ranks, but the delegate hands tensors over to Core ML with at "
             "most four dimensions. From LiteRT 2.2.0 on a tensor with more makes the kernel fail, and the runtime undoes all "
             "delegation.",

@@ -61,8 +61,8 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
         read.update(layer_inputs(node))
     if not release.is_at_least(_BOUNDARY_RANK_IS_CHECKED):
         return None
-    border = (*subset.outputs, *(index for index in subset.inputs if index in read))
-    for index in border:
+    boundary = (*subset.outputs, *(index for index in subset.inputs if index in read))
+    for index in boundary:
         tensor = graph.tensors[index]
         if tensor.rank > MAX_RANK:
             return kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)

@@ -22,7 +22,7 @@ KINDS = (
     ),
     kinds.TENSOR_TYPE.reworded(
         title="type of an operand",
-        meaning="The data must be FLOAT32. Weights may also be float16 constants. Quantised models do not run on this delegate.",
+        meaning="The data must be FLOAT32. Weights may also be float16 constants. Quantized models do not run on this delegate.",
         advice="Convert a float32 model, or one with float16 weights.",
         hint="convert a float model",
     ),

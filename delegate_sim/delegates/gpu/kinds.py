@@ -12,7 +12,7 @@ KINDS = (
     ),
     kinds.VERSION.reworded(
         advice="Find the feature that raised the version and switch it off in the converter. Newer converters raise the version "
-        "of FULLY_CONNECTED for weights that are quantised per channel, and for 4-bit and dynamic-range weights.",
+        "of FULLY_CONNECTED for weights that are quantized per channel, and for 4-bit and dynamic-range weights.",
     ),
     OPERAND_COUNT,
     kinds.CONSTANT.reworded(
@@ -25,7 +25,7 @@ KINDS = (
     kinds.TENSOR_TYPE.reworded(
         meaning="The GPU computes in float. Tensors in the arena must be FLOAT32 or FLOAT16; with allow_quant_ops INT8 and UINT8 "
         "are accepted too, and a few operators accept BOOL or INT32. The types of most constants are not looked at.",
-        advice="Convert the model so that this tensor is float, or quantised to 8 bits. For INT64 and INT32 indices and shapes, "
+        advice="Convert the model so that this tensor is float, or quantized to 8 bits. For INT64 and INT32 indices and shapes, "
         "move the computation out of the model or into constants.",
         hint="convert the model with float tensors, or with 8-bit ones and allow_quant_ops",
     ),
@@ -40,8 +40,8 @@ KINDS = (
     kinds.ATTRIBUTE,
     kinds.ACTIVATION,
     kinds.QUANTIZATION.reworded(
-        title="quantised operator without allow_quant_ops",
-        meaning="QUANTIZE and DEQUANTIZE are accepted only if the delegate is told to run quantised models, in float; INT16 is "
+        title="quantized operator without allow_quant_ops",
+        meaning="QUANTIZE and DEQUANTIZE are accepted only if the delegate is told to run quantized models, in float; INT16 is "
         "never accepted.",
         advice="Set allow_quant_ops (the experimental flag ENABLE_QUANT, on by default).",
         hint="convert a float model",

@@ -19,7 +19,7 @@ DEQUANTIZE = case(
         "an input of another type than INT16",
         lambda node: node.input(0).type == "INT16",
         "an INT16 input",
-        "quantise to 8 bits",
+        "quantize to 8 bits",
     ).saying("Unsupported dequantization type."),
 )
 QUANTIZE = case(runtime_operands(1, 1))

@@ -29,10 +29,10 @@ KINDS = (
         advice="Give a convolution a bias of zeros; pad with PAD instead of PADV2.",
     ),
     kinds.TENSOR_TYPE.reworded(
-        meaning="The DSP computes with 8-bit quantised tensors: data and weights are INT8 or UINT8, biases, axes and shapes "
-        "INT32. Float models and dynamic-range quantised ones do not run on it.",
-        advice="Quantise fully to int8 with a representative data set.",
-        hint="quantise fully to int8",
+        meaning="The DSP computes with 8-bit quantized tensors: data and weights are INT8 or UINT8, biases, axes and shapes "
+        "INT32. Float models and dynamic-range quantized ones do not run on it.",
+        advice="Quantize fully to int8 with a representative data set.",
+        hint="quantize fully to int8",
     ),
     kinds.CONSTANT,
     kinds.ATTRIBUTE.reworded(
@@ -44,10 +44,10 @@ KINDS = (
         "with none.",
     ),
     kinds.QUANTIZATION.reworded(
-        title="quantisation parameters of weights",
+        title="quantization parameters of weights",
         meaning="From LiteRT 2.1.5 on FULLY_CONNECTED is taken only with one scale for all of its weights.",
-        advice="Convert without per-channel quantisation of fully connected layers; some converters have a switch for it.",
-        hint="convert without per-channel quantisation of fully connected layers",
+        advice="Convert without per-channel quantization of fully connected layers; some converters have a switch for it.",
+        hint="convert without per-channel quantization of fully connected layers",
     ),
     kinds.SHAPE.reworded(
         meaning="The DSP's layer demands certain sizes: filters of depthwise convolutions at least 2 high, and a single input "

@@ -53,8 +53,8 @@ CONSTANT_TYPE = Kind(
     Problem.TYPE,
     "type that is not read while the model is built",
     "ML Drift accepts the node, but does not read values of this type while it builds its model. A check ends the process.",
-    "Convert so that the tensor is float, or quantised with a scale.",
-    "convert so that the tensor is float, or quantised with a scale",
+    "Convert so that the tensor is float, or quantized with a scale.",
+    "convert so that the tensor is float, or quantized with a scale",
     is_shared=True,
 )
 WEIGHTS = Kind(
@@ -63,7 +63,7 @@ WEIGHTS = Kind(
     "weights that the model cannot be built with",
     "ML Drift accepts the node, but takes such weights, tables or values for granted to be constants of a certain form while it "
     "builds its model. The process ends.",
-    "Make the operand a constant of the model, with one scale if it is quantised, and another than the input.",
+    "Make the operand a constant of the model, with one scale if it is quantized, and another than the input.",
     "make the operand a constant of the model with one scale",
     is_shared=True,
 )
@@ -83,7 +83,7 @@ BATCH = Kind(
     "batches that do not fit",
     "ML Drift accepts the node, but has no kernel for the batches that the first dimension of a tensor stands for: "
     "a constant that DEQUANTIZE widens is built without batches, the condition of SELECT has other batches than the result, a "
-    "matrix product with quantised weights turns rows into batches, or PRELU has a slope for each element and several batches. "
+    "matrix product with quantized weights turns rows into batches, or PRELU has a slope for each element and several batches. "
     "The last three were seen with WebGPU.",
     "Give the tensor a first dimension of 1, with RESHAPE if need be; keep the dimensions of a matrix product's input.",
     "give the tensor a first dimension of 1",

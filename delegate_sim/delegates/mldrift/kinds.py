@@ -26,9 +26,9 @@ KINDS = (
         meaning="Each operator takes tensors of certain types: float and 8-bit ones always, and for many operators INT16, INT32, "
         "BOOL and others. INT64 and STRING are never taken. A tensor is looked at both in the node that gives it and in those "
         "that read it. The types of constants are not looked at.",
-        advice="Convert the model so that this tensor is float, INT32 or quantised to 8 bits. For INT64 indices and shapes, move "
+        advice="Convert the model so that this tensor is float, INT32 or quantized to 8 bits. For INT64 indices and shapes, move "
         "the computation out of the model or into constants.",
-        hint="convert the model so that the tensor is float, INT32 or quantised to 8 bits",
+        hint="convert the model so that the tensor is float, INT32 or quantized to 8 bits",
     ),
     RANK,
     kinds.SHAPE,
@@ -39,8 +39,8 @@ KINDS = (
     kinds.QUANTIZATION.reworded(
         meaning="Tensors that are read as float have one scale, and weights that are read as they are have 8, 4 or 2 bits and "
         "the shape of a matrix.",
-        advice="Quantise activations with one scale, and the weights of matrix products to INT8 or INT4.",
-        hint="quantise activations with one scale, and weights to INT8 or INT4",
+        advice="Quantize activations with one scale, and the weights of matrix products to INT8 or INT4.",
+        hint="quantize activations with one scale, and weights to INT8 or INT4",
     ),
     kinds.NEIGHBOR.reworded(
         title="depends on what the operands are",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
-from ...nnapi_runtime.types import AndroidRelease
 from ...releases.catalogue import NEWEST, Release
 from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
@@ -21,7 +20,15 @@ from ..options import OptionValues
 from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory
 from .android.driver_answers import NO_DEVICE, DeviceProblem, device_problem
-from .android.runtime import NO_RUNTIME, OTHER_RUNTIMES, SIMULATED_RUNTIMES, android_of, highest_level, notes, runtime_level
+from .android.runtime import (
+    ANDROID_RELEASES,
+    NO_RUNTIME,
+    OTHER_RUNTIMES,
+    SIMULATED_RUNTIMES,
+    highest_level_of,
+    notes,
+    runtime_level,
+)
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
@@ -260,12 +267,12 @@ _LEVEL_CODES = frozenset(
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
     """Return the option that selects a runtime with feature level ``level``.
 
-    The result is empty if the simulated runtime already has this level, or if no runtime is simulated.
+    The result is empty if the Android release already has this level, or if no release is given.
     """
-    android = android_of(options)
-    if android is None or level <= highest_level(android):
+    highest = highest_level_of(options["nnapi_runtime"])
+    if highest is None or level <= highest:
         return {}
-    return {"nnapi_runtime": str(next(int(release) for release in AndroidRelease if level <= highest_level(release)))}
+    return {"nnapi_runtime": next(name for name in ANDROID_RELEASES if level <= (highest_level_of(name) or 0))}
 
 
 DELEGATE = NnapiDelegate()

@@ -112,21 +112,21 @@ _FAILURES = (
             "type of an intermediate result",
             "The delegate builds this node from more than one NNAPI operation, and the tensor between them cannot have this "
             "type.",
-            "Convert the model so that the tensor is float32 or quantised to 8 bits.",
+            "Convert the model so that the tensor is float32 or quantized to 8 bits.",
             "convert with another type for this tensor",
         ),
     ),
     FailureWording(
-        "{tensor} is {type} and has quantisation parameters other than those of the input; only UINT8 and INT8 can be "
-        "requantised",
+        "{tensor} is {type} and has quantization parameters other than those of the input; only UINT8 and INT8 can be "
+        "requantized",
         shared_kind(
             "nnapi-requantize-type",
             Problem.TYPE,
-            "MEAN that changes the quantisation",
-            "Where scale or zero point of input and result differ, the delegate appends an addition that requantises the "
+            "MEAN that changes the quantization",
+            "Where scale or zero point of input and result differ, the delegate appends an addition that requantizes the "
             "result. That works with 8-bit results only.",
-            "Remove the quantisation parameters from float tensors, or quantise the result to 8 bits.",
-            "remove the quantisation parameters from float tensors",
+            "Remove the quantization parameters from float tensors, or quantize the result to 8 bits.",
+            "remove the quantization parameters from float tensors",
         ),
     ),
     FailureWording(
@@ -163,11 +163,11 @@ _FAILURES = (
         ),
     ),
     FailureWording(
-        "has {count} intermediate tensors; NNAPI's quantised LSTM needs 5",
+        "has {count} intermediate tensors; NNAPI's quantized LSTM needs 5",
         shared_kind(
             "nnapi-lstm-intermediates",
             Problem.QUANTIZATION,
-            "quantised LSTM of another variant",
+            "quantized LSTM of another variant",
             "NNAPI takes the variant of the integer LSTM with five intermediate tensors. TFLite also has one with twelve.",
             "Convert the LSTM in the variant with five intermediate tensors.",
             "convert the LSTM with five intermediate tensors",

@@ -44,18 +44,18 @@ SCALAR_OUTPUT = Kind(
 PER_CHANNEL = Kind(
     "per-channel",
     Problem.QUANTIZATION,
-    "weights quantised per channel",
+    "weights quantized per channel",
     "Before NNAPI 1.2 all weights of a convolution share one scale.",
-    "Quantise weights per tensor, or target NNAPI 1.2.",
-    "quantise weights per tensor, or target NNAPI 1.2",
+    "Quantize weights per tensor, or target NNAPI 1.2.",
+    "quantize weights per tensor, or target NNAPI 1.2",
     native="kUnsupportedQuantizationType",
 )
 RESTRICTED_SCALES = Kind(
     "restricted-scales",
     Problem.QUANTIZATION,
-    "scales of a quantised convolution",
+    "scales of a quantized convolution",
     "Before NNAPI 1.2 the product of the scales of input and weights must be less than the scale of the output.",
-    "Widen the output's range when quantising, or target NNAPI 1.2.",
+    "Widen the output's range when quantizing, or target NNAPI 1.2.",
     "widen the output's range, or target NNAPI 1.2",
     native="kNotRestrictedScaleCompliant",
 )
@@ -120,14 +120,14 @@ KINDS = (
     ),
     kinds.VERSION.reworded(
         advice="Find the feature that raised the version and switch it off in the converter. For FULLY_CONNECTED and CONV_2D "
-        "this is most often dynamic-range quantisation with asymmetric inputs, or int16 activations.",
+        "this is most often dynamic-range quantization with asymmetric inputs, or int16 activations.",
         native="kUnsupportedOperatorVersion",
     ),
     FEATURE_LEVEL,
     kinds.TENSOR_TYPE.reworded(
         title="type of an operand",
         meaning="The operation does not take operands of this type at this feature level.",
-        advice="Convert the model so that this tensor has another type (float, or quantised to 8 bits), or insert a CAST.",
+        advice="Convert the model so that this tensor has another type (float, or quantized to 8 bits), or insert a CAST.",
         suffix="input-type",
         native=UNSUPPORTED_INPUT_TYPE,
     ),
@@ -163,8 +163,8 @@ KINDS = (
     ),
     kinds.HYBRID.reworded(
         meaning="NNAPI has no hybrid form of this operation, or not at this feature level.",
-        advice="Quantise fully (int8 with a representative data set), or keep the weights in float.",
-        hint="quantise fully, or keep the weights in float",
+        advice="Quantize fully (int8 with a representative data set), or keep the weights in float.",
+        hint="quantize fully, or keep the weights in float",
         native="kUnsupportedHybridOperator",
     ),
     PER_CHANNEL,

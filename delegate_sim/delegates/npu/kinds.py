@@ -24,11 +24,11 @@ TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
     meaning="Every operand and result of a node must have a type that the vendor's compiler has.",
 )
 QUANTIZATION = kinds.QUANTIZATION.reworded(
-    title="integers without the quantisation that the plugin needs",
-    meaning="Small integers are taken only as quantised values: 8 and 4 bits per tensor or per channel, 16 bits per tensor. A "
-    "shape or an axis stored as such an integer, without quantisation, refuses its node.",
-    advice="Quantise the tensor, or store shapes, axes and indices as INT32.",
-    hint="quantise the tensor, or store shapes, axes and indices as INT32",
+    title="integers without the quantization that the plugin needs",
+    meaning="Small integers are taken only as quantized values: 8 and 4 bits per tensor or per channel, 16 bits per tensor. A "
+    "shape or an axis stored as such an integer, without quantization, refuses its node.",
+    advice="Quantize the tensor, or store shapes, axes and indices as INT32.",
+    hint="quantize the tensor, or store shapes, axes and indices as INT32",
 )
 CONSTANT = kinds.CONSTANT.reworded(
     meaning="The value of this operand must be stored in the model file, with at least one byte.",
@@ -88,7 +88,7 @@ CHANNELS = _loader_kind(
     "channel-quantization",
     Problem.QUANTIZATION,
     "scales and zero points that do not match",
-    "a tensor quantised per channel needs as many zero points as scales",
+    "a tensor quantized per channel needs as many zero points as scales",
     "Write one zero point for each scale.",
     "write one zero point for each scale",
 )

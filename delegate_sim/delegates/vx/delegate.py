@@ -24,7 +24,7 @@ OPTIONS = (
     Option("allowed_cache_mode", boolean, False, "keep the compiled network in a file; changes no verdict"),
     Option("cache_file_path", text, None, "the file for allowed_cache_mode; changes no verdict"),
     Option("device_id", integer, 0, "the NPU to use, in builds for several devices; changes no verdict"),
-    Option("error_during_init", boolean, False, "fail when kernels are initialised; has no effect"),
+    Option("error_during_init", boolean, False, "fail when kernels are initialized; has no effect"),
     Option("error_during_prepare", boolean, False, "fail when kernels are prepared; has no effect"),
     Option("error_during_invoke", boolean, False, "fail when kernels are invoked; has no effect"),
 )

@@ -58,9 +58,9 @@ KINDS = (
     ),
     kinds.ATTRIBUTE,
     kinds.QUANTIZATION.reworded(
-        meaning="The operator does not convert between these quantised types, or needs parameters that the tensor lacks: a scale "
+        meaning="The operator does not convert between these quantized types, or needs parameters that the tensor lacks: a scale "
         "and a zero point where an 8-bit tensor has none, or a single scale where there is one for each channel.",
-        advice="Quantise activations to 8 bits with one scale for the tensor, and do not pass weights through QUANTIZE or "
+        advice="Quantize activations to 8 bits with one scale for the tensor, and do not pass weights through QUANTIZE or "
         "DEQUANTIZE.",
     ),
 )

@@ -46,8 +46,8 @@ def _optional_boolean(value: Any) -> bool | None:
 
 
 _FLAG_HELP = {
-    "qs8": "take nodes with signed 8-bit quantisation",
-    "qu8": "take nodes with unsigned 8-bit quantisation",
+    "qs8": "take nodes with signed 8-bit quantization",
+    "qu8": "take nodes with unsigned 8-bit quantization",
     "force_fp16": "compute float32 in float16; changes no verdict",
     "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed at run time",
     "variable_operators": "take operators of variables; has no effect from litert-1.3.0 on, where they are always taken",

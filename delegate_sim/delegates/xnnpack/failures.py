@@ -40,8 +40,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.TYPE,
             "types that do not go together",
             "The rules look at the type of each operand, and XNNPACK at all of them together: for example, 8-bit weights of a "
-            "convolution that are quantised per channel need a bias that is quantised per channel too.",
-            "Quantise weights and bias alike, and keep float operands and results in one type.",
+            "convolution that are quantized per channel need a bias that is quantized per channel too.",
+            "Quantize weights and bias alike, and keep float operands and results in one type.",
             "keep operands, weights, bias and result in types that go together",
         ),
     ),
@@ -50,10 +50,10 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-rescaling",
             Problem.QUANTIZATION,
-            "input and output quantised differently",
-            "XNNPACK moves quantised values without changing them, so that input and output need the same scale and zero point. "
+            "input and output quantized differently",
+            "XNNPACK moves quantized values without changing them, so that input and output need the same scale and zero point. "
             "The rules do not look at that for all operators.",
-            "Quantise the model with a converter that gives such operators the same parameters on both sides, as TensorFlow's "
+            "Quantize the model with a converter that gives such operators the same parameters on both sides, as TensorFlow's "
             "does, or put a QUANTIZE after the operator.",
             "give input and output the same scale and zero point",
         ),
@@ -65,8 +65,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.QUANTIZATION,
             "weights with a zero point",
             "XNNPACK multiplies by signed integer weights only if their zero point is 0; with INT4 it may also be 8.",
-            "Quantise weights symmetrically.",
-            "quantise weights symmetrically",
+            "Quantize weights symmetrically.",
+            "quantize weights symmetrically",
         ),
     ),
     "xnnpack-kernel-scale": FailureWording(
@@ -77,8 +77,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "scales that XNNPACK cannot compute with",
             "The scale of input times weights over that of the output must stay below 256, and the scales of the second input of "
             "BATCH_MATMUL must divide its columns evenly.",
-            "Quantise with a representative data set.",
-            "quantise with a representative data set",
+            "Quantize with a representative data set.",
+            "quantize with a representative data set",
         ),
     ),
     "xnnpack-kernel-block-size": FailureWording(
@@ -87,7 +87,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-block-size",
             Problem.QUANTIZATION,
             "blocks that do not divide the input channels",
-            "Weights quantised in blocks need a whole number of blocks for each output channel.",
+            "Weights quantized in blocks need a whole number of blocks for each output channel.",
             "Choose a block size that divides the input channels.",
             "choose a block size that divides the input channels",
         ),
@@ -104,12 +104,12 @@ WORDINGS: Mapping[str, FailureWording] = {
         ),
     ),
     "xnnpack-kernel-scalar": FailureWording(
-        "{tensor} has no dimensions; {op} quantises it along the last one",
+        "{tensor} has no dimensions; {op} quantizes it along the last one",
         shared_kind(
             "xnnpack-kernel-scalar",
             Problem.RANK,
-            "scalar to be quantised at run time",
-            "FULLY_CONNECTED of float activations and integer weights quantises the activations along their last dimension. The "
+            "scalar to be quantized at run time",
+            "FULLY_CONNECTED of float activations and integer weights quantizes the activations along their last dimension. The "
             "shape is that of the file, which has none where it is not known.",
             "Give the model fixed shapes before converting it.",
             "give the operand at least one dimension in the file",

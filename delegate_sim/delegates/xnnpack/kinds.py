@@ -8,7 +8,7 @@ KINDS = (
     kinds.OPERATOR.reworded(
         title="operator that XNNPACK does not run",
         meaning="The delegate has no operator of XNNPACK for this one. The CPU kernels of the runtime run it.",
-        advice="Nothing needs to be done: both run on the CPU. A node that splits a partition costs a little time at the border.",
+        advice="Nothing needs to be done: both run on the CPU. A node that splits a partition costs a little time.",
         hint="leave the node to its CPU kernel",
     ),
     kinds.VERSION.reworded(
@@ -42,7 +42,7 @@ KINDS = (
         meaning="The operands and the result must have one type. Weights of 8 bits and below with float activations are accepted "
         "only for CONV_2D, FULLY_CONNECTED, BATCH_MATMUL and TRANSPOSE_CONV; for the first two not if the flag "
         "disable_dynamically_quantized_ops is set. A float bias must have the type of float weights, or be FLOAT32.",
-        advice="Quantise fully (int8 with a representative data set), or keep weights and biases in the type of the activations.",
+        advice="Quantize fully (int8 with a representative data set), or keep weights and biases in the type of the activations.",
     ),
     kinds.RANK.reworded(
         meaning="XNNPACK's tensors have at most six dimensions, and some operators demand an exact number.",
@@ -59,8 +59,8 @@ KINDS = (
         meaning="8-bit activations need one scale for the tensor; weights one for the tensor or one for each output channel. "
         "Scales must be positive, zero points must be in range, and the ratio of scales must be one that XNNPACK can compute "
         "with.",
-        advice="Quantise activations per tensor and weights per tensor or per output channel, with a representative data set.",
-        hint="quantise activations per tensor, with a representative data set",
+        advice="Quantize activations per tensor and weights per tensor or per output channel, with a representative data set.",
+        hint="quantize activations per tensor, with a representative data set",
     ),
     kinds.NEIGHBOR.reworded(
         meaning="A VAR_HANDLE is accepted together with the nodes that read or assign its variable, which must agree in type and "

@@ -18,9 +18,9 @@ def scales_of(tensor: Tensor) -> str:
     """Describe the quantization of a tensor: the number and dimension of its scales, or the kind if there are no scales."""
     quantization = tensor.quantization
     if quantization is None:
-        return "no quantisation parameters"
+        return "no quantization parameters"
     if not quantization.is_affine:
-        return f"{quantization.kind} quantisation"
+        return f"{quantization.kind} quantization"
     count = len(quantization.scales)
     return f"{count} scale{'' if count == 1 else 's'} along dimension {quantization.dimension}"
 

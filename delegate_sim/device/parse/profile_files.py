@@ -146,7 +146,7 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
     if "runtime_profile" in content or "subgraph_profiles" in content:
         return _of_profile(content.get("runtime_profile", content))
     if "init_profile" in content:
-        raise LogError(f"{path}: has a profile of the initialisation alone, and nothing of nodes that ran")
+        raise LogError(f"{path}: has a profile of the initialization alone, and nothing of nodes that ran")
     if "latency_metrics" in content or "misc_metrics" in content:
         raise LogError(f"{path}: {_TIMES_ONLY}")
     return None

@@ -84,8 +84,16 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 )
 """The hypothetical conversion for each set of converter settings."""
 
-_OF_CONVERSIONS = ("convert ", "quantis", "quantiz")
+_OF_CONVERSIONS = ("convert ", "quantiz", "quantiz")
 """Parts of the hints that offer another conversion of the model."""
+
+FOLDED = frozenset(
+    [
+        *("ADD", "DIV", "EXP", "FLOOR", "FULLY_CONNECTED", "LOGISTIC", "MAXIMUM", "MINIMUM", "MUL", "NEG", "RELU", "RELU6"),
+        *("SQRT", "SQUARE", "SUB", "TANH"),
+    ]
+)
+"""Operators around which the converter of TensorFlow 2.21 folds RESHAPEs away; around ABS or SLICE, it keeps them."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -132,7 +140,7 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
 def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
     offers = list(_offers(cause, model, delegate))
     if not offers:
-        return cause
+        return _with_note_of_folding(cause)
     alternatives = [judge.judged(cause, offer) for offer in offers]
     is_local = _is_local(offers[0].remedy)
     pairs = list(zip(offers, alternatives, strict=True))
@@ -157,6 +165,19 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
     return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
+
+
+def _with_note_of_folding(cause: Cause) -> Cause:
+    """Return the cause, whose instructions say so if TensorFlow's converter undoes them."""
+    ops = [op for op, _ in cause.operators if op in FOLDED]
+    is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
+    if not (ops and is_of_shapes and "RESHAPE" in cause.change):
+        return cause
+    note = (
+        f"TensorFlow's converter folds a RESHAPE around {', '.join(ops[:3])} away again: delegate-sim fix writes it into the "
+        "file, where it has a pass for it"
+    )
+    return replace(cause, change=f"{cause.change}; {note}")
 
 
 def _is_local(remedy: Remedy) -> bool:
@@ -256,8 +277,8 @@ class _AlternativeJudge:
         return replace(unknown, unknown=self._effort.reason) if first is None else replace(unknown, cost=first)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:
-        supposition, options = self._blockers.without(causes)
-        return self._simulate(supposition, options)
+        hypothetical, options = self._blockers.without(causes)
+        return self._simulate(hypothetical, options)
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:

@@ -57,7 +57,7 @@ _SUGGESTIONS = (
     Suggestion(
         "register-operator",
         "register the custom operators",
-        "register them with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and analyse with "
+        "register them with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and analyze with "
         "--assume-ops-registered; or convert without them",
     ),
     Suggestion(
@@ -69,8 +69,8 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "analyse-source",
-        "analyse the model from before it was compiled",
-        "the node runs on the accelerator that it was compiled for, and nothing can be said of it here: analyse the "
+        "analyze the model from before it was compiled",
+        "the node runs on the accelerator that it was compiled for, and nothing can be said of it here: analyze the "
         "model that went into the compiler",
     ),
     Suggestion(
@@ -121,8 +121,8 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "change-quantization",
-        "quantise differently",
-        "convert in float, or with full integer quantisation and a representative dataset; per-tensor instead of per-channel "
+        "quantize differently",
+        "convert in float, or with full integer quantization and a representative dataset; per-tensor instead of per-channel "
         "weights where the delegate requires them",
     ),
     Suggestion(

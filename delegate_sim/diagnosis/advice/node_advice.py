@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ...graph.effort import Effort
-from ...hypothetical.hypothetical_changes import NodeKey, Supposition
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
 from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
@@ -66,7 +66,7 @@ def advise(model: Model, target: Target) -> Advice:
     """
     effort = Effort(model)
     examiner = Examiner(model, target, effort)
-    refusal = examiner.simulate(Supposition(), {}).run.refusal
+    refusal = examiner.simulate(HypotheticalChanges(), {}).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
     causes = blockers.causes
     by_reason: dict[tuple[NodeKey, str], list[str]] = {}

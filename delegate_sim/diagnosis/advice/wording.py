@@ -41,9 +41,9 @@ _FORMS: Mapping[str, str] = MappingProxyType(
     {
         "float": "the model computes in float",
         "float16": "the weights are stored in float16",
-        "dynamic-range": "the weights are quantised and the data is not (dynamic range quantisation)",
-        "int16": "the model is quantised with 16-bit data",
-        "integer": "the model is quantised to integers",
+        "dynamic-range": "the weights are quantized and the data is not (dynamic range quantization)",
+        "int16": "the model is quantized with 16-bit data",
+        "integer": "the model is quantized to integers",
     }
 )
 _TAKEN: Mapping[str, str] = MappingProxyType(

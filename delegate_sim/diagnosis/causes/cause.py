@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...hypothetical.hypothetical_changes import NodeKey, Supposition
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...releases.catalogue import Release
 from ...rules.kinds import Problem
 from .alternative import Alternative
@@ -24,7 +24,7 @@ class Remedy:
     """The hypothetical changes that fix a cause in a simulation.
 
     If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields are changes that
-    make this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``Supposition``.
+    make this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``HypotheticalChanges``.
     """
 
     accepts: bool = False
@@ -93,7 +93,7 @@ class Blockers:
     causes_of: Mapping[NodeKey, frozenset[Identity]]
     not_simulated: tuple[str, ...] = ()
 
-    def without(self, removed: Iterable[Cause]) -> tuple[Supposition, dict[str, Any]]:
+    def without(self, removed: Iterable[Cause]) -> tuple[HypotheticalChanges, dict[str, Any]]:
         """Return the hypothetical changes and options that fix the causes in ``removed``.
 
         A node that has another, unfixed cause stays refused.
@@ -109,7 +109,7 @@ class Blockers:
             ]
         )
         remedies = [cause.remedy for cause in fixed]
-        supposition = Supposition(
+        hypothetical = HypotheticalChanges(
             accepted_nodes=accepted,
             node_versions={key: version for remedy in remedies for key, version in remedy.node_versions.items()},
             fixed_inputs=any(remedy.fixed_inputs for remedy in remedies),
@@ -123,4 +123,4 @@ class Blockers:
             float_nodes=frozenset().union(*[remedy.float_nodes for remedy in remedies]),
             inlined_nodes=frozenset().union(*[remedy.inlined_nodes for remedy in remedies]),
         )
-        return supposition, {name: value for remedy in remedies for name, value in remedy.options.items()}
+        return hypothetical, {name: value for remedy in remedies for name, value in remedy.options.items()}

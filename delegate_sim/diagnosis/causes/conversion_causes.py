@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ...errors import LimitError
 from ...graph.graph import file_graphs
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
-from ...hypothetical.hypothetical_changes import Supposition
+from ...hypothetical.hypothetical_changes import HypotheticalChanges
 from ...model.model import Model, Tensor
 from ...rules.kinds import DYNAMIC_TENSORS, Problem
 from ...runtime.interpreter import Run
@@ -28,15 +28,15 @@ _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 class Simulate(Protocol):
     """A function that simulates the model with hypothetical changes and with changed options."""
 
-    def __call__(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with the hypothetical changes ``supposition`` and the changed ``options``; return the run."""
+    def __call__(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
+        """Simulate the model with the hypothetical changes ``hypothetical`` and the changed ``options``; return the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
     """A change to the conversion, and the refusals that the change removes."""
 
-    supposition: Supposition
+    hypothetical: HypotheticalChanges
     ended: tuple[RefusedNode, ...]
 
 
@@ -53,7 +53,7 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
-def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Root | None:
+def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChanges) -> Root | None:
     """Return the conversion with known input sizes, and the refusals that it removes; None if it removes no refusals.
 
     If the file already gives all input sizes, only sizes that the model computes from the inputs become known. ``assumed`` holds
@@ -61,18 +61,18 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: Supposition) -> Ro
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
-    supposition = replace(assumed, fixed_inputs=True)
-    now, then = simulate(assumed, {}), simulate(supposition, {})
+    hypothetical = replace(assumed, fixed_inputs=True)
+    now, then = simulate(assumed, {}), simulate(hypothetical, {})
     if is_dynamic(now.run):
-        return Root(supposition, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
+        return Root(hypothetical, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
     ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
-    return Root(supposition, ended) if ended else None
+    return Root(hypothetical, ended) if ended else None
 
 
 def other_types(
-    model: Model, now: Examined, simulate: Simulate, supposition: Supposition, not_simulated: list[str]
+    model: Model, now: Examined, simulate: Simulate, hypothetical: HypotheticalChanges, not_simulated: list[str]
 ) -> Root | None:
-    """Return the conversion to other types that gains most when added to ``supposition``; None if no conversion gains anything.
+    """Return the conversion to other types that gains most when added to ``hypothetical``; None if no conversion gains anything.
 
     Each conversion that exceeds a limit is added to ``not_simulated``. A conversion that removes only the refusals of one
     operator's version is ignored, because the feature that raised the version explains these refusals.
@@ -83,7 +83,7 @@ def other_types(
     best: tuple[tuple[float, ...], Root] | None = None
     conversions = list(_conversions(model))
     for conversion in conversions:
-        other = replace(supposition, conversion=conversion)
+        other = replace(hypothetical, conversion=conversion)
         try:
             then = simulate(other, {})
         except LimitError as error:

@@ -10,7 +10,7 @@ from typing import Any
 from ...graph.effort import Effort, Tries
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
-from ...hypothetical.hypothetical_changes import NodeKey, Supposition
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
 from ...rules.kinds import DYNAMIC_TENSORS, Problem
 from ...runtime.interpreter import Refusal
@@ -65,13 +65,13 @@ class _Finder:
         self.model = model
         self.simulate = simulate
         self.effort = effort
-        self.first = simulate(Supposition(), {})
+        self.first = simulate(HypotheticalChanges(), {})
         self.last = self.first
         self.others = Others(self.first, effort) if names_others else None
         self.tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
         """The remaining simulations with other versions."""
         self.most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
-        self.base = Supposition()
+        self.base = HypotheticalChanges()
         """The hypothetical changes made so far. A changed model may show refusals that the original model hides."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
@@ -93,10 +93,10 @@ class _Finder:
         self.not_simulated: list[str] = []
         """The hypothetical changes that exceed a limit, each with the limit."""
 
-    def _simulate_optionally(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+    def _simulate_optionally(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
         """Simulate changes that the diagnosis may skip. Raises LimitError if the command may run no further simulation."""
         self.effort.check()
-        return self.simulate(supposition, options)
+        return self.simulate(hypothetical, options)
 
     @property
     def delegate(self) -> Any:
@@ -133,8 +133,8 @@ class _Finder:
             self.base = replace(self.base, conversion=self.base.conversion or conversion)
             options: dict[str, Any] = {name: value for level in self.level_options.values() for name, value in level.items()}
             accepted = frozenset(self.without_kernels)
-            supposition = replace(self.base, accepted_nodes=accepted, node_versions=versions)
-            self.last = self._repair_guesses(supposition, options)
+            hypothetical = replace(self.base, accepted_nodes=accepted, node_versions=versions)
+            self.last = self._repair_guesses(hypothetical, options)
         self._note_rest()
 
     def _look_at_loading(self) -> None:
@@ -167,13 +167,13 @@ class _Finder:
             repaired = self.base.repaired_nodes | cause.remedy.repaired_nodes
             self.base = replace(self.base, repaired_nodes=repaired)
 
-    def _repair_guesses(self, supposition: Supposition, options: Mapping[str, Any]) -> Examined:
+    def _repair_guesses(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
         """Simulate hypothetical changes, and ignore refusals by CPU kernels that are due to guessed sizes.
 
         A size is guessed if it depends on an unknown size that the simulation assumes to be known. The fix of the unknown size
         then includes the assumption that CPU kernels accept the guessed sizes.
         """
-        now = self.simulate(supposition, options)
+        now = self.simulate(hypothetical, options)
         if self.guessed is None:
             return now
         identity, behind = self.guessed
@@ -186,7 +186,7 @@ class _Finder:
             repaired = remedy.repaired_nodes | cause.remedy.repaired_nodes
             self.remedies[identity] = replace(remedy, repaired_nodes=repaired)
             self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | repaired)
-            now = self.simulate(replace(supposition, repaired_nodes=self.base.repaired_nodes), options)
+            now = self.simulate(replace(hypothetical, repaired_nodes=self.base.repaired_nodes), options)
         return now
 
     def _note_whole(self, cause: WholeCause, now: Examined, only_remedy: bool = False) -> None:
@@ -206,10 +206,10 @@ class _Finder:
         if not nodes:
             return
         now = self.simulate(self.base, {})
-        supposition = replace(self.base, removed_nodes=nodes)
-        self.base = supposition
+        hypothetical = replace(self.base, removed_nodes=nodes)
+        self.base = hypothetical
         self.remedies[_TEXT] = Remedy(accepts=True, removed_nodes=nodes)
-        refusal = whole_refusal(now.run) if roots.is_no_longer_dynamic(now, self.simulate(supposition, {})) else None
+        refusal = whole_refusal(now.run) if roots.is_no_longer_dynamic(now, self.simulate(hypothetical, {})) else None
         if refusal is not None:
             self.whole.add(_TEXT)
         for refused in now.on_cpu():
@@ -223,7 +223,7 @@ class _Finder:
         root = roots.unknown_inputs(self.model, self.simulate, self.base)
         if root is None:
             return
-        self.base = root.supposition
+        self.base = root.hypothetical
         identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",) if open_inputs(self.model) else ("shapes",))
         self.remedies[identity] = Remedy(fixed_inputs=True)
         refusal = whole_refusal(now) if roots.is_dynamic(now) else None
@@ -238,8 +238,8 @@ class _Finder:
         root = roots.other_types(self.model, now, self._simulate_optionally, self.base, self.not_simulated)
         if root is None:
             return
-        self.base = root.supposition
-        conversion = root.supposition.conversion
+        self.base = root.hypothetical
+        conversion = root.hypothetical.conversion
         identity = Identity(Problem.QUANTIZATION, (roots.form(self.model), f"to-{conversion}"))
         self.remedies[identity] = Remedy(conversion=conversion)
         for refused in root.ended:
@@ -438,10 +438,10 @@ class _Finder:
                     tried.append(options)
                     yield options
 
-    def _refused_for(self, problem: Problem, supposition: Supposition, options: Mapping[str, Any]) -> set[NodeKey]:
+    def _refused_for(self, problem: Problem, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> set[NodeKey]:
         return {
             refused.key
-            for refused in self.simulate(supposition, options).on_cpu()
+            for refused in self.simulate(hypothetical, options).on_cpu()
             if any(self.problem_of(reason.code) is problem for reason in refused.reasons)
         }
 

@@ -47,7 +47,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
     if parameters is None:
         return None
     if not parameters.is_affine:
-        raise FixError("quantisation other than affine cannot be written anew")
+        raise FixError("quantization other than affine cannot be written anew")
     return NewTable(
         "QuantizationParameters",
         {

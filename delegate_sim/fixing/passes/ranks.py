@@ -322,14 +322,14 @@ def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
     return _ROWS[node.op](work, node)
 
 
-_BETWEEN = "the node with at most 4 dimensions between RESHAPEs: neighbours that it treats alike are joined"
+_BETWEEN = "the node with at most 4 dimensions between RESHAPEs: neighbors that it treats alike are joined"
 _NEEDS = "rank 5 or more, a known shape, operands that count or point constant, at most 4 dimensions left"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "transpose-of-lower-rank",
         "TRANSPOSE",
-        "TRANSPOSE of at most 4 dimensions between RESHAPEs, or several: neighbours that stay together are joined",
+        "TRANSPOSE of at most 4 dimensions between RESHAPEs, or several: neighbors that stay together are joined",
         "rank 5 or more, a known shape and a constant order",
         Exactness.EXACT,
         _transpose,

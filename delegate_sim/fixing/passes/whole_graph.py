@@ -168,7 +168,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "constants-dequantized",
-        "makes quantised constants, which DEQUANTIZE reads, constants in float32",
+        "makes quantized constants, which DEQUANTIZE reads, constants in float32",
         "a constant of INT8, UINT8 or INT16 with scales that DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
@@ -190,7 +190,7 @@ LAST: tuple[Pass, ...] = (
     _pass(
         "weights-widened",
         " ".join(_HYBRID),
-        "quantised weights of a layer of floats (dynamic range) in float32, so that activations are not quantised",
+        "quantized weights of a layer of floats (dynamic range) in float32, so that activations are not quantized",
         "INT8 or UINT8 constants with scales",
         Exactness.APPROXIMATE,
         _widen_weights,

@@ -27,7 +27,7 @@ OPERAND_COUNT = _rule("operands", "IF and WHILE have at least three inputs and o
 MODEL_OPERAND = _rule("model", "The operands for branches, condition and body refer to finished models.")
 MODEL_COUNT = _rule("model-operands", "The referenced model has as many inputs and outputs as the operation gives it.")
 CONDITION = _rule("condition", "A condition is a TENSOR_BOOL8 of shape [1].")
-COMPATIBLE = _rule("compatible", "An operand and its counterpart in the referenced model agree in type, shape, quantisation.")
+COMPATIBLE = _rule("compatible", "An operand and its counterpart in the referenced model agree in type, shape, quantization.")
 
 
 def validate_if(view: OperationView) -> Version:
@@ -116,4 +116,4 @@ def _check_compatible(one: NnOperand, other: NnOperand, subject: str) -> None:
         refuse(COMPATIBLE, Call.ADD_OPERATION, f"dimensions of {subject}", list(shapes[0]), list(shapes[1]))
     quantization = [(operand.scale, operand.zero_point, operand.channels) for operand in (one, other)]
     if quantization[0] != quantization[1]:
-        refuse(COMPATIBLE, Call.ADD_OPERATION, f"quantisation of {subject}", quantization[0], quantization[1])
+        refuse(COMPATIBLE, Call.ADD_OPERATION, f"quantization of {subject}", quantization[0], quantization[1])

@@ -17,7 +17,7 @@ RANK_LIMIT = operation_rule(
 QUANTIZATION_EQUAL = operation_rule(
     "quantization-equal",
     Concern.SCALES,
-    "Quantised input and output have the same scale and zero point.",
+    "Quantized input and output have the same scale and zero point.",
     "MirrorPad.cpp, Pack.cpp, Reverse.cpp: validate",
 )
 

@@ -90,7 +90,7 @@ class Side {
         if (this.data.partition[source] === own) this.edges[own].push(source, position);
       }
     }
-    this.borders = this.bordersBetween();
+    this.boundaries = this.boundariesBetween();
   }
 
   get title() {
@@ -135,17 +135,17 @@ class Side {
   }
 
   // What crosses from one partition to another, and how many bytes.
-  bordersBetween() {
+  boundariesBetween() {
     const found = new Map();
     this.data.partitions.forEach((partition, number) => {
       for (const tensor of partition.inputs) {
         const writer = this.writers.get(tensor);
         if (writer === undefined || this.data.partition[writer] === number) continue;
         const key = this.data.partition[writer] * this.data.partitions.length + number;
-        const border = found.get(key) || { from: this.data.partition[writer], to: number, bytes: 0, tensors: [] };
-        border.bytes += this.graph.tensors.bytes[tensor];
-        border.tensors.push(tensor);
-        found.set(key, border);
+        const boundary = found.get(key) || { from: this.data.partition[writer], to: number, bytes: 0, tensors: [] };
+        boundary.bytes += this.graph.tensors.bytes[tensor];
+        boundary.tensors.push(tensor);
+        found.set(key, boundary);
       }
     });
     return [...found.values()];

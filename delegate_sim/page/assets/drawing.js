@@ -9,6 +9,7 @@ const SMALLEST_LABEL = 11;
 const LARGEST_SCALE = 4;
 const SMALLEST_MARK = 24;
 const MARGIN = 20;
+const inner = (length) => Math.max(length - 2 * MARGIN, length / 2);
 
 let theme = {};
 function readTheme() {
@@ -76,7 +77,7 @@ class Drawing {
     this.canvas.setAttribute("aria-label",
       `Graph of ${side.label}: ${counted(side.size, "node")} in ` +
       `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes; the lists say the same.`);
-    this.element.firstChild.textContent = side.label;
+    this.element.firstChild.textContent = this.page.lettered(side);
     this.fit();
   }
 
@@ -128,7 +129,7 @@ class Drawing {
 
   zoomTo(left, top, right, bottom, largest = 1.4) {
     const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
-    this.scale = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top), largest);
+    this.scale = Math.min(inner(width) / (right - left), inner(height) / (bottom - top), largest);
     this.x = width / 2 - ((left + right) / 2) * this.scale;
     this.y = height / 2 - ((top + bottom) / 2) * this.scale;
     this.redraw();
@@ -176,7 +177,7 @@ class Drawing {
     const inside = x >= 0 && y >= 0 && right * this.scale + this.x <= width && bottom * this.scale + this.y <= height;
     const smallest = least ?? SMALLEST_MARK / Math.max(right - left, bottom - top);
     if (inside && this.scale >= smallest) return;
-    const largest = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top));
+    const largest = Math.min(inner(width) / (right - left), inner(height) / (bottom - top));
     this.scale = Math.min(Math.max(this.scale, smallest), largest);
     const whole = this.bounds();
     this.x = this.start(width, (left + right) / 2, whole[0], whole[2]);
@@ -280,27 +281,27 @@ class Drawing {
       const at = [x * this.scale + this.x, y * this.scale + this.y, width * this.scale, height * this.scale];
       if (at[0] < canvas.clientWidth && at[1] < canvas.clientHeight && at[0] + at[2] > 0 && at[1] + at[3] > 0) seen.push([number, at]);
     }
-    this.paintBorders();
+    this.paintBoundaries();
     for (const [number, at] of seen) this.paintBox(number, at);
     if (!this.page.closed && this.scale * NODE.height >= SMALLEST_NODE) this.paintNodes(seen.map(([number]) => number));
     if (this.selected.position !== undefined && !this.page.closed) this.paintSelected();
   }
 
   // Where lines leave a box and where they arrive: halfway up its heading.
-  ends(border) {
-    const [a, b] = [this.box(border.from), this.box(border.to)];
+  ends(boundary) {
+    const [a, b] = [this.box(boundary.from), this.box(boundary.to)];
     const at = ([x, y, , height], across) => [(x + across) * this.scale + this.x, (y + Math.min(height, CLOSED.height) / 2) * this.scale + this.y];
     return { from: at(a, a[2]), to: at(b, 0), top: b[1] * this.scale + this.y };
   }
 
-  paintBorders() {
+  paintBoundaries() {
     const { context } = this;
-    const drawsFar = this.side.borders.length <= 40;
-    for (const border of this.side.borders) {
-      const near = border.to - border.from === 1;
-      const chosen = border.from === this.selected.partition || border.to === this.selected.partition;
+    const drawsFar = this.side.boundaries.length <= 40;
+    for (const boundary of this.side.boundaries) {
+      const near = boundary.to - boundary.from === 1;
+      const chosen = boundary.from === this.selected.partition || boundary.to === this.selected.partition;
       if (!near && !chosen && !drawsFar) continue;
-      const { from, to, top } = this.ends(border);
+      const { from, to, top } = this.ends(boundary);
       const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
       if (Math.max(from[0], to[0]) < -40 || Math.min(from[0], to[0]) > width + 40 || Math.max(from[1], to[1]) < 0
         || Math.min(from[1], to[1]) > height) continue;
@@ -325,7 +326,7 @@ class Drawing {
         context.font = `10px ${theme.font}`;
         context.fillStyle = theme.faint;
         context.textAlign = "center";
-        context.fillText(bytesText(border.bytes), (from[0] + to[0]) / 2, from[1] - 4);
+        context.fillText(bytesText(boundary.bytes), (from[0] + to[0]) / 2, from[1] - 4);
       }
     }
   }
@@ -405,8 +406,8 @@ class Drawing {
     context.globalAlpha = 0.8;
     context.stroke(lines);
     context.globalAlpha = 1;
-    theme.states.forEach((colour, state) => {
-      context.fillStyle = colour;
+    theme.states.forEach((color, state) => {
+      context.fillStyle = color;
       context.fill(paths[state]);
     });
     context.fillStyle = theme.edge;

@@ -33,6 +33,11 @@ class Page {
     return side.number === this.shown ? sideOf(this.other, this.subgraph) : sideOf(this.shown, this.subgraph);
   }
 
+  // The side's label after the letter that it has beside another.
+  lettered(side) {
+    return `${side.number === this.shown ? "A" : "B"}: ${side.label}`;
+  }
+
   drawingOf(side) {
     return this.drawings.find((drawing) => drawing.side === side) || this.drawings[0];
   }
@@ -57,7 +62,7 @@ class Page {
       make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }), STATE_WORDS[number])));
     byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. What is shown is simulated by the delegate's rules; ` +
       "multiply-adds and bytes are counts, not an estimate of latency."));
-    this.tabs = [["causes", "Causes"], ["node", "Node"], ["borders", "Borders"], ["nodes", "Nodes"], ["differences", "Differences"]];
+    this.tabs = [["causes", "Causes"], ["node", "Node"], ["boundaries", "Boundaries"], ["nodes", "Nodes"], ["differences", "Differences"]];
     byId("panel-nodes").after(make("div", { id: "panel-differences", role: "tabpanel", tabindex: 0 }));
     for (const [name, text] of this.tabs) {
       byId("tabs").append(make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => this.showTab(name) }, text));
@@ -150,11 +155,10 @@ class Page {
   }
 
   verdicts(shown) {
-    const labels = shown.length > 1 ? shown.map((side, number) => `${"AB"[number]}: ${side.label}`) : [];
-    byId("verdicts").replaceChildren(...shown.map((side, number) => verdictCard(side, labels[number])));
+    byId("verdicts").replaceChildren(...shown.map((side) => verdictCard(side, shown.length > 1 ? this.lettered(side) : "")));
     byId("verdicts").className = shown.length > 1 ? "two" : "";
     byId("targets").replaceChildren(targetsTable(this));
-    byId("strip-note").textContent = `in running order, a cell for each node${this.side.data.partitioned ? ", a gap at each border" : ""}`;
+    byId("strip-note").textContent = `in running order, a cell for each node${this.side.data.partitioned ? ", a gap at each boundary" : ""}`;
   }
 
   setClosed(closed) {
@@ -195,12 +199,13 @@ class Page {
 
   fillPanels() {
     const side = this.chosen ? this.chosen.side : this.side;
-    const panels = { causes: causesPanel, node: nodePanel, borders: bordersPanel, nodes: nodesPanel };
+    const panels = { causes: causesPanel, node: nodePanel, boundaries: boundariesPanel, nodes: nodesPanel };
     for (const [name] of this.tabs) {
-      // Those that are not shown are only needed on paper, the causes and the borders.
-      const wanted = name === this.tab || name === "causes" || name === "borders";
+      // Those that are not shown are only needed on paper, the causes and the boundaries.
+      const wanted = name === this.tab || name === "causes" || name === "boundaries";
       const parts = !wanted ? [] : name === "differences" ? (this.other < 0 ? [] : differencesPanel(this.side, this.besides(this.side), this)) : panels[name](side, this);
-      byId(`panel-${name}`).replaceChildren(...parts.filter((part) => part !== null));
+      const about = this.other >= 0 && name !== "differences" ? [make("p", { class: "name" }, breakable(this.lettered(side)))] : [];
+      byId(`panel-${name}`).replaceChildren(...about, ...parts.filter((part) => part !== null));
     }
   }
 

@@ -42,7 +42,7 @@ function gainText(now, then) {
   if (now.outcome !== then.outcome) parts.push(`${now.outcome} → ${then.outcome}`);
   parts.push(`delegated ${formatted(now.delegated_nodes)} → ${formatted(then.delegated_nodes)} of ${formatted(then.nodes)}`);
   parts.push(`partitions ${formatted(now.partitions)} → ${formatted(then.partitions)}`);
-  parts.push(`across borders ${bytesText(now.border_bytes)} → ${bytesText(then.border_bytes)}`);
+  parts.push(`across boundaries ${bytesText(now.border_bytes)} → ${bytesText(then.border_bytes)}`);
   if (then.total_multiply_adds) {
     parts.push(`multiply-adds ${share(now.multiply_adds, now.total_multiply_adds)} → ${share(then.multiply_adds, then.total_multiply_adds)}`);
   }
@@ -103,7 +103,7 @@ function tensorRows(side, headings, tensors, label, position) {
     const { name, type, shape, bytes } = side.graph.tensors;
     const others = label === "input" ? [side.writers.get(tensor)].filter((writer) => writer !== undefined) : side.readers.get(tensor) || [];
     const where = side.constants.has(tensor) ? ["constant"] : others.slice(0, 6).flatMap((other) => {
-      const crosses = side.data.partition[other] !== side.data.partition[position] ? " (crosses a border)" : "";
+      const crosses = side.data.partition[other] !== side.data.partition[position] ? " (crosses a boundary)" : "";
       return [link(`${label === "input" ? "from" : "to"} ${side.graph.nodes[other]} ${side.op(other)}`, () => page.select(side, other)), `${crosses} `];
     });
     return entry(headings, [`${label} ${number}`, `${side.graph.types[type[tensor]]}[${shape[tensor].join(",")}]`, bytesText(bytes[tensor])],
@@ -159,8 +159,8 @@ function partitionPanel(side, number, page) {
   ];
 }
 
-function bordersPanel(side, page) {
-  if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no borders.")];
+function boundariesPanel(side, page) {
+  if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no boundaries.")];
   const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"]];
   const shown = side.data.partitions.slice(0, page.rows);
   const rows = shown.flatMap((partition, number) => {
@@ -169,7 +169,7 @@ function bordersPanel(side, page) {
       formatted(partition.nodes.length), bytesText(partition.bytes[0]), bytesText(partition.bytes[1])],
     make("small", {}, breakable(operators)));
   });
-  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} in running order, and what crosses their borders`),
+  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} in running order, and what crosses their boundaries`),
     table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
 }
 
@@ -198,7 +198,7 @@ function differencesPanel(side, other, page) {
       link(`${of.graph.nodes[position]} ${of.op(position)}`, () => page.select(of, position)), ` ${of.reasons(position).map((reason) => reason.code).join(", ")}`))) : null];
   const delegated = here.moved.filter((position) => side.states[position] === DELEGATED);
   const cpu = here.moved.filter((position) => side.states[position] !== DELEGATED);
-  return [make("p", {}, breakable(`A: ${side.label}`)), make("p", {}, breakable(`B: ${other.label}`)),
+  return [make("p", {}, breakable(page.lettered(side))), make("p", {}, breakable(page.lettered(other))),
     make("p", {}, make("small", {}, "The drawing outlines these nodes in red.")),
     ...group("On the delegate in A, on the CPU in B", side, delegated), ...group("On the CPU in A, on the delegate in B", side, cpu),
     ...group("Only in A", side, here.alone), ...group("Only in B", other, there.alone)];

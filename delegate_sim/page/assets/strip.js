@@ -20,7 +20,7 @@ class Strip {
 
   show(side) {
     this.side = side;
-    this.label.textContent = side.label;
+    this.label.textContent = this.page.lettered(side);
     const on = side.states.filter((state) => state === DELEGATED).length;
     this.canvas.setAttribute("aria-label",
       `${counted(side.size, "node")} in running order, ${counted(side.data.partitions.length, "partition")}: ` +

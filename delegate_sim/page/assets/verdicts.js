@@ -17,7 +17,7 @@ function factsOf({ measures }) {
     ...(measures.multiply_adds ? [[share(measures.delegated_multiply_adds, measures.multiply_adds), "of multiply-adds"]] : []),
     [formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"],
     [formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? "delegate kernel" : "delegate kernels"],
-    [bytesText(measures.border_bytes), "across borders"],
+    [bytesText(measures.border_bytes), "across boundaries"],
   ];
   return facts.map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));
 }
@@ -35,7 +35,7 @@ function refusalParts({ refusal, headline }) {
 function targetsTable(page) {
   const hasModels = content.models.length > 1;
   const headings = [...(hasModels ? [["model", ""]] : []), ["target", "target"], ["nodes", "number"], ["multiply-adds", "number"],
-    ["partitions", "number rest"], ["across borders", "number rest"]];
+    ["partitions", "number rest"], ["across boundaries", "number rest"]];
   const rows = content.views.map((view, number) => {
     const { measures } = view;
     const show = () => {

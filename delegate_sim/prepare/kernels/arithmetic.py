@@ -258,7 +258,7 @@ def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
     for tensor in tensors:
         quantization = affine_quantization(tensor)
         if quantization is None or not len(quantization.zero_points):
-            node.fail("input and output must have affine quantisation")
+            node.fail("input and output must have affine quantization")
         if tensor.type == "INT16":
             node.ensure(quantization.zero_points[0] == 0, "the zero point of INT16 is not 0")
 

@@ -55,7 +55,7 @@ def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
 def prepare_quantize(node: KernelNode) -> None:
     """``kernels/quantize.cc: Prepare``."""
     source, result = only_operand(node)
-    node.ensure(affine_quantization(result) is not None, "the output has no affine quantisation")
+    node.ensure(affine_quantization(result) is not None, "the output has no affine quantization")
     node.ensure_type(source, _QUANTIZE_TYPES)
     node.ensure_type(result, _QUANTIZE_TYPES[source.type])
     if source.type == result.type == "INT16":

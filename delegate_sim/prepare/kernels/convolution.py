@@ -67,7 +67,7 @@ def _check_conv_2d_types(node: KernelNode, source: KernelTensor, weights: Kernel
     if source.type in ("INT8", "INT16"):
         quantization = affine_quantization(weights)
         if quantization is None:
-            node.fail("the weights have no affine quantisation")
+            node.fail("the weights have no affine quantization")
         node.ensure(not quantization.zero_points.any(), "a zero point of the weights is not 0")
 
 
@@ -108,7 +108,7 @@ def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bo
     is_signed = weights.type != "UINT8"
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
     if quantization is None:
-        node.ensure(not is_grouped, "the weights have no affine quantisation")
+        node.ensure(not is_grouped, "the weights have no affine quantization")
     elif is_grouped or (is_signed and _have_different(quantization.scales)):
         node.ensure(quantization.dimension == 0, "the scales are not along the output channels")
         node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each output channel")
@@ -151,7 +151,7 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     if is_hybrid:
         quantization = affine_quantization(weights)
         if quantization is None:
-            node.fail("the weights have no affine quantisation")
+            node.fail("the weights have no affine quantization")
         slices = weights.shape[quantization.dimension]
         node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each slice")
         ensure_int32(node, *source.shape)
@@ -243,7 +243,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     ensure_int32(node, *source.shape)
     quantization = affine_quantization(weights)
     if quantization is None:
-        node.fail("the weights have no affine quantisation")
+        node.fail("the weights have no affine quantization")
     slices = weights.shape[quantization.dimension]
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:

@@ -91,9 +91,9 @@ def _check_fully_connected_quantization(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
     quantization = affine_quantization(weights)
-    node.ensure(affine_quantization(source) is not None, "the input has no affine quantisation")
+    node.ensure(affine_quantization(source) is not None, "the input has no affine quantization")
     if quantization is None:
-        node.fail("the weights have no affine quantisation")
+        node.fail("the weights have no affine quantization")
     if quantization.is_per_channel:
         node.ensure_type(source, ("INT8", "INT16"))
         node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))

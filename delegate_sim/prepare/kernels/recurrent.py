@@ -40,7 +40,7 @@ This tensor has the quantization of the projection's input.
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
-    node.ensure(affine_quantization(tensor) is not None, "a tensor of the integer kernel has no affine quantisation")
+    node.ensure(affine_quantization(tensor) is not None, "a tensor of the integer kernel has no affine quantization")
 
 
 def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:

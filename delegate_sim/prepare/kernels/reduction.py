@@ -86,7 +86,7 @@ def prepare_product(node: KernelNode) -> None:
         return
     node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
     if source.quantization is not None:
-        node.ensure(source.quantization.is_affine, "the quantisation is not affine")
+        node.ensure(source.quantization.is_affine, "the quantization is not affine")
         if node.release.is_at_least(_PRODUCT_TYPES_ARE_CHECKED):
             node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
     if first_unknown(source) is not None or result.element_count > _LARGEST_COMPUTED_RESULT:

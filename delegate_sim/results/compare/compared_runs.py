@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...hypothetical.hypothetical_changes import Supposition, changed_model, simulate_if
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed_model, simulate_if
 from ...model.model import Model
 from ...runtime.interpreter import simulate
 from ...runtime.target import Target
@@ -14,9 +14,9 @@ def simulated_side(model: Model, target: Target) -> Side:
     return Side(model, simulate(model, target))
 
 
-def supposed_side(model: Model, target: Target, supposition: Supposition) -> Side:
+def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Side:
     """Apply a hypothetical change to a model, and simulate the result on a target.
 
     Raises OptionError if the change does not apply.
     """
-    return Side(changed_model(model, supposition, target.release), simulate_if(model, target, supposition))
+    return Side(changed_model(model, hypothetical, target.release), simulate_if(model, target, hypothetical))

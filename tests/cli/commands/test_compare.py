@@ -37,7 +37,7 @@ Side by side
   on the CPU                       0          1     +1
   partitions                       1          3     +2
   delegate kernels                 1          2     +1
-  bytes across borders            64        160    +96
+  boundary bytes                  64        160    +96
   multiply-adds                   64         64
   multiply-adds delegated         64          0    -64
 
@@ -75,7 +75,7 @@ Side by side
   on the CPU                       2          2
   partitions                       3          3
   delegate kernels                 2          2
-  bytes across borders            64         64
+  boundary bytes                  64         64
   multiply-adds                    0          0
   multiply-adds delegated          0          0
 

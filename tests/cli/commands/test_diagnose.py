@@ -27,8 +27,8 @@ Replacing 3 out of 5 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 3 delegate kernels.
 
 Now
-  3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96 bytes
-    across borders
+  3 of 5 nodes delegated (60 %), 5 partitions, 3 delegate kernels, 96 boundary
+    bytes
 
 1. ADD at version 4
    operator-version:ADD:4 (nnapi-operator-version)
@@ -36,8 +36,8 @@ Now
    nodes 3
    found: version 4; needed: version at most 2
    version if it is fixed: 2
-   if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, bytes across
-     borders 96 -> 64
+   if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, boundary bytes 96
+     -> 64
    lower-version: nothing in the node needs the version that the file gives it:
      convert with the converter of the release that the delegate was written for
    delegate-sim fix rewrites the file: own-versions (exact): 4 of 5 nodes in 2
@@ -49,9 +49,9 @@ Now
    nodes 1
    found: GELU; needed: an operator that NNAPI has
    if the delegate took the nodes: delegated 3 -> 4 of 5, partitions 5 -> 3,
-     bytes across borders 96 -> 64
+     boundary bytes 96 -> 64
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
-     bytes across borders 96 -> 32
+     boundary bytes 96 -> 32
    replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), of which the
      converter makes GELU again; or, not quite the same, x * sigmoid(1.702 * x);
@@ -60,8 +60,8 @@ Now
      rounding): 23 of 24 nodes in 2 kernels
 
 With all of them fixed
-  5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 bytes
-    across borders
+  5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
+    bytes
 
 Multiply-adds and bytes are counts, not an estimate of latency.
 

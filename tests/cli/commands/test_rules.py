@@ -22,7 +22,7 @@ CONV_2D
       needs                                 when            code
   1   version at most 5                                     nnapi-operator-version
   2   operands that are all float or all    below level 29  nnapi-hybrid
-      quantised
+      quantized
   3   input 0 of type FLOAT32 or UINT8      below level 29  nnapi-input-type
   4   weights with one scale                below level 29  nnapi-per-channel
   5   input scale * weight scale below the  below level 29  nnapi-restricted-scales

@@ -68,7 +68,7 @@ def test_the_table_as_text(sweep):
     text = " ".join(result.stdout.split())
     told = "nnapi: best is row 3, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel"
     todo = "--best-for TARGET -o FILE writes the best model; the code that makes each stands at the end. converters:"
-    assert f"net.keras: 4 conversions tried {told} {todo}" in text
+    assert f"net.keras: 4 conversions tried for nnapi {told} {todo}" in text
     assert text.index(told) < text.index("calibrated with")
     assert "calibrated with 8 samples of random numbers (seed 0), not of real data" in text
     assert "* 3 float+fixed delegated 100 % 100 % 1" in text
@@ -135,7 +135,7 @@ def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, s
         (["--best-for", "nnapi"], "--best-for TARGET and -o FILE go together"),
         (["-o", "x.tflite"], "--best-for TARGET and -o FILE go together"),
         (["--best-for", "gpu", "-o", "x.tflite"], "--best-for takes one of the targets, nnapi, not gpu"),
-        (["--setting", "int9"], "there is no quantisation 'int9'"),
+        (["--setting", "int9"], "there is no quantization 'int9'"),
         (["--shape", "x=a"], "a shape is INPUT=1,224,224,3, not 'x=a'"),
         (["--cache", "folder"], "--no-cache keeps none"),
         (["--data", "none.npz"], "none.npz: there is no such data"),
@@ -168,7 +168,7 @@ def test_no_model_at_all_is_told_by_the_exit_code(sweep):
 def test_an_interruption_leaves_the_finished_rows(sweep):
     result = sweep(failures={"float+fixed": KeyboardInterrupt()})
     assert result.exit_code == 130
-    assert "1 conversion tried; interrupted" in result.stdout
+    assert "1 conversion tried for nnapi; interrupted" in result.stdout
     assert "not applied" in result.stdout
     assert "nnapi on litert-2.3: nothing of any conversion is delegated" in result.stdout
 
@@ -279,5 +279,5 @@ def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
         finally:
             began.kill()
     assert (began.returncode, errors) == (130, "")
-    assert "0 conversions tried; interrupted" in " ".join(output.split())
+    assert "0 conversions tried for nnapi; interrupted" in " ".join(output.split())
     assert processes_given(note) == []

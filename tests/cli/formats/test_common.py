@@ -34,7 +34,7 @@ def test_without_a_repository_a_path_stays_as_it_is():
     [
         (CHECK, "failed: 4 cases (2 failed, 1 unreadable)"),
         (PASSES, "passed: 2 cases (1 better than the baseline)"),
-        (ANALYSIS, "analysed: 1 case"),
+        (ANALYSIS, "analyzed: 1 case"),
         (NOTHING, "passed: 0 cases"),
     ],
 )

@@ -21,7 +21,7 @@ def test_the_document():
         "error more-partitions: partitions 3 -&gt; 5; 3 are allowed\n"
         "error nnapi-missing-bias: CONV_2D (node 3, head/conv) fell back: no bias; needs a bias\n"
         "  What to do: add a bias of zeros to the layer</failure>\n"
-        "      <system-out>note more-border-bytes: bytes across borders 1,024 -&gt; 2,048\n"
+        "      <system-out>note more-border-bytes: boundary bytes 1,024 -&gt; 2,048\n"
         "note: options changed: feature_level 29 -&gt; 30\n"
         "Replacing 6 out of 10 node(s) with delegate</system-out>\n"
         "    </testcase>\n"

@@ -36,7 +36,7 @@ def test_a_check():
 
 **failed: 4 cases (2 failed, 1 unreadable)**
 
-| model | target | status | partitions | delegate kernels | fallback nodes | delegated share | multiply-adds | border bytes |
+| model | target | status | partitions | delegate kernels | fallback nodes | delegated share | multiply-adds | boundary bytes |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 | models/detector.tflite | phone | **failed** | 3 -> 5 | 1 -> 2 | 2 -> 4 | 80 % -> 60 % | 90 % -> 10 % | 1,024 -> 2,048 |
 | models/broken.tflite | phone | **unreadable** |  |  |  |  |  |  |
@@ -53,7 +53,7 @@ Target: nnapi on litert-2.3: --feature-level=30 --disable_nnapi_cpu=true --drive
   - CONV_2D (node 3, head/conv) fell back: no bias; needs a bias
   - What to do: add a bias of zeros to the layer
 - **note** `more-border-bytes`
-  - bytes across borders 1,024 -> 2,048
+  - boundary bytes 1,024 -> 2,048
 
 What changed in the model since the baseline: 1 change
 
@@ -90,7 +90,7 @@ Target: nnapi on litert-2.3: --feature-level=30 --disable_nnapi_cpu=true --drive
 
 def test_an_analysis_has_no_baseline_to_speak_of():
     found = render(ANALYSIS)
-    assert "**analysed: 1 case**" in found
+    assert "**analyzed: 1 case**" in found
     assert "| models/detector.tflite | phone | delegated | 5 | 2 | 4 | 60 % | 10 % | 2,048 |" in found
     assert "baseline" not in found
     assert "->" not in found

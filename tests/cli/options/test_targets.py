@@ -109,12 +109,12 @@ def test_the_default_delegate_is_named_in_the_first_line(run, tmp_path):
     model = tmp_path / "mixed.tflite"
     chain_model(["TANH", "ROUND", "TANH"]).write(model)
     commands = {
-        ("fix", model, "--plan"): "Delegate: nnapi (the default)",
+        ("fix", model, "--plan"): "NNAPI on Android 13",
         ("rules",): "What the delegate nnapi accepts",
         ("diagnose", model): "NNAPI on Android 13",
         ("whatif", model, "--accept", "ROUND"): "A: NNAPI on Android 13",
         ("compare", model, "--with", "android=11"): "A: NNAPI on Android 13",
-        ("releases", model): "nnapi: ",
+        ("releases", model): "NNAPI on Android 13",
         ("export", "lowered", model): "nnapi on ",
     }
     for command, start in commands.items():

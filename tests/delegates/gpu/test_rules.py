@@ -45,7 +45,7 @@ _FURTHER = {
 }
 
 
-@pytest.mark.parametrize("target", [QUANT, FLOAT_ONLY], ids=["quantised", "float"])
+@pytest.mark.parametrize("target", [QUANT, FLOAT_ONLY], ids=["quantized", "float"])
 @pytest.mark.parametrize("side", ["inputs", "outputs"])
 @pytest.mark.parametrize("op", ["ABS", "ADD", "CONV_2D", "GATHER", "LOGICAL_AND", "RESHAPE", "SOFTMAX"])
 def test_types(op, side, target):

@@ -350,6 +350,16 @@ def test_higher_levels_remedy_a_level_that_is_too_low(given, levels):
     assert remedies("nnapi-feature-level", **given) == expected
 
 
+@pytest.mark.parametrize(
+    ("android", "later"), [("8.1", ["9", "10", "11", "12"]), ("9", ["10", "11", "12"]), ("10", ["11", "12"])]
+)
+def test_a_later_android_release_remedies_a_level_that_is_too_low(android, later):
+    changes = remedies("nnapi-feature-level", nnapi_runtime=android)
+    assert [change["nnapi_runtime"] for change in changes][: len(later)] == later
+    for change in changes:
+        options_with(**change)
+
+
 def test_other_remedies():
     assert remedies("partition-limit") == [{"max_number_delegated_partitions": 0}]
     assert remedies("nnapi-operator", feature_level=27) == []

@@ -85,7 +85,7 @@ TYPES = [
     ("float32", arena("FLOAT32", 4), True),
     ("bool", arena("BOOL", 4), True),
     ("int32", arena("INT32", 4), True),
-    ("int8 without quantisation", arena("INT8", 4), False),
+    ("int8 without quantization", arena("INT8", 4), False),
     ("int8", quantized(arena("INT8", 4), 0.5), True),
     ("int8 per channel", per_channel(arena("INT8", 4)), True),
     ("int8 blockwise", blockwise(arena("INT8", 4)), False),

@@ -176,7 +176,7 @@ def test_int16_without_quantization_is_added_but_not_subtracted(kernels):
 def test_bounds_of_an_activation_must_be_quantizable(kernels, op):
     scales = (1e-10, 1e-10, 1e-10)
     prepare_quantized(kernels, op, "UINT8", scales, fused_activation_function=RELU)
-    with pytest.raises(PrepareError, match="the bounds of the fused activation cannot be quantised with the scale of the output"):
+    with pytest.raises(PrepareError, match="the bounds of the fused activation cannot be quantized with the scale of the output"):
         prepare_quantized(kernels, op, "UINT8", scales, fused_activation_function=RELU6)
 
 
@@ -276,7 +276,7 @@ def test_int8_elementwise_needs_quantization(kernels):
     source, result = kernels.arena("INT8", 3), kernels.arena("INT8", 3)
     kernels.prepare("ABS", [kernels.quantized(source, 0.5, zero_point=3)], [kernels.quantized(result, 0.25)])
     for operands in ((source, result), (kernels.quantized(source, 0.5), result), (source, kernels.quantized(result, 0.5))):
-        with pytest.raises(PrepareError, match="input and output must have affine quantisation"):
+        with pytest.raises(PrepareError, match="input and output must have affine quantization"):
             kernels.prepare("ABS", [operands[0]], [operands[1]])
 
 

@@ -65,7 +65,7 @@ def test_quantize_refuses_types(kernels, source, result, message):
 
 
 def test_quantize_needs_quantization(kernels):
-    with pytest.raises(PrepareError, match="the output has no affine quantisation"):
+    with pytest.raises(PrepareError, match="the output has no affine quantization"):
         kernels.prepare("QUANTIZE", [kernels.arena("FLOAT32", 3)], [kernels.arena("INT8", 3)])
 
 

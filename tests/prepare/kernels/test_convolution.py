@@ -159,7 +159,7 @@ def test_conv_2d_hybrid_scales(kernels):
 
 def test_conv_2d_hybrid_groups_need_one_scale_for_each_output_channel(kernels):
     tensors = operands(kernels, "FLOAT32", (1, 4, 4, 4), (2, 1, 1, 2), 2, "INT8")
-    with pytest.raises(PrepareError, match="quantisation"):
+    with pytest.raises(PrepareError, match="quantization"):
         conv_2d(kernels, tensors)
     tensors[1] = kernels.quantized(tensors[1], 0.5)
     with pytest.raises(PrepareError, match="one scale"):
@@ -215,7 +215,7 @@ def test_depthwise_conv_2d_types(kernels):
 
 def test_depthwise_conv_2d_hybrid_scales(kernels):
     tensors = operands(kernels, "FLOAT32", (1, 8, 8, 3), (1, 1, 1, 3), 3, "INT8")
-    with pytest.raises(PrepareError, match="quantisation"):
+    with pytest.raises(PrepareError, match="quantization"):
         depthwise(kernels, tensors)
     for scales, dimension in (((0.5,), 0), ((0.5, 0.25, 1.0), 3)):
         tensors[1] = kernels.quantized(tensors[1], *scales, dimension=dimension)
@@ -271,7 +271,7 @@ def test_transpose_conv_types(kernels):
     kernels.assert_static(transpose_conv(kernels, shape, "INT16", "INT8", quantized_bias_type=INT64), (1, 6, 6, 2))
     with pytest.raises(PrepareError, match="FLOAT16"):
         transpose_conv(kernels, shape, "FLOAT32", "FLOAT16")
-    with pytest.raises(PrepareError, match="quantisation"):
+    with pytest.raises(PrepareError, match="quantization"):
         transpose_conv(kernels, shape, "FLOAT32", "INT8")
 
 

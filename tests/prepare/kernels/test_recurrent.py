@@ -51,7 +51,7 @@ def test_svdf_refuses(kernels, wrong, message):
 
 def test_svdf_integer_kernel_needs_quantization(kernels):
     kernels.assert_static(svdf(kernels, kind="INT8", scaled=(0, 1, 2, 4, 5)), (2, 4))
-    with pytest.raises(PrepareError, match="quantisation"):
+    with pytest.raises(PrepareError, match="quantization"):
         svdf(kernels, kind="INT8", scaled=(0, 1, 2, 4))
 
 
@@ -234,7 +234,7 @@ def test_integer_lstm(kernels, count):
     kernels.assert_static(node, (BATCHES, OUTPUTS))
     with pytest.raises(PrepareError, match="intermediates"):
         full_lstm(kernels, kind="INTEGER", intermediates=intermediates[1:])
-    with pytest.raises(PrepareError, match="quantisation"):
+    with pytest.raises(PrepareError, match="quantization"):
         full_lstm(kernels, kind="INTEGER", intermediates=[*intermediates[:4], kernels.arena("INT16"), *intermediates[5:]])
 
 

@@ -40,7 +40,7 @@ FALLEN = Finding(
 )
 FAILURE = case(
     FAILED,
-    findings=(REGRESSION, FALLEN, Finding("more-border-bytes", NOTE, "bytes across borders 1,024 -> 2,048")),
+    findings=(REGRESSION, FALLEN, Finding("more-border-bytes", NOTE, "boundary bytes 1,024 -> 2,048")),
     notes=("options changed: feature_level 29 -> 30",),
     measures=NOW,
     baseline=BEFORE,

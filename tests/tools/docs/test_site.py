@@ -11,7 +11,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from tools.docs.site import GALLERY, build
+from tools.docs.browser import ROOT
+from tools.docs.site import GALLERY, build, navigation
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +37,17 @@ def test_search_knows_the_interface_and_the_rules_of_every_delegate(site):
 def test_the_gallery_has_the_reports_that_it_lists(site):
     listed = (site / "gallery" / "index.html").read_text(encoding="utf-8")
     assert GALLERY
-    for name, delegates in GALLERY:
+    for name, delegates, _ in GALLERY:
         assert f'href="{name}.html"' in listed
         page = (site / "gallery" / f"{name}.html").read_text(encoding="utf-8")
         assert all(f'"delegate":"{delegate}"' in page for delegate in delegates)
+
+
+def test_every_page_is_in_the_navigation():
+    pages = ROOT / "docs"
+    listed = {path for group in navigation(pages) for entries in group.values() for entry in entries for path in entry.values()}
+    missing = {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")} - listed
+    assert missing == set(), "add them to NAVIGATION in tools/docs/site.py"
 
 
 def test_links_lead_to_pages_of_the_site(site):

@@ -147,7 +147,7 @@ def _check_quantization(tensor: Tensor) -> None:
     if tensor.quantization is None or not tensor.quantization.is_affine:
         raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")
     if tensor.is_per_channel:
-        raise BuildError("gpu-build-quantization", tensor, found="quantised per channel")
+        raise BuildError("gpu-build-quantization", tensor, found="quantized per channel")
 
 
 class NodeReader:

@@ -11,7 +11,7 @@ from .checks import QUANT8, RELU_ACTIVATION, UP_TO_4, hexagon_rule, inputs
 def _weights_with_many_scales(node: NodeView) -> str | None:
     weights = node.input(1)
     if weights.quantization is not None and weights.quantization.kind == "blockwise":
-        return "weights quantised in blocks"
+        return "weights quantized in blocks"
     return "weights with one scale per channel" if weights.is_per_channel else None
 
 

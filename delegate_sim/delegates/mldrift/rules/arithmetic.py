@@ -170,7 +170,7 @@ def _unusable(node: NodeView) -> str | None:
 
 def _one_constant() -> Check[object]:
     """Require a constant that can be read as floats; a constant with one element may also be INT32."""
-    needed = "a constant not sparse and, with one element, of float, INT32 or quantised type, else of rank at most 4"
+    needed = "a constant not sparse and, with one element, of float, INT32 or quantized type, else of rank at most 4"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
 
@@ -207,7 +207,7 @@ def _two_constants(name: str) -> Checks:
         message = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
         return Found(f"constants of rank {first} and {second}, output of rank {result}", message)
 
-    needed = "constants of type FLOAT32, FLOAT16, INT32 or BOOL, or quantised, and of rank at most 4"
+    needed = "constants of type FLOAT32, FLOAT16, INT32 or BOOL, or quantized, and of rank at most 4"
     return (
         asked(CONSTANT, needed, unusable).from_source(_IN_FUNCTION),
         asked(TENSOR_TYPE, "constants of one type", types).from_source(_IN_FUNCTION),

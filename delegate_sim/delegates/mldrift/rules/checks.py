@@ -247,8 +247,8 @@ def _scaled(name: str, tensors_of: TensorsOf) -> Check[object]:
                 return Found(f"{name} with one scale per channel", "Unsupported quantization scale size")
         return None
 
-    hint = "quantise this tensor with one scale"
-    demand = asked(kinds.QUANTIZATION, f"{name} with one scale, if quantised to 8 bits", find, hint)
+    hint = "quantize this tensor with one scale"
+    demand = asked(kinds.QUANTIZATION, f"{name} with one scale, if quantized to 8 bits", find, hint)
     return demand.from_source(PARSER.with_symbol("PreCheckReadValueByTensorIdx"))
 
 
@@ -305,7 +305,7 @@ def _runtime_or_constant(positions: Sequence[int] | None, limit: int) -> Check[o
         return next((description for description in problems if description is not None), None)
 
     name = "all inputs" if positions is None else f"input {listed(map(str, positions))}"
-    needed = f"{name} of rank at most {limit}, with one scale if quantised to 8 bits"
+    needed = f"{name} of rank at most {limit}, with one scale if quantized to 8 bits"
     return asked(kinds.SHAPE, needed, find).from_source(PARSER.with_symbol("PreCheckRuntimeOrConstantInput"))
 
 
@@ -507,7 +507,7 @@ def quantized_weights(position: int) -> Check[object]:
             return Found(f"weights of shape {list(weights.shape)}", message)
         return None
 
-    needed = "quantised weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
+    needed = "quantized weights of type INT8, INT4 or INT2 and shape [o, i] or [o, 1, 1, i]"
     return asked(kinds.QUANTIZATION, needed, find).from_source(PARSER.with_symbol(_WEIGHTS))
 
 

@@ -60,7 +60,7 @@ def _has_parameters(node: NodeView) -> bool:
 def _without_parameters(node: NodeView) -> Found | None:
     if node.input(0).quantization is not None:
         return None
-    return Found("an input without quantisation parameters", "Dequantize for Densify is not supported")
+    return Found("an input without quantization parameters", "Dequantize for Densify is not supported")
 
 
 def _scales(node: NodeView) -> Found | None:
@@ -87,14 +87,14 @@ _DEQUANTIZE = parsed_by(
         *where(
             _is_computed,
             "of a runtime input",
-            asked(NEIGHBOR, "quantisation parameters, which the output of DENSIFY lacks", _without_parameters),
+            asked(NEIGHBOR, "quantization parameters, which the output of DENSIFY lacks", _without_parameters),
         ),
     ),
     *where(
         _is_computed,
         "of a runtime input",
         asked(QUANTIZATION, "one scale", _scales),
-        *before(SINCE_2_2, *where(_has_parameters, "with quantisation parameters", *readable(0))),
+        *before(SINCE_2_2, *where(_has_parameters, "with quantization parameters", *readable(0))),
         *since(SINCE_2_2, *readable(0)),
     ),
     *RESULTS_BEFORE_2_1_5,
@@ -103,7 +103,7 @@ _DEQUANTIZE = parsed_by(
 
 def _unscaled_result(node: NodeView) -> Found | None:
     message = "Encountered Quantize output with no quant params"
-    return None if node.output(0).quantization is not None else Found("an output without quantisation parameters", message)
+    return None if node.output(0).quantization is not None else Found("an output without quantization parameters", message)
 
 
 def _element_bits(name: str) -> int:
@@ -169,7 +169,7 @@ RULES = {
         *version_up_to(2),
         *conversion.QUANTIZE,
         *readable(0),
-        asked(QUANTIZATION, "an output with quantisation parameters", _unscaled_result),
+        asked(QUANTIZATION, "an output with quantization parameters", _unscaled_result),
         *RESULTS,
     ),
 }

@@ -57,7 +57,7 @@ RULES = {
         *readable(0),
         _CONSTANT_INPUT,
         available(1),
-        *where(_is_convertible, "with quantised 1x1 weights", quantized_weights(1)),
+        *where(_is_convertible, "with quantized 1x1 weights", quantized_weights(1)),
         *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
         *FUSED,
         *RESULTS_BEFORE_2_1_5,

@@ -88,7 +88,7 @@ def _looked_up(node: NodeView) -> Found | None:
 _EMBEDDING_LOOKUP = parsed_by(
     "EmbeddingLookupOperationParser",
     available(1),
-    check(TENSOR_TYPE, "a FLOAT32 or a quantised table", _unquantized_table).saying(
+    check(TENSOR_TYPE, "a FLOAT32 or a quantized table", _unquantized_table).saying(
         "EMBEDDING_LOOKUP: Empty quantization params."
     ),
     *where(_has_integer_table, "with a table of integers", quantized_weights(1)),

@@ -88,7 +88,7 @@ RULES = {
         available(0),
         *readable(0),
         available(1),
-        *where(_quantization_of_weights("affine"), "with quantised weights", quantized_weights(1)),
+        *where(_quantization_of_weights("affine"), "with quantized weights", quantized_weights(1)),
         *where(_quantization_of_weights(None), "with other weights", *readable(1)),
         *FUSED,
         *RESULTS_BEFORE_2_1_5,

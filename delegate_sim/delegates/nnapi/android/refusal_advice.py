@@ -33,9 +33,9 @@ def change_for(call: RefusedCall) -> str:
 
 def _change_of_channels(operation: str) -> str:
     if operation == "FULLY_CONNECTED":
-        return f"quantise dense layers per tensor: {DENSE_PER_TENSOR}"
+        return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
     return (
-        f"quantise fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
+        f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
         f"NNAPI "
         "takes weights per channel only beside 8-bit activations"
     )

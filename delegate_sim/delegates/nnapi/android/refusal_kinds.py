@@ -39,13 +39,13 @@ _RANK = Words(
 _SHAPE = Words(Problem.SHAPE, "Change the shapes of the node's operands.", "change the shapes of the node's operands")
 _SCALE = Words(
     Problem.QUANTIZATION,
-    "Quantise again with data that give each tensor a range, or widen the range of the output.",
-    "quantise again with other ranges",
+    "Quantize again with data that give each tensor a range, or widen the range of the output.",
+    "quantize again with other ranges",
 )
 _CHANNELS = Words(
     Problem.QUANTIZATION,
-    "Quantise the weights per tensor, or along the dimension that the operation wants.",
-    "quantise the weights per tensor",
+    "Quantize the weights per tensor, or along the dimension that the operation wants.",
+    "quantize the weights per tensor",
 )
 _CONSTANT = Words(
     Problem.CONSTANT,
@@ -112,19 +112,19 @@ _WORDS: Mapping[str, Words] = {
     ),
     "operation-quantization-equal": Words(
         Problem.QUANTIZATION,
-        "Quantise so that the result has the scale and zero point of the operand.",
-        "quantise so that operand and result have the same scale and zero point",
+        "Quantize so that the result has the scale and zero point of the operand.",
+        "quantize so that operand and result have the same scale and zero point",
     ),
     "operation-mul-output-scale": Words(
         Problem.QUANTIZATION,
-        "Quantise again so that the range of the product is wider, or leave this node in float.",
-        "widen the output's range when quantising, or leave the node in float",
+        "Quantize again so that the range of the product is wider, or leave this node in float.",
+        "widen the output's range when quantizing, or leave the node in float",
     ),
     "operation-mul-output-scale-signed": Words(
         Problem.QUANTIZATION,
-        "Quantise again so that the range of the product is wider, or leave this node in float. Runtimes before Android 13 do "
+        "Quantize again so that the range of the product is wider, or leave this node in float. Runtimes before Android 13 do "
         "not look at it.",
-        "widen the output's range when quantising, or leave the node in float",
+        "widen the output's range when quantizing, or leave the node in float",
     ),
     "operation-code": _OPERANDS,
     "operation-pointers": _OPERANDS,

@@ -20,7 +20,9 @@ _DELEGATE_ALONE = {"8.1": 1, "9": 2}
 _ASSUMED = ("14", "15")
 """Android releases whose runtime is assumed to have the rules of ``NEWEST_RUNTIME``."""
 OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
-RUNTIMES = (NO_RUNTIME, *_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
+ANDROID_RELEASES = (*_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
+"""All Android releases that can be chosen, oldest first."""
+RUNTIMES = (NO_RUNTIME, *ANDROID_RELEASES)
 
 
 def runtime_name(value: Any) -> str:

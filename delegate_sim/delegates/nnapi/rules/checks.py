@@ -89,8 +89,8 @@ def type_and_storage(tensor: Tensor) -> str:
 
 def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
     """Return a check that the operands are all float or all quantized."""
-    needed = "operands that are all float or all quantised"
-    check = refused_if(kinds.HYBRID, needed, is_hybrid, "float input with quantised weights")
+    needed = "operands that are all float or all quantized"
+    check = refused_if(kinds.HYBRID, needed, is_hybrid, "float input with quantized weights")
     return check.from_source(_helper("IsHybridOperator"))
 
 

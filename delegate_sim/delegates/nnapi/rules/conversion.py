@@ -23,7 +23,7 @@ from .checks import (
     type_in,
 )
 
-_POSITIVE_SCALE = "quantise with a representative data set, so that the scale is above 0"
+_POSITIVE_SCALE = "quantize with a representative data set, so that the scale is above 0"
 
 
 def _asymmetric_int8(node: NodeView) -> str | None:
@@ -64,7 +64,7 @@ RULES: Rules[NnapiTarget] = {
             version(exactly(1, 2)),
             type_in(INPUT, ("UINT8",)).when(below_level(NNAPI_1_2)),
             type_in(INPUT, QUANT8).when(from_level(NNAPI_1_2)),
-            check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantise symmetrically, or target NNAPI 1.3")
+            check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantize symmetrically, or target NNAPI 1.3")
             .reported_as(UNSUPPORTED_INPUT_TYPE)
             .when(from_level(NNAPI_1_2))
             .when(below_level(NNAPI_1_3)),

@@ -94,7 +94,7 @@ RULES: Rules[NnapiTarget] = {
                 OPERAND_VALUE,
                 "UINT8 operands of one scale and zero point",
                 _different_quantization,
-                "quantise all operands with one scale and zero point, or target NNAPI 1.2",
+                "quantize all operands with one scale and zero point, or target NNAPI 1.2",
             ).when(below_level(NNAPI_1_2)),
         )
     ),

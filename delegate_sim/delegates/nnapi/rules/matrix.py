@@ -53,7 +53,7 @@ RULES: Rules[NnapiTarget] = {
                 "an output of a type other than INT16",
                 lambda node: OUTPUT.tensor(node).type == "INT16",
                 "INT16 output",
-                "quantise activations to 8 bits instead of 16",
+                "quantize activations to 8 bits instead of 16",
             ),
             not_hybrid(hybrid_with_weights(1)).when(below_level(NNAPI_1_2)),
             FLOAT_UINT8_OPERAND.when(below_level(NNAPI_1_2)),

@@ -34,7 +34,7 @@ def _is_state_range(tensor: Tensor) -> bool:
 
 
 def _unit_range(which: Operand) -> Check[object]:
-    hint = f"quantise the {which.name} to the range from -1 to 127/128"
+    hint = f"quantize the {which.name} to the range from -1 to 127/128"
     return quantized_as(which, "scale 1/128 and zero point 128", _is_unit_range, hint)
 
 
@@ -52,7 +52,7 @@ _BASIC_KERNEL = where(
         result(1, "cell state"),
         "scale 16/32768 or zero point 0",
         _is_state_range,
-        "quantise the cell state symmetrically",
+        "quantize the cell state symmetrically",
     ),
     constant(operand(2, "weight tensor"), hint="store the weights in the model file"),
     constant(operand(3, "bias"), hint="store the biases in the model file"),
@@ -77,9 +77,9 @@ RULES: Rules[NnapiTarget] = {
             *_BASIC_KERNEL,
             check_for_target(
                 FEATURE_LEVEL,
-                "feature level 29 for layer normalisation",
+                "feature level 29 for layer normalization",
                 _normalized_layer,
-                "target feature level 29, or leave layer normalisation out",
+                "target feature level 29, or leave layer normalization out",
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
             .when(below_level(NNAPI_1_2)),

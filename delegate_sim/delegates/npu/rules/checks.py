@@ -188,7 +188,7 @@ def _channels_fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> 
 
 
 def _words(kind: str) -> str:
-    return "without quantisation" if kind == NONE else f"quantised {kind}"
+    return "without quantization" if kind == NONE else f"quantized {kind}"
 
 
 def _find_of(kind: Kind) -> Any:
@@ -207,7 +207,7 @@ _TYPES: tuple[Check[NpuTarget], ...] = (
     ).from_source(_MEDIATEK_TYPES),
     Check(
         QUANTIZATION,
-        "INT8, INT4 and INT2 quantised per tensor or per channel, INT16 and UINT16 per tensor, INT64 not blockwise",
+        "INT8, INT4 and INT2 quantized per tensor or per channel, INT16 and UINT16 per tensor, INT64 not blockwise",
         _find_of(QUANTIZATION),
     ).from_source(_MEDIATEK_TYPES),
 )
@@ -243,7 +243,7 @@ _RMS, _L2, _GROUP, _ATTENTION = "odml.rms_norm", "odml.l2_norm", "odml.group_nor
 _NAMES_BEFORE_2_3 = composite_named((_RMS, _L2)).before_release("litert-2.3.0").from_source(_MEDIATEK_COMMON)
 _NAMES_FROM_2_3 = composite_named((_RMS, _L2, _GROUP)).from_release("litert-2.3.0").from_source(_MEDIATEK_COMMON)
 _ONE_GROUP = (
-    check(ATTRIBUTE, "odml.group_norm with num_groups 1", _several_groups, "normalise in one group")
+    check(ATTRIBUTE, "odml.group_norm with num_groups 1", _several_groups, "normalize in one group")
     .from_release("litert-2.3.0")
     .from_source(_MEDIATEK_COMMON)
 )

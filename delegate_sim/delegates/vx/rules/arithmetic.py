@@ -26,10 +26,10 @@ _ARITHMETIC = vx_rule(
     "SimpleOpWithFusedActivationMapper::IsOpSupported",
     refused_if(
         QUANTIZATION,
-        "an input that is not quantised INT16, if the output is quantised to 8 bits",
+        "an input that is not quantized INT16, if the output is quantized to 8 bits",
         _narrows_int16,
-        "a quantised INT16 input and an 8-bit output",
-        "quantise activations to 8 bits",
+        "a quantized INT16 input and an 8-bit output",
+        "quantize activations to 8 bits",
     ),
     refused_if(
         TENSOR_TYPE,
@@ -70,7 +70,7 @@ def _difference_scales(node: NodeView) -> str | None:
 _SQUARED_DIFFERENCE = (
     same_type(operand(0), operand(1), kind=TENSOR_TYPE, hint="convert so that both inputs have one type"),
     check(TENSOR_TYPE, "FLOAT32, INT8 or UINT8, the same for input and output", _difference_types),
-    check(QUANTIZATION, "one scale on input and output of an 8-bit type", _difference_scales, "quantise per tensor"),
+    check(QUANTIZATION, "one scale on input and output of an 8-bit type", _difference_scales, "quantize per tensor"),
 )
 
 

@@ -120,7 +120,7 @@ _INPUT_SIZES = (
     ),
 )
 _OUTPUTS = of_outputs(
-    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices; quantise activations to 8 bits"),
+    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices; quantize activations to 8 bits"),
     TensorDemand(kinds.SHAPE, "outputs without dimensions of 0", _empty, "remove empty tensors from the model"),
 )
 _NO_INT64_OR_STRING = not_of_type(
@@ -148,7 +148,7 @@ OUTPUT_WITH_DIMENSIONS = refused_if(
     DYNAMIC_SHAPE, "an output with at least one dimension", _is_without_dimensions, "an output without dimensions"
 )
 SAME_TYPES = same_type(
-    operand(0, "input"), operand(1, "weights"), hint="quantise fully, or keep weights and activations in float"
+    operand(0, "input"), operand(1, "weights"), hint="quantize fully, or keep weights and activations in float"
 )
 
 
@@ -157,9 +157,9 @@ def quantized_8_bits() -> TensorDemand:
 
     def find(tensor: Tensor) -> str | None:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS
-        return f"is {tensor.type} without quantisation parameters" if unscaled else None
+        return f"is {tensor.type} without quantization parameters" if unscaled else None
 
-    return TensorDemand(kinds.QUANTIZATION, "quantisation parameters on 8-bit inputs", find, "quantise the model, or use float")
+    return TensorDemand(kinds.QUANTIZATION, "quantization parameters on 8-bit inputs", find, "quantize the model, or use float")
 
 
 def is_affine(tensor: Tensor) -> bool:

@@ -28,17 +28,17 @@ def _dequantizes_channels(node: NodeView) -> bool:
 _DEQUANTIZE = (
     refused_if(
         QUANTIZATION,
-        "no quantisation parameters on an INT16 or FLOAT16 input of a FLOAT32 output",
+        "no quantization parameters on an INT16 or FLOAT16 input of a FLOAT32 output",
         _dequantizes_16_bits,
-        "a 16-bit input with quantisation parameters",
-        "quantise activations to 8 bits",
+        "a 16-bit input with quantization parameters",
+        "quantize activations to 8 bits",
     ),
     refused_if(
         QUANTIZATION,
         "one scale on an 8-bit input of a FLOAT32 output",
         _dequantizes_channels,
         "an 8-bit input with one scale per channel",
-        "quantise per tensor",
+        "quantize per tensor",
     ),
 )
 
@@ -58,16 +58,16 @@ def _quantizes_channels(node: NodeView) -> bool:
 _QUANTIZE = (
     check(
         QUANTIZATION,
-        "other types than quantised INT32 or INT16 to 8 bits, and quantised INT16 to INT32",
+        "other types than quantized INT32 or INT16 to 8 bits, and quantized INT16 to INT32",
         _requantizes_integers,
-        "quantise activations to 8 bits",
+        "quantize activations to 8 bits",
     ),
     refused_if(
         QUANTIZATION,
         "one scale on an 8-bit output of a FLOAT32 input",
         _quantizes_channels,
         "an 8-bit output with one scale per channel",
-        "quantise per tensor",
+        "quantize per tensor",
     ),
 )
 

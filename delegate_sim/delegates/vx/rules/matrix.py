@@ -16,7 +16,7 @@ def _mixed_matrices(node: NodeView) -> str | None:
 NO_INT32_OUTPUT = refused_if(
     TENSOR_TYPE, "an output that is not INT32", lambda node: node.output(0).type == "INT32", "an INT32 output"
 )
-_NO_FLOAT_WITH_INT8 = check(HYBRID, "inputs other than FLOAT32 with INT8", _mixed_matrices, "quantise both, or neither")
+_NO_FLOAT_WITH_INT8 = check(HYBRID, "inputs other than FLOAT32 with INT8", _mixed_matrices, "quantize both, or neither")
 NOT_BOTH_ADJOINT = refused_if(
     ATTRIBUTE,
     "adj_x or adj_y, not both",
@@ -31,6 +31,6 @@ RULES = {
         "FullyConnectedMapper::IsOpSupported",
         SAME_TYPES,
         option("weights_format", 0),
-        *of_inputs(not_of_type("INT16", hint="quantise activations to 8 bits")),
+        *of_inputs(not_of_type("INT16", hint="quantize activations to 8 bits")),
     ),
 }

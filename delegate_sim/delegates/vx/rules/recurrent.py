@@ -19,7 +19,7 @@ _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 Upstream reads past the end of a shorter list of operands, so a node with fewer operands is refused (``rules/malformed.py``).
 """
 
-_FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantisation")
+_FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantization")
 """Require float weights.
 
 If the weights are omitted, upstream reads memory before the array of tensors. When run, the delegate refused such a node.
@@ -63,9 +63,9 @@ RULES = {
     "RNN": vx_rule("Rnn"),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(
         "UnidirectionalSequenceLstm::IsOpSupported",
-        typed(INPUT, EIGHT_BITS, hint="quantise to 8 bits"),
+        typed(INPUT, EIGHT_BITS, hint="quantize to 8 bits"),
         same_type(_OUTPUT_STATE, OUTPUT, kind=TENSOR_TYPE, hint="give output and output state one type"),
-        typed(_CELL_STATE, ("FLOAT16", "INT16"), hint="quantise to 8 bits"),
+        typed(_CELL_STATE, ("FLOAT16", "INT16"), hint="quantize to 8 bits"),
     ),
     "UNIDIRECTIONAL_SEQUENCE_RNN": vx_rule("UnidirectionalSequenceRnn::IsOpSupported", _FLOAT_WEIGHTS),
 }

@@ -55,14 +55,14 @@ _NO_INT8_TIMES_FLOAT = refused_if(
     "inputs other than INT8 with FLOAT32, in this order",
     _is_int8_times_float,
     "INT8 and FLOAT32 inputs",
-    "quantise both, or neither",
+    "quantize both, or neither",
 )
 _NO_INT8 = refused_if(
     TENSOR_TYPE,
     "inputs of other types than INT8",
     lambda node: "INT8" in (node.input(0).type, node.input(1).type),
     "an INT8 input",
-    "quantise to UINT8, or keep the product in float",
+    "quantize to UINT8, or keep the product in float",
 )
 
 

@@ -64,7 +64,7 @@ def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
 
 _UNPACKS_CONSTANT = check_for_target(
     CONSTANT,
-    "constant FLOAT16 or INT8 to FLOAT32, INT8 from litert-1.2.0 on quantised, and no refused node that reads the result",
+    "constant FLOAT16 or INT8 to FLOAT32, INT8 from litert-1.2.0 on quantized, and no refused node that reads the result",
     _unpacks_no_constant,
 ).from_source(_UNPACKING)
 

@@ -190,10 +190,10 @@ _WEIGHTS_TYPE = check_for_target(
 )
 _WEIGHTS_QUANTIZATION = check(
     QUANTIZATION,
-    "weights quantised per tensor (not with INT2), along dimension 0 (not with UINT8), or in blocks of a multiple of "
+    "weights quantized per tensor (not with INT2), along dimension 0 (not with UINT8), or in blocks of a multiple of "
     f"{_BLOCK_MULTIPLE}",
     _weights_quantization,
-    "quantise weights per output channel",
+    "quantize weights per output channel",
 )
 
 RULES = {
@@ -208,7 +208,7 @@ RULES = {
             QUANTIZATION,
             "zero point 0 of an INT8 second input, unless the first is FLOAT32",
             _second_zero_point,
-            "quantise the second input symmetrically",
+            "quantize the second input symmetrically",
         ).from_release("litert-2.1.3"),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         check_for_target(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
@@ -232,7 +232,7 @@ RULES = {
         *_unless_dynamic(1, *in_method("CheckTensorFilterType", _WEIGHTS_TYPE)),
         _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
         _not_yet("INT2").before_release("litert-2.1.2"),
-        check(QUANTIZATION, "weights that are not quantised in blocks", _blocks).before_release("litert-1.3.0"),
+        check(QUANTIZATION, "weights that are not quantized in blocks", _blocks).before_release("litert-1.3.0"),
         check(QUANTIZATION, "a scale for each output channel of INT4 weights", _int4_without_channels).before_release(
             "litert-2.1.5"
         ),
@@ -265,7 +265,7 @@ RULES = {
             QUANTIZATION,
             "zero point 0 of INT8 weights with INT8 input",
             _weights_zero_point,
-            "quantise weights symmetrically",
+            "quantize weights symmetrically",
         ).from_release("litert-2.1.5"),
         _packed_channels("INT4", 2),
         _packed_channels("INT2", 4),

@@ -37,7 +37,7 @@ def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple
         return f"weights with {scales_of(tensor)}"
 
     needed = f"usable scales and zero points of 8-bit weights: one for the tensor, or with INT8 one for each slice along {words}"
-    of_scales = check(QUANTIZATION, needed, find, "quantise weights per tensor or per output channel")
+    of_scales = check(QUANTIZATION, needed, find, "quantize weights per tensor or per output channel")
     return (*of_type(WEIGHTS, _TYPES), *in_method(_TYPES.function, of_scales))
 
 

@@ -21,19 +21,19 @@ MIXED = """\
   npu-mediatek  delegated   3 (75 %)              -           3        2
   npu-samsung   delegated  4 (100 %)              -           1        1
 
-  delegate      border bytes  first blocker
-  nnapi                   64  ROUND 1: nnapi-operator
-  gpu                     32  ROUND 1: gpu-unsupported-operator
-  mldrift                 32
-  vx                      64  ROUND 1: vx-unsupported-operator
-  vx-nxp                  64  ROUND 1: vx-unsupported-operator
-  coreml                   0  ROUND 1: coreml-unsupported-operator
-  hexagon                  0  ADD 2: hexagon-tensor-type
-  xnnpack                 32
-  npu-google              32
-  npu-intel               64  ROUND 1: npu-intel-unsupported-operator
-  npu-mediatek            64  ROUND 1: npu-mediatek-unsupported-operator
-  npu-samsung             32
+  delegate      boundary bytes  first blocker
+  nnapi                     64  ROUND 1: nnapi-operator
+  gpu                       32  ROUND 1: gpu-unsupported-operator
+  mldrift                   32
+  vx                        64  ROUND 1: vx-unsupported-operator
+  vx-nxp                    64  ROUND 1: vx-unsupported-operator
+  coreml                     0  ROUND 1: coreml-unsupported-operator
+  hexagon                    0  ADD 2: hexagon-tensor-type
+  xnnpack                   32
+  npu-google                32
+  npu-intel                 64  ROUND 1: npu-intel-unsupported-operator
+  npu-mediatek              64  ROUND 1: npu-mediatek-unsupported-operator
+  npu-samsung               32
 
 Nodes delegated to an NPU are selected by a compiler plugin, on the host. Whether the vendor's compiler takes them, and
 whether they run, is not known.
@@ -57,19 +57,19 @@ DYNAMIC = """\
   npu-mediatek  delegated    1 (100 %)              -           1        1
   npu-samsung   delegated    1 (100 %)              -           1        1
 
-  delegate      border bytes  first blocker
-  nnapi                    0  RESHAPE 1: dynamic-tensors
-  gpu                      0  RESHAPE 1: dynamic-tensors
-  mldrift                  0  RESHAPE 1: dynamic-tensors
-  vx                       0  RESHAPE 1: vx-constant-operand
-  vx-nxp                   0  RESHAPE 1: vx-constant-operand
-  coreml                   0  RESHAPE 1: dynamic-tensors
-  hexagon                  0  RESHAPE 1: dynamic-tensors
-  xnnpack                  0  RESHAPE 1: xnnpack-constant-operand
-  npu-google              40
-  npu-intel               40
-  npu-mediatek            40
-  npu-samsung             40
+  delegate      boundary bytes  first blocker
+  nnapi                      0  RESHAPE 1: dynamic-tensors
+  gpu                        0  RESHAPE 1: dynamic-tensors
+  mldrift                    0  RESHAPE 1: dynamic-tensors
+  vx                         0  RESHAPE 1: vx-constant-operand
+  vx-nxp                     0  RESHAPE 1: vx-constant-operand
+  coreml                     0  RESHAPE 1: dynamic-tensors
+  hexagon                    0  RESHAPE 1: dynamic-tensors
+  xnnpack                    0  RESHAPE 1: xnnpack-constant-operand
+  npu-google                40
+  npu-intel                 40
+  npu-mediatek              40
+  npu-samsung               40
 
 Nodes delegated to an NPU are selected by a compiler plugin, on the host.
 Whether the vendor's compiler takes them, and whether they run, is not known.

@@ -118,7 +118,7 @@ def test_a_refusal_names_the_call_what_was_found_and_what_to_change():
         "code": PREFIX + "operation-input-type",
         "message": "the NNAPI runtime of Android 13 refuses addOperation: FULLY_CONNECTED: input 1, tensor 2 (w): found "
         "TENSOR_QUANT8_SYMM_PER_CHANNEL, needed TENSOR_QUANT8_ASYMM_SIGNED",
-        "hint": "quantise dense layers per tensor: "
+        "hint": "quantize dense layers per tensor: "
         "converter._experimental_disable_per_channel_quantization_for_dense_layers = True",
         "subgraph": 0,
         "node": 0,

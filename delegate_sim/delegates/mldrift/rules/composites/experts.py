@@ -57,7 +57,7 @@ def _read(node: NodeView) -> _Sizes | Found:
     if options.has("activation") and options.text("activation") != "gelu":
         return Found("another activation", "moe only supports activation='gelu'.")
     if options.has("renormalized_top_weights") and not options.integer("renormalized_top_weights"):
-        return Found("weights that are not renormalised", "moe expects renormalized_top_weights=true.")
+        return Found("weights that are not renormalized", "moe expects renormalized_top_weights=true.")
     weights = options.text("weight_type") or ""
     if weights not in _TYPES:
         return Found(f"weight_type {weights}", f"moe unsupported weight_type: {weights}")
@@ -203,7 +203,7 @@ _COUNTED: Checks = (
     asked(ATTRIBUTE, "the attributes of the experts, or shapes that they follow from", _unreadable).from_source(
         _PLACE.with_symbol("ReadAttributesOrInfer", "TfLiteContext")
     ),
-    asked(OPERAND_COUNT, "7 inputs with float weights, 10 with quantised ones", _other_count),
+    asked(OPERAND_COUNT, "7 inputs with float weights, 10 with quantized ones", _other_count),
     operand_count(outputs=1).saying("moe expects 1 output."),
 )
 _SHAPED: Checks = (
@@ -212,7 +212,7 @@ _SHAPED: Checks = (
     asked(TENSOR_TYPE, "INT32 indices", _index_type),
     _chosen_shape(2, "top_indices"),
     *where(lambda node: not _sizes(node).weights, "with float weights", *_FLOATS),
-    *where(lambda node: bool(_sizes(node).weights), "with quantised weights", *_QUANTIZED),
+    *where(lambda node: bool(_sizes(node).weights), "with quantized weights", *_QUANTIZED),
 )
 EXPERTS: Checks = tuple(
     [

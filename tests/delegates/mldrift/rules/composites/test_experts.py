@@ -37,7 +37,7 @@ def said(inputs, outputs=(SOURCE,)):
     return verdict.reasons[0].kind if verdict.reasons else None
 
 
-@pytest.mark.parametrize("inputs", [FLOATS, QUANTIZED], ids=["float", "quantised"])
+@pytest.mark.parametrize("inputs", [FLOATS, QUANTIZED], ids=["float", "quantized"])
 def test_sizes_follow_from_the_shapes(inputs):
     assert said(inputs) is None
     assert said(inputs[:-1]) == "moe is missing custom options."
