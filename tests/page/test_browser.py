@@ -294,14 +294,21 @@ def test_no_table_is_cut_and_no_word_broken(opened, width, tab):
     assert not broken_words(page, f"#panel-{tab}")
 
 
+@pytest.mark.parametrize("width", [390, 1000])
+def test_the_table_of_targets_breaks_no_word(opened, width):
+    page = opened("models", {"width": width, "height": 900})
+    assert page.locator("#targets button").first.inner_text() == "transformer_block.tflite: nnapi on litert-2.3"
+    assert not broken_words(page, "#targets")
+
+
 def broken_words(page, selector):
-    """Return the words of an element, and the parts of names between underscores, that are broken into lines."""
+    """Return the words of an element, and the parts of names between separators, that are broken into lines."""
     return page.evaluate(
         """selector => {
           const broken = [];
           const texts = document.createTreeWalker(document.querySelector(selector), NodeFilter.SHOW_TEXT);
           while (texts.nextNode()) {
-            for (const word of texts.currentNode.data.matchAll(/[^\\s_]+/g)) {
+            for (const word of texts.currentNode.data.matchAll(/[^\\s_./:;-]+/g)) {
               const range = document.createRange();
               range.setStart(texts.currentNode, word.index);
               range.setEnd(texts.currentNode, word.index + word[0].length);

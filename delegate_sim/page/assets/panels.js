@@ -12,7 +12,7 @@ function placeTag(side, partition) {
 }
 
 function link(text, action) {
-  return make("button", { type: "button", class: "link", onclick: action }, text);
+  return make("button", { type: "button", class: "link", onclick: action }, breakable(text));
 }
 
 function facts(pairs) {

@@ -33,8 +33,7 @@ function refusalParts({ refusal, headline }) {
 }
 
 function targetsTable(page) {
-  const hasModels = content.models.length > 1;
-  const headings = [...(hasModels ? [["model", ""]] : []), ["target", "target"], ["nodes", "number"], ["multiply-adds", "number"],
+  const headings = [["target", "target"], ["nodes", "number"], ["multiply-adds", "number"],
     ["partitions", "number rest"], ["across boundaries", "number rest"]];
   const rows = content.views.map((view, number) => {
     const { measures } = view;
@@ -43,8 +42,9 @@ function targetsTable(page) {
       // The table is made anew, and the focus is to stay.
       byId("targets").querySelectorAll("button")[number].focus();
     };
-    const target = make("div", {}, link(sideOf(number, 0).title, show), make("p", { class: "summary" }, breakable(view.summary)));
-    const row = cells(headings, [...(hasModels ? [breakable(content.models[view.model].name)] : []), target,
+    const side = sideOf(number, 0);
+    const target = make("div", {}, link(content.models.length > 1 ? side.label : side.title, show), make("p", { class: "summary" }, breakable(view.summary)));
+    const row = cells(headings, [target,
       share(measures.delegated_nodes, measures.nodes),
       measures.multiply_adds ? share(measures.delegated_multiply_adds, measures.multiply_adds) : "–",
       formatted(measures.partitions), bytesText(measures.border_bytes)]);
