@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDS_MORE = ("report.show", "delegate_sim.check", "delegate_sim.reconcile")
-"""What needs a display, a configuration or a device's log; that these functions exist is checked."""
+"""Calls that need a display, a configuration or a device's log; only the functions are looked up."""
 
 
 def test_the_examples_run(tmp_path, monkeypatch):
