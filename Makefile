@@ -19,7 +19,7 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures viewers stores site test matrix wheel installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -71,6 +71,9 @@ viewers: setup  ## what is exported, in Model Explorer and Netron in Chromium
 stores: setup  ## models in S3, as moto serves it
 	test -d .venv-stores/moto || $(PIP_INSTALL) --target .venv-stores 'moto[s3,server]>=5' s3fs
 	PYTHONPATH=.venv-stores $(BIN)/python -m pytest tests/model/test_remote_s3.py
+
+examples: setup  ## run the examples of README.md and docs, and put their current output into the pages
+	$(BIN)/python -m tools.docs.examples --write
 
 site: setup  ## the documentation as pages with search, in site/
 	$(BIN)/python -m tools.docs.site

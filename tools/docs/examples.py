@@ -30,6 +30,7 @@ FILES = {
     "model.tflite": "transformer_block",
     "mobilenet.tflite": "mobilenet_block",
     "quantized.tflite": "quantized_block",
+    "encoder.tflite": "transformer_block",
     "models/classifier.tflite": "mobilenet_block",
     "models/encoder.tflite": "transformer_block",
 }
