@@ -39,7 +39,8 @@ def test_lines_are_shown_in_order_and_dots_leave_lines_out(shown, code, problem)
 
 
 def test_a_page_gets_the_current_output_and_leaves_out_what_it_left_out():
-    page = "```console\n$ delegate-sim analyze quantized.tflite --delegate nnapi\nNNAPI runs all of 7\n...\n  partitions        2\n...\n```\n"
+    command = "delegate-sim analyze quantized.tflite --delegate nnapi"
+    page = f"```console\n$ {command}\nNNAPI runs all of 7\n...\n  partitions        2\n...\n```\n"
     current = with_current_output(page)
     assert "\nNNAPI on Android 13 runs all nodes (7) in 1 kernel\n...\n  partitions        1\n...\n```\n" in current
     assert with_current_output(current) == current

@@ -1,8 +1,8 @@
 """Run the examples of the documentation, and put their current output into the pages (``make examples``).
 
-An example is a line ``$ delegate-sim ...`` in a block of code, followed by the output that it shows. The line ``...`` stands for any
-number of lines; a shown line that ends with ``...`` may go on. ``$ echo $?`` shows an exit code other than 0. ``$ cat FILE`` shows
-a file, as do blocks whose first line is ``# FILE``, and ``$ cp FROM TO`` copies one. Each page has a folder of its own with models
+An example is a line ``$ delegate-sim ...`` in a block of code, followed by the output that it shows. The line ``...`` stands for
+any number of lines; a shown line that ends with ``...`` may go on. ``$ echo $?`` shows an exit code other than 0. ``$ cat FILE``
+shows a file, as do blocks whose first line is ``# FILE``, and ``$ cp FROM TO`` copies one. Each page has its own folder with models
 of this repository under the names in ``FILES``. The comment ``<!-- not run: REASON -->`` before a block leaves it out.
 """
 
@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from click.testing import CliRunner
+
 from delegate_sim_cli.main import program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What running an example gave; ``output`` has no spaces at the ends of lines."""
+    """The exit code and output of an example; lines have no trailing spaces."""
 
     example: Example
     exit_code: int
@@ -142,7 +143,10 @@ def _shows(line: str, printed: str) -> bool:
 
 
 def _current(shown: tuple[str, ...], output: tuple[str, ...]) -> list[str]:
-    """Return the lines to show: each run as it stands in the output, or from the line most like its first to that like its last."""
+    """Return the lines to show now.
+
+    A run that is not in the output becomes the lines from the one most like its first to the one most like its last.
+    """
     lines: list[str] = []
     position = 0
     dots = [index for index, line in enumerate(shown) if line == "..."]
