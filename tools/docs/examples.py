@@ -2,7 +2,7 @@
 
 An example is a line ``$ delegate-sim ...`` in a block of code, followed by the output that it shows. The line ``...`` stands for
 any number of lines; a shown line that ends with ``...`` may go on. ``$ echo $?`` shows an exit code other than 0. ``$ cat FILE``
-shows a file, as do blocks whose first line is ``# FILE``, and ``$ cp FROM TO`` copies one. Each page has its own folder with models
+shows a file, as do blocks whose first line is ``# FILE``, and ``$ cp FROM TO`` copies one. Each page has a folder with models
 of this repository under the names in ``FILES``. The comment ``<!-- not run: REASON -->`` before a block leaves it out.
 """
 
