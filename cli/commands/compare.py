@@ -36,10 +36,10 @@ Examples:
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
-A is the first model on the target that the options describe; B is the second model, or the first again, on the same target
-except for what --with sets, or with the second delegate if two are named. An option goes to each side whose delegate has it.
-Nodes are matched by structure, so that renumbered or renamed nodes are still recognized. Each side applies its delegate only;
-multiply-adds are counts, not an estimate of latency.
+A is the first model on the target that the options describe, else on the first of the configuration; B is the second model, or
+the first again, on the same target except for what --with sets, or with the second delegate if two are named. An option goes to
+each side whose delegate has it. Nodes are matched by structure, so that renumbered or renamed nodes are still recognized. Each
+side applies its delegate only; multiply-adds are counts, not an estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"

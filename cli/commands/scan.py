@@ -76,8 +76,8 @@ def command(
     format_for(output)
     targets = _targets(arguments, releases)
     models = model_paths(paths)
-    if len(models) == 1:
-        require_models(models[0])
+    for path in models:
+        require_models(path)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())
     write_lines(scan_lines(outcome, output, len(models), width()))

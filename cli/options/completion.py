@@ -15,11 +15,11 @@ def complete_releases(context: click.Context, parameter: click.Parameter, incomp
 
 
 def complete_socs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the SoCs that start with the incomplete word, as VENDOR:SOC if the word has a colon."""
+    """Return the SoCs that start with the incomplete word; those as VENDOR:SOC only if there are no others."""
     from delegate_sim.delegates.npu.soc_names import simulated_socs
 
     by_name = simulated_socs()
-    return _starting(dict.fromkeys(by_name.values()) if ":" in incomplete else by_name, incomplete)
+    return _starting(by_name, incomplete) or _starting(dict.fromkeys(by_name.values()), incomplete)
 
 
 def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

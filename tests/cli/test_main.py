@@ -268,6 +268,7 @@ def test_help_imports_no_command():
         ("analyze --soc pixel9", "plain,pixel9 plain,pixel9pro plain,pixel9a"),
         ("analyze --soc MT699", "plain,mt6991 plain,mt6993"),
         ("reconcile --soc intel:L", "plain,intel:LNL"),
+        ("analyze --soc sams", "plain,samsung:E9965 plain,samsung:E9955"),
         ("explain nnapi-missing-b", "plain,nnapi-missing-bias"),
     ],
 )

@@ -41,10 +41,12 @@ def test_the_command_says_what_was_found(zoo):
         (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
         (("zoo", "-o", "z.csv", "--option", "nothing=1"), "npu-samsung has an option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
+        (("empty", "zoo", "-o", "z.csv"), "empty: holds no model"),
         (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
     ],
 )
 def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):
+    Path("empty").mkdir()
     done = run(*arguments)
     assert message in str(done.exception)
     assert not list(Path().glob("z.*"))

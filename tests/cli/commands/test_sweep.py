@@ -129,6 +129,13 @@ def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, s
     assert "is the source itself" in own.stderr
 
 
+def test_a_page_that_exists_is_replaced_only_with_force(sweep, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("old", "utf-8")
+    assert f"{page}: already exists; --force replaces it" in sweep("--report", page).stderr
+    assert sweep.fake.asked == []
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
