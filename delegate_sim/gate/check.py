@@ -226,7 +226,8 @@ def _case(
     entry = before if new_entries is None else take_entry(run, model)
     budgets = configuration.budgets_of(target, job.model)
     case = judge(key, job.path, run, model, entry, budgets)
-    if case.findings:  # advice takes several simulations, so it is made only for what is shown
+    # Advice takes several simulations, so it is made only if the findings have hints.
+    if any(finding.hint or finding.node_name for finding in case.findings):
         from ..diagnosis.advice.node_advice import advised
 
         case = judge(key, job.path, advised(model, run), model, entry, budgets)
