@@ -168,11 +168,11 @@ def _introduction(corpus: Corpus) -> Iterator[str]:
     counted = sum(map(len, corpus.models.values()))
     yield "# Types of models and delegates"
     yield ""
-    yield f"What each delegate does to {counted} models that TensorFlow 2.15 and 2.21 converted from common architectures. Made"
-    yield "by `make model-types`, which applies every delegate by itself to every model; nothing is measured on a device."
+    yield f"This page shows what each delegate does to {counted} models. TensorFlow 2.15 and 2.21 converted them from common"
+    yield "architectures. Each delegate is applied by itself; nothing is measured on a device. `make model-types` makes the page."
     yield ""
-    yield "A cell says: median over the models of the share of nodes delegated; then how many models are delegated as a whole /"
-    yield "refused / restored. Shares are rounded down; that of a refused or restored model is 0. Nodes of all subgraphs count."
+    yield 'A cell such as "86 %; 33 / 31 / 8" has the median share of delegated nodes, then how many models are delegated whole'
+    yield "/ refused / restored. Shares are rounded down; a refused or restored model has 0 %. Nodes of all subgraphs count."
     yield ""
 
 

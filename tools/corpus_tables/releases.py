@@ -26,10 +26,12 @@ WIDTH = 110
 _HEAD = """\
 # Releases of the runtime
 
-`--runtime` chooses the release whose rules count: those of the delegates, what the CPU kernels' Prepare does, the versions that
-the runtime loads, and the wording of log lines. `delegate-sim releases MODEL` shows how each release treats a model,
-`delegate-sim rules --changes` what each changed in the rules of a delegate. Where the rules of a release are not known, the
-output says which are used instead. Below are three converted models; this page is made by the tool (`make releases`).
+`--runtime` chooses a release of the runtime: its delegates' rules, what its CPU kernels prepare, the operator
+versions that it loads, and its log lines. `delegate-sim releases MODEL` shows how each release treats a model.
+`delegate-sim rules --changes` shows what each release changed in the rules. If the rules of a release are not known,
+the output says which are used instead.
+
+Below are three converted models. `make releases` makes this page.
 """
 
 

@@ -25,11 +25,13 @@ DOCUMENT = ROOT / "docs" / "appendix" / "advice.md"
 _HEAD = """\
 # Advice that was followed
 
-Each row is a network that was converted with TensorFlow {version}, diagnosed, and converted again with the change that the
-diagnosis ranks first. "Predicted" is what the diagnosis expects without the cause, "found" what the analysis says of the new
-model: nodes on the delegate out of all nodes, delegate kernels, and the share of multiply-adds on the delegate. These must agree,
-and so must the outcome, the partitions and the boundary bytes; where a layer is written otherwise and has more nodes, the
-nodes left on the CPU are compared instead of those delegated. What is not simulated does not agree. Made by `make advice`.
+Does the first advice of `diagnose` hold when you follow it? `make advice` tries it: TensorFlow {version} converts a
+network, `diagnose` analyzes it, and TensorFlow converts it again with the change that ranks first.
+
+"Predicted" is the prediction of the diagnosis, "found" the analysis of the new model. Both give the delegated nodes
+out of all nodes, the delegate kernels, and the share of multiply-adds on the delegate. A row agrees if these, the
+outcome, the partitions and the boundary bytes are the same. If a layer is replaced by more nodes, the CPU nodes are
+compared instead of the delegated ones. A row whose change is not simulated does not agree.
 
 | network | setting | delegate | now | change | predicted | found | agree |
 |---|---|---|---|---|---|---|---|

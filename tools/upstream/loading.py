@@ -42,10 +42,13 @@ _DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "appendix" / "loading
 _PAGE = """\
 # Which models each runtime loads
 
-Every runtime of the package index that can be installed, asked for the same 200 models (converted, published and made up; those
-made up use operators and types that converters avoid): how many it loads, and for how many its answer is not what this program
-says of the release (yes or no, and the lines that say why not). Beside it: how many of those that load its CPU kernels cannot
-prepare, and for how many that is not what is said here. Made by `tools/upstream/loading.py`.
+Every runtime of the package index that installs was given the same 200 models. Some are converted, some published, and some
+generated, with operators and types that converters avoid. `tools/upstream/loading.py` makes the table.
+
+- "load" counts the models that the runtime loads. "differences in loading" counts models whose real result, or error
+  message, is not the predicted one.
+- "cannot be prepared" counts loaded models that the CPU kernels cannot prepare. "differences in preparing" counts
+  those for which this is not predicted.
 
 | runtime | Python | models | load | differences in loading | cannot be prepared | differences in preparing |
 |---|---|---:|---:|---:|---:|---:|
