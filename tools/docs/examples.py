@@ -59,7 +59,7 @@ class Outcome:
 
 
 def pages() -> list[Path]:
-    """Return the pages whose examples are run: all but those that are generated."""
+    """Return the pages whose examples are run: all but those of rules and the appendix, which are generated."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
