@@ -1,7 +1,7 @@
-"""Check docstrings, comments, names and pages for American spelling and plain wording.
+"""Check docstrings, comments, names, messages and pages for American spelling and plain wording.
 
-``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Strings and the docstrings of commands
-are not checked, since users rely on messages, codes and help texts. Packages in ``UNCHECKED`` are not clean yet.
+``python -m tools.language`` (``make lint``) prints each problem and what to write instead. Messages are strings with a space;
+codes and keys, on which users rely, stay as they are. Packages in ``UNCHECKED`` are not clean yet.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ GENERATED_PAGES = ("docs/api.md", "docs/codes.md", "docs/commands.md", "docs/sug
 UNCHECKED: tuple[str, ...] = ()
 """Files and folders that are not clean yet; take off those that ``--all`` no longer lists."""
 
+FOLDERS_WITH_MESSAGES = ("delegate_sim/", "cli/")
+"""Folders whose strings users see."""
+LINES_OF_THE_RUNTIME: frozenset[str] = frozenset()
+"""Strings that repeat what the runtime or a delegate prints, character for character."""
+
 FOLDERS_WITH_ANY_LOCAL_NAME = ("tests/",)
 """Folders that are not checked for vague local names; those of tests have several hundred."""
 
@@ -36,7 +41,10 @@ _IDIOMS = {
     r"\bis said of\b|\bwhat there is of\b": "'says that', or a noun",
     r"\bas far as\b": "'where', 'if' or 'up to'",
     r"\bforetell|\bforetold\b": "'predict'",
+    r"\bsuppos(e[sd]?|ing|itions?)\b": "'assume', 'assumption' or 'hypothetical change'",
+    r"(?<![\w-])borders?\b(?![-\w:=])": "'boundary'",
 }
+"""Wording that the glossary (docs/writing.md) or the rules of plain English replace."""
 _VERBS = (
     "custom capital categor character final general initial item local material maximal memor minim model_ national normal "
     "optim organ parallel parametr penal personal priorit quant rational real_ recogn reorgan serial special standard summar "
@@ -86,6 +94,9 @@ def problems_of_module(path: str, text: str) -> Iterator[Problem]:
         if opening := _OPENING.match(docstring.lstrip()):
             yield Problem(path, line, f"a docstring opens with {opening[0]}: open with a verb or a noun")
         yield from problems_of_prose(path, line, docstring)
+    if path.startswith(FOLDERS_WITH_MESSAGES):
+        for line, message in messages(tree):
+            yield from problems_of_prose(path, line, message)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield from problems_of_prose(path, token.start[0], token.string)
@@ -112,6 +123,16 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 text = statement.value.value
                 if isinstance(text, str):
                     yield statement.lineno, text
+
+
+def messages(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the strings of a module that have a space and are no docstrings, and the help texts of commands, with their lines."""
+    other = set(docstrings(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            message = (node.lineno, node.value)
+            if message not in other and node.value not in LINES_OF_THE_RUNTIME:
+                yield message
 
 
 def _is_command(node: ast.AST) -> bool:

@@ -30,7 +30,7 @@ Examples:
 def command(form: str, output: str | None) -> None:
     """Say which delegates can be run on this host (analyze --live), and what the others lack.
 
-    The libraries of vendors are yours, and so are their licences: nothing of them is downloaded, stored or passed on.
+    The libraries of vendors are yours, and so are their licenses: nothing of them is downloaded, stored or passed on.
     """
     results = [(engine, lacking(engine)) for engine in engines()]
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))

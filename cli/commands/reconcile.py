@@ -145,7 +145,7 @@ def command(
 ) -> int:
     """Compare what a device did to a MODEL, according to its log, with the simulation, and explain the differences.
 
-    The delegate, its options and the release are taken from the log as far as it shows them; command-line options override it.
+    The delegate, its options and the release are taken from the log where it shows them; command-line options override it.
     Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
     on partitions.
     """

@@ -100,7 +100,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
 def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str | None, width: int) -> str:
     """Return the conditions that each release removed and added, operator by operator."""
     if not changes:
-        return f"{delegate.name}: no rule changed{f' after {since}' if since else ''}, as far as is known.\n"
+        return f"{delegate.name}: no rule is known to have changed{f' after {since}' if since else ''}.\n"
     lines = [f"Changes of the rules of {delegate.name}", ""]
     release = None
     for change in changes:

@@ -32,7 +32,7 @@ def read_litertlm(content: Content) -> Sequence[Member]:
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")
         if major != _KNOWN_MAJOR:
-            raise BundleError(f"has version {major} of the LiteRT-LM format, of which only {_KNOWN_MAJOR} is known")
+            raise BundleError(f"has version {major} of the LiteRT-LM format; only version {_KNOWN_MAJOR} is known")
         end = int.from_bytes(bytes(content[24:32]), "little")
         header = bytes(content[_HEADER_START:end])
         return list(_members(content, header))

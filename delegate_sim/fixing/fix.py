@@ -132,7 +132,7 @@ def _check_prediction(plan: FixPlan, path: str) -> None:
         result = standing(model, foretold.target)
         if result != foretold:
             raise FixError(
-                f"the rewritten file is not analyzed as foretold for {foretold.target.delegate.name}: please report this"
+                f"the rewritten file is not analyzed as predicted for {foretold.target.delegate.name}: please report this"
             )
 
 

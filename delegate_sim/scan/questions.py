@@ -58,7 +58,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "refused-operators": Question(
-        "operators of which no target takes a single node",
+        "operators that no target takes anywhere",
         """
         WITH refused AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
         taken AS (SELECT DISTINCT unnest(from_json(delegated_operators, '["VARCHAR"]')) AS operator FROM runs)
@@ -96,7 +96,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "regressions": Question(
-        "models of which less is delegated than in an earlier scan, or in more kernels, or that run no more; needs two scans",
+        "models that delegate less than in an earlier scan, need more kernels or no longer run; needs two scans",
         f"""
         WITH was AS (SELECT DISTINCT target, runtime FROM before_runs), is_now AS (SELECT DISTINCT target, runtime FROM runs),
         compared AS (

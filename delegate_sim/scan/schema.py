@@ -43,7 +43,7 @@ RUN_COLUMNS = (
     Column("border_bytes", INTEGER, "bytes into and out of the delegate's kernels in one inference"),
     Column("multiply_adds", INTEGER, "multiply-adds of one inference"),
     Column("delegated_multiply_adds", INTEGER, "those in nodes that the delegate takes"),
-    Column("delegated_operators", TEXT, "the operators of which the delegate takes nodes, as a JSON list"),
+    Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of what refuses the whole graph"),
     Column("refusal", TEXT, "what it says"),
     Column("log_line", TEXT, "the first line that the runtime prints of it"),

@@ -241,8 +241,8 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
             "In the model's code, use tf.expand_dims instead of tf.newaxis in a slice.",
         ),
         "half-pixel-centers": Explanation(
-            "resizing by pixel centres",
-            "The option half_pixel_centers is set: positions are measured from the centres of pixels, as in tf.image.resize.",
+            "resizing by pixel centers",
+            "The option half_pixel_centers is set: positions are measured from the centers of pixels, as in tf.image.resize.",
             "In the model's code, use tf.compat.v1.image.resize_bilinear or resize_nearest_neighbor, which has the option off "
             "by default. The results differ slightly: train or check with it.",
         ),

@@ -26,5 +26,5 @@ def test_sections_of_one_name_are_told_apart(saved):
 
 
 def test_a_version_of_litertlm_that_is_not_known(saved):
-    with pytest.raises(ModelError, match=r"llm\.litertlm: has version 2 of the LiteRT-LM format, of which only 1 is known"):
+    with pytest.raises(ModelError, match=r"llm\.litertlm: has version 2 of the LiteRT-LM format; only version 1 is known"):
         load(saved("llm.litertlm", litertlm_bytes([(3, None, MODEL)], major=2)))

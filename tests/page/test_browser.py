@@ -50,7 +50,7 @@ def drawn(page, selector):
 
 
 def ink(page):
-    """Return the left, top, right and bottom of what is drawn on the canvas of the graph, in pixels; None if nothing is."""
+    """Return the left, top, right and bottom of the drawing on the canvas of the graph, in pixels; None if nothing is."""
     page.wait_for_timeout(60)
     return page.evaluate(
         """() => {

@@ -61,6 +61,17 @@ def test_nothing_to_find_in_a_module(module):
     assert texts(problems_of_module("x.py", module)) == []
 
 
+def test_problems_of_messages():
+    module = '"""A border."""\nCODE, KEY = "more-border-bytes", "neighbour"\nprint(f"{CODE}: the colour at a border")\n'
+    assert texts(problems_of_module("delegate_sim/x.py", module)) == [
+        "1: 'border': write 'boundary'",
+        "3: 'colour' is British spelling: -or in American",
+        "3: 'border': write 'boundary'",
+    ]
+    command = '@click.command("doctor")\ndef command():\n    """Say what licences allow."""\n'
+    assert texts(problems_of_module("cli/x.py", command)) == ["3: 'licences' is British spelling: -se in American"]
+
+
 def test_problems_of_a_page():
     page = "The colour\nof `colour`\n\n```\nquantised\n```\n\nsee [the page](docs/learned.md), normalisation\n"
     assert texts(problems_of_page("x.md", page)) == [

@@ -85,7 +85,7 @@ def nothing_learned_lines(path: str) -> Iterator[Line]:
     """Yield the message that no profile is written, because nothing was learned about the driver."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
-    yield Line("  not written: nothing is learnt from a log that is not explained")
+    yield Line("  not written: nothing is learned from a log that is not explained")
 
 
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:

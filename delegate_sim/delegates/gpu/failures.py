@@ -142,7 +142,7 @@ _WORDINGS = (
         Kind(
             "gpu-build-sparsity",
             Problem.CONSTANT,
-            "DENSIFY of what is not sparse",
+            "DENSIFY of a constant that is not sparse",
             "The constant that DENSIFY unpacks has no sparsity parameters.",
             "Convert the model without sparse weights.",
             "convert without sparse weights",

@@ -7,8 +7,8 @@ from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
 
 KINDS = (
     kinds.OPERATOR.reworded(
-        meaning="ML Drift has no parser for this operator, custom operator or composite. What a composite stands for is "
-        "a subgraph of its own, of which the GPU may still take what it knows.",
+        meaning="ML Drift has no parser for this operator, custom operator or composite. A composite has a "
+        "subgraph of its own; the GPU may take the nodes of that subgraph that it knows.",
     ),
     kinds.VERSION.reworded(
         advice="Find the feature that raised the version and switch it off in the converter. STRIDED_SLICE is taken up to "

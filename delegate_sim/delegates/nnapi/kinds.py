@@ -81,8 +81,9 @@ DRIVER = Kind(
     "nnapi-driver",
     Problem.DRIVER,
     "rejected by the driver",
-    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. Nodes of "
-    "which it rejects an operation stay on the CPU; with sparse or float16 values in the partition, all of its nodes do.",
+    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. A node "
+    "stays on the CPU if the driver rejects one of its operations. With sparse or float16 values in the partition, all of its "
+    "nodes do.",
     "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
     "say which operations a driver rejects; nothing else in the simulation knows it.",
     "replace the operator, or use a driver that takes it",

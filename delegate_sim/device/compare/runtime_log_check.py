@@ -56,7 +56,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         return
     yield (
         f"of {counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
-        f"partition in the same order, of which there are {len(matched)}"
+        f"partition in the same order; {counted(len(matched), 'partition')} of that kind"
     )
     short = [
         compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete
@@ -122,7 +122,7 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
     steps = device_steps(compilation)
     words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
     if not compilation.is_complete and compilation.operation_count is not None:
-        words.append(f"of which the log has {len(compilation.choices)}")
+        words.append(f"the log has {len(compilation.choices)} of them")
     if steps is not None:
         words.append(f"{counted(len(steps), 'step')}: {_steps_text(steps)}")
     refused: dict[str, Counter[str]] = {}

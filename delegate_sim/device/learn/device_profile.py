@@ -68,7 +68,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     ]
     if not matched:
         raise LearningError(
-            "nothing can be learnt about devices: the operations that the runtime compiled are not those of a simulated partition"
+            "nothing can be learned about devices: the runtime compiled other operations than those of a simulated partition"
         )
     notes: list[str] = []
     missing = sum([bool(compilation.choices) for compilation in reconciliation.log.runtime.compilations]) - len(matched)

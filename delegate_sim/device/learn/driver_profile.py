@@ -89,7 +89,7 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     if delegate.behind.driver is None:
         raise LearningError(f"a log of {delegate.name} teaches nothing about a driver: no driver decides which nodes it takes")
     if reconciliation.status == UNEXPLAINED:
-        raise LearningError("nothing can be learnt from a log with a difference that remains unexplained")
+        raise LearningError("nothing can be learned from a log with a difference that remains unexplained")
     is_by_lines = (
         reconciliation.account is not None and reconciliation.account.kind == "driver" and reconciliation.evidence == "lines"
     )

@@ -61,7 +61,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "GELU": (
             Rewrite(
                 "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), "
-                "of which the converter makes GELU again; or, not quite the same, x * sigmoid(1.702 * x)",
+                "which the converter turns into GELU again; or, not quite the same, x * sigmoid(1.702 * x)",
                 ("MUL", "ADD", "TANH"),
             ),
             Rewrite("x * sigmoid(1.702 * x), which is not quite the same", ("MUL", "LOGISTIC")),

@@ -34,7 +34,7 @@ _INPUTS_TOLD = 3
 
 _HOW_FIXED = (
     "in TensorFlow from a concrete function whose tf.TensorSpec has no None, in PyTorch by an export without dynamic shapes; the "
-    "converter then computes what is made of the shapes"
+    "converter then computes everything that depends on the shapes"
 )
 
 _FORMS: Mapping[str, str] = MappingProxyType(

@@ -273,7 +273,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         "indices-cast-to-int32",
         "a CAST to INT32 before operands that count or point, such as indices that are an input of the model",
-        "INT64 operands of which sizes of tensors are the limit",
+        "INT64 operands that tensor sizes limit",
         Exactness.EXACT,
         _narrow_operands,
         frozenset(_POSITIONS),

@@ -36,7 +36,7 @@ def prepare_resize_bilinear(node: KernelNode) -> None:
         return
     options = node.options
     has_both = options.half_pixel_centers and options.align_corners
-    node.ensure(not has_both, "half-pixel centres cannot be combined with aligned corners")
+    node.ensure(not has_both, "half-pixel centers cannot be combined with aligned corners")
     ensure_positive(node, size, "a size is not positive")
     _resize_image(node, size)
 

@@ -23,9 +23,9 @@ class NodeRefusal(NamedTuple):
     found: str
     """The value in the model that the delegate does not accept."""
     needed: str
-    """What the delegate accepts."""
+    """The value that the delegate accepts."""
     hint: str
-    """What to change in the model."""
+    """The change to make in the model."""
 
 
 class NodeOnCpu(NamedTuple):
@@ -83,7 +83,7 @@ def cpu_nodes(runs: Sequence[Run], is_chain: bool) -> Iterator[NodeOnCpu]:
 
 
 def partitions(runs: Sequence[Run]) -> Iterator[RunPartition]:
-    """Yield the partitions of every run in run order. A subgraph of which no node is delegated has none."""
+    """Yield the partitions of every run in run order. A subgraph without delegated nodes has none."""
     for run in runs:
         compute = compute_of(run)
         for subgraph in run.subgraphs:

@@ -62,7 +62,7 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
 
 
 def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
-    """Return the verdict without reasons, for results of which the run is not kept. ``multiply_adds`` are those delegated."""
+    """Return the verdict without reasons, for results without their run. ``multiply_adds`` are those delegated."""
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"

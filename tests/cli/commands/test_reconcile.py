@@ -59,7 +59,7 @@ def test_unexplained(run, chain, device_log):
     result = run("reconcile", chain, "--log", path, "--learn", path.with_name("driver.toml"))
     assert (result.exit_code, result.stderr) == (1, "")
     assert "Unexplained" in result.stdout
-    assert "driver.toml\n  not written: nothing is learnt" in result.stdout
+    assert "driver.toml\n  not written: nothing is learned" in result.stdout
     assert not path.with_name("driver.toml").exists()
 
 
@@ -77,7 +77,7 @@ def test_what_is_learned_is_what_analyze_goes_by(run, run_json, chain, device_lo
     assert "Reproduced" in with_profile.stdout
     refined = run("reconcile", chain, "--log", device_log("RELU", "TANH", name="other.txt"), "--learn", profile)
     assert refined.exit_code == 2
-    assert refined.stdout.startswith("Target\n"), "what could be found out is shown, though nothing is learnt"
+    assert refined.stdout.startswith("Target\n"), "what could be found out is shown, though nothing is learned"
     assert (
         "TANH(FLOAT32[1,4]) is accepted and rejected with the same types and shapes, here and in the log device.txt"
         in refined.stderr

@@ -103,7 +103,7 @@ def test_changes_of_rules(run, run_json, delegate):
     entry = run_json("rules", "--delegate", delegate, "--changes")
     assert [(change["release"], change["op"]) for change in entry["changes"]] == [(str(one.release), one.op) for one in found]
     newest = run("rules", "--delegate", delegate, "--changes", "--since", "litert-2.3")
-    assert newest.stdout == f"{delegate}: no rule changed after litert-2.3, as far as is known.\n"
+    assert newest.stdout == f"{delegate}: no rule is known to have changed after litert-2.3.\n"
 
 
 def test_changes_that_cannot_be_asked_for(run):
