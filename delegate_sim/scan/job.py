@@ -89,7 +89,7 @@ def answer(job: Job) -> JobAnswer:
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
     cache = AnalysisCache()
-    effort = Effort(model)
+    effort, advice_effort = Effort(model), Effort(model)
     for spec in job.targets:
         target = _target(spec)
         if job.known.get(spec.name) == (sha256, rule_set_version(target.delegate)):
@@ -98,7 +98,7 @@ def answer(job: Job) -> JobAnswer:
             if runs:
                 effort.check_target()
             effort.spend()
-            row, own = _judged(job.model, model, spec, cache)
+            row, own = _judged(job.model, model, spec, cache, advice_effort)
         except Exception as error:
             row = _failed_row(job.model, spec, problem_text(error, job.model)[0], sha256, model.size)
             own = []
@@ -118,7 +118,8 @@ def _stored(value: Any) -> Any:
     return max(-_GREATEST, min(value, _GREATEST)) if isinstance(value, int) else value
 
 
-def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tuple[ScanRow, list[ScanRow]]:
+def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advice_effort: Any) -> tuple[ScanRow, list[ScanRow]]:
+    from ..diagnosis.advice.node_advice import advised
     from ..results.report.blockers import summary_of
     from ..results.report.rule_set import rule_set_version
     from ..runtime.interpreter import simulate
@@ -151,7 +152,7 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache) -> tu
     operators = Counter(
         [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
     )
-    causes = list(_cause_rows(path, spec, run, operators))
+    causes = list(_cause_rows(path, spec, advised(model, run, effort=advice_effort), operators))
     counts: Counter[str] = Counter()
     for cause in causes:
         counts[cause["operator"]] += cause["nodes"]

@@ -109,5 +109,7 @@ def test_every_output_has_the_same_advice(case, run):
     with pytest.raises(AssertionError) as failure:
         Analysis(case, "model.tflite").assert_fallback(max=0)
     told["pytest"] = str(failure.value)
+    run("scan", "model.tflite", "--delegate", delegate, "-o", "scan.csv")
+    told["scan"] = Path("scan.causes.csv").read_text(encoding="utf-8")
     first = next(iter(hints.values()))[:60]
     assert [name for name, text in told.items() if first not in html.unescape(text).replace("\\", "")] == []

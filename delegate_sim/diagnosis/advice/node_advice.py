@@ -29,19 +29,20 @@ class Advice:
     refusal: str
 
 
-def advised(model: Model, run: Run, is_alone: bool = True) -> Run:
+def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None) -> Run:
     """Return a run with the changes that a diagnosis suggests as hints, for nodes on the CPU and for a whole refused graph.
 
     Every output of hints uses this function, so that all of them give the same advice. A run of a large model, of a delegate that
     the runtime applies by default, or without nodes on the CPU is returned unchanged.
 
     If ``is_alone`` is false, the run follows others in a chain. Its partitions then differ from those of the diagnosis, so the
-    advice is only on what the delegate's rules refuse.
+    advice is only on what the delegate's rules refuse. The runs of one model may share ``effort``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
-    if run.by_default or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+    is_over = effort is not None and effort.is_over
+    if run.by_default or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
-    advice = advise(model, run.target)
+    advice = advise(model, run.target, effort)
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
@@ -59,12 +60,12 @@ def advised_comparison(comparison: Comparison) -> Comparison:
     return compare(a, b)
 
 
-def advise(model: Model, target: Target) -> Advice:
+def advise(model: Model, target: Target, effort: Effort | None = None) -> Advice:
     """Find the causes of a model's refusals on a target, and the changes that fix them.
 
     Other delegates that take an operator are not named, since that would require simulating all delegates, as a diagnosis does.
     """
-    effort = Effort(model)
+    effort = effort or Effort(model)
     examiner = Examiner(model, target, effort)
     refusal = examiner.simulate(HypotheticalChanges(), {}).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
