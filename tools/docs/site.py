@@ -34,7 +34,7 @@ GALLERY = (
 """Models of this repository, the delegates that their reports show, and what to see there."""
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
-    "Tasks": "fallback report fix sweep ci device-logs scan using checks reconcile devices gallery/index",
+    "Tasks": "fallback fix sweep ci device-logs scan gallery/index",
     "Targets": "targets nnapi npu mldrift vx",
     "Reference": "commands formats codes suggestions passes python api rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture learned mutation",
@@ -82,7 +82,7 @@ def navigation(docs: Path) -> list[dict[str, Any]]:
 def title(page: Path) -> str:
     """Return the heading of a page."""
     heading = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-    return heading.replace("What the delegate ", "Rules: ").removesuffix(" accepts").replace("`", "")
+    return re.sub(r"What the delegate (\S+) accepts", r"Rules: \1", heading).replace("`", "")
 
 
 def gather(folder: Path) -> None:

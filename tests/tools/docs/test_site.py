@@ -12,7 +12,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from tools.docs.browser import ROOT
-from tools.docs.site import GALLERY, build, navigation
+from tools.docs.site import GALLERY, NAVIGATION, build, navigation
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,9 @@ def test_every_page_is_in_the_navigation():
     listed = {path for group in navigation(pages) for entries in group.values() for entry in entries for path in entry.values()}
     missing = {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")} - listed
     assert missing == set(), "add them to NAVIGATION in tools/docs/site.py"
+    made = {"index", "CONTRIBUTING", "gallery/index", "benchmarks/*"}
+    names = {name for names in NAVIGATION.values() for name in names.split()} - made
+    assert {name for name in names if not list(pages.glob(f"{name}.md"))} == set()
 
 
 def test_links_lead_to_pages_of_the_site(site):
