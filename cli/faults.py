@@ -15,4 +15,4 @@ def fault_message(error: Exception) -> str:
         import traceback
 
         traceback.print_exception(error)
-    return f"{fault_text(error)}; please report it with the model, the command line and what {DEBUG_VARIABLE}=1 prints"
+    return f"{fault_text(error)}; please report this with the model, the command line and the output with {DEBUG_VARIABLE}=1"

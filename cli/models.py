@@ -62,7 +62,7 @@ def read_model(path: str) -> Model:
 
     if path == STANDARD_INPUT:
         if sys.stdin is None:
-            raise ModelError("standard input: is closed")
+            raise ModelError("standard input is closed")
         try:
             return load(sys.stdin.buffer.read())
         except ModelError as error:
@@ -74,7 +74,7 @@ def read_model(path: str) -> Model:
 def require_models(path: str) -> None:
     """Raise ModelError if a path that ``model_paths`` returns is a folder without models, or a pattern that matches no file."""
     if os.path.isdir(path) and source_format(path, b"") is None:
-        raise ModelError(f"{path}: holds no model (no file below it ends in {' or '.join(MODEL_SUFFIXES)})")
+        raise ModelError(f"{path}: contains no model (no file below it ends in {' or '.join(MODEL_SUFFIXES)})")
     if is_pattern(path) and not is_url(path) and not os.path.exists(path) and len(split_address(path)) == 1:
         raise ModelError(f"{path}: matches no file")
 
@@ -83,7 +83,7 @@ def one_path(path: str) -> str:
     """Expand a path into the path of one model. Raises UsageError if there are several models."""
     paths = _files_of(path)
     if len(paths) > 1:
-        raise click.UsageError(f"{path} matches {len(paths)} models, but one is needed here")
+        raise click.UsageError(f"{path} matches {len(paths)} models; give one")
     return paths[0]
 
 

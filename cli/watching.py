@@ -27,7 +27,7 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
     while True:
         seen = _files(given)
         run()
-        write_lines([Line(""), Line("Waiting for a change (interrupt to end) ...", "dim")])
+        write_lines([Line(""), Line("Waiting for a change (Ctrl-C ends) ...", "dim")])
         changed = _wait(given, seen, sleep)
         write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {_names(changed)} ===", "bold"), Line("")])
 

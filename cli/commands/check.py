@@ -36,10 +36,10 @@ Exit codes:
   0  as good as the baseline or better, and within the budgets
   1  something is worse, over budget, or missing on one side; or, with --live, the real delegate decides otherwise
   2  the configuration, the baseline or a model cannot be read
-  70 an error of delegate-sim itself, which is the finding of the models that it concerns
+  70 an internal error of delegate-sim, reported as a finding of the model that caused it
 
---update writes the entries of what was run and leaves the others alone. The check then fails only if a budget is broken or an
-entry has no model (--prune removes such entries). Processes that update the same baseline wait for each other.
+--update writes the entries of the checked models and targets, and keeps the others. The check then fails only if a model is over
+budget or an entry has no model (--prune removes such entries). Processes that update the same baseline wait for each other.
 """
 
 
@@ -54,11 +54,11 @@ entry has no model (--prune removes such entries). Processes that update the sam
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )
-@click.option("--update", is_flag=True, help="Write the baseline entries of the models and targets that are checked.")
-@click.option("--prune", is_flag=True, help="Remove baseline entries that have no model or target.")
+@click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
+@click.option("--prune", is_flag=True, help="Remove baseline entries whose model or target is gone.")
 @live_options
 @partial(output_options, replaces=True)
-@output_option("Write to a file instead of standard output; only text is refused if the file exists.", refuses=False)
+@output_option("Write to a file instead of standard output; text does not replace an existing file.", refuses=False)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(
@@ -77,12 +77,12 @@ def command(
 ) -> int:
     """Compare every model on every target with the committed baseline.
 
-    It fails if the number of partitions, delegate kernels or nodes on the CPU, the share delegated or the boundary bytes
-    got worse than the configuration allows, and says node by node what fell back, why, and what changed in the model. Without
-    MODEL, all models of the configuration are checked.
+    The check fails if partitions, delegate kernels, nodes on the CPU, the share delegated or boundary bytes got worse than the
+    configuration allows. It lists the nodes that fell back, why, and what changed in the model. Without MODEL, it checks all
+    models of the configuration.
     """
     if STANDARD_INPUT in models:
-        raise click.UsageError("the baseline knows models by their files: give a file in place of - (standard input)")
+        raise click.UsageError("the baseline names models by file: give a file instead of - (standard input)")
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
     if output is not None and form == "text":

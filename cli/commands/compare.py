@@ -36,10 +36,10 @@ Examples:
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
-A is the first model on the target that the options describe, else on the first of the configuration; B is the second model, or
-the first again, on the same target except for what --with sets, or with the second delegate if two are named. An option goes to
-each side whose delegate has it. Nodes are matched by structure, so that renumbered or renamed nodes are still recognized. Each
-side applies its delegate only; multiply-adds are counts, not an estimate of latency.
+A is the first model on the target of the options, or on the first target of the configuration. B is the second model, or the
+first again, on the same target with the changes of --with or with the second --delegate. An option applies to each side whose
+delegate has it. Nodes are matched by structure, so renumbered or renamed nodes are recognized. Each side applies only its
+delegate. Multiply-adds are counts, not an estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -54,7 +54,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="What differs in B: KEY is delegate, runtime, defaults or an option of B's delegate; may be given several times.",
+    help="A setting that differs in B: delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
 @target_arguments(TWO_DELEGATES_OPTION)
 @result_options
@@ -70,9 +70,8 @@ def command(
 ) -> int:
     """Show what differs between two models, or between two targets for one model.
 
-    The lines that the runtime prints for each side and the numbers side by side come first, then the nodes that only one side
-    delegates, with the reasons and what changed in them, the nodes that only one side has, and those that stay on the CPU for
-    different reasons.
+    The output starts with the log lines and the numbers of both sides. Then it lists the nodes that only one side delegates, with
+    the reasons and what changed in them; the nodes that only one side has; and those on the CPU for different reasons.
     """
     configured = arguments.configured(only_first=True)
     if configured:
@@ -155,7 +154,7 @@ def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, 
     """
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
-        raise click.UsageError("A and B have one delegate each: name two at most")
+        raise click.UsageError("A and B have one delegate each: name at most two")
     return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
 
 

@@ -31,11 +31,11 @@ Examples:
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
 
-What removing a cause would bring is simulated: for inputs of unknown size and for types, with what the converter would write;
-for a version, with the one that it would write without the feature; for a level or a limit, with the option changed; for all
-others, as if the delegate accepted the nodes. Multiply-adds and bytes are counts, not an estimate of latency.
-Several models or delegates are a table with the best changes (--verbose shows each in detail), and in JSON an array. A model that
-cannot be read does not stop the others; the exit code is then 2.
+Each fix is simulated. For unknown sizes, types and versions, the simulated model is what the converter would write. For a level
+or a limit, the option is changed. For all other causes, the delegate is assumed to accept the nodes. Multiply-adds and bytes are
+counts, not an estimate of latency.
+Several models or delegates give a table with the best changes (--verbose shows each in detail), and an array in JSON. A model
+that cannot be read does not stop the others; the exit code is then 2.
 """
 
 
@@ -53,9 +53,9 @@ def command(
 ) -> int:
     """Show what keeps nodes of each MODEL off a delegate, what each cause costs, and what to change.
 
-    Refusals that one change would remove are one cause: inputs of unknown size, a converter setting, an operator, a shape, a
-    rank, a type, the driver. First comes the cause whose removal brings most multiply-adds to the delegate, then fewest kernels
-    and boundary bytes, with the result if it alone were removed, and if it and all causes before it were removed.
+    A cause is one reason shared by all nodes that one change would free, such as inputs of unknown size, a converter setting, a
+    shape, a type or the driver. Causes are ranked by the multiply-adds that fixing them would delegate, then by kernels and
+    boundary bytes. Each is shown with the result if it alone were fixed, and if it and all earlier causes were fixed.
     """
     models = Models(paths)
     is_single = models.is_single and len(targets) == 1

@@ -28,9 +28,9 @@ Examples:
 @click.command("doctor", epilog=_EPILOG)
 @result_options
 def command(form: str, output: str | None) -> None:
-    """Say which delegates can be run on this host (analyze --live), and what the others lack.
+    """Show which real delegates can run on this host (analyze --live), and what the others lack.
 
-    The libraries of vendors are yours, and so are their licenses: nothing of them is downloaded, stored or passed on.
+    Vendors' libraries must be installed by you, under their licenses: delegate-sim does not download, store or upload them.
     """
     results = [(engine, lacking(engine)) for engine in engines()]
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))
@@ -52,10 +52,10 @@ def _entry(results: Sequence[tuple[Engine, str]]) -> dict[str, Any]:
 
 def _lines(results: Sequence[tuple[Engine, str]]) -> list[Line]:
     column = max(len(engine.delegate.name) for engine, _ in results)
-    lines = [Line("Real delegates on this host, each tried with a model of one node", "bold")]
+    lines = [Line("Real delegates on this host, each tested with a one-node model", "bold")]
     for engine, lacks in results:
         words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
-        words += "; it is closed code, which is run live only, never simulated" if engine.delegate.is_live_only else ""
+        words += "; closed source: it runs live, but is not simulated" if engine.delegate.is_live_only else ""
         label = f"  {engine.delegate.name:<{column}}  "
         lines += paragraph(words, width(), label, " " * len(label))
     return lines

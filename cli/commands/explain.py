@@ -43,17 +43,21 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
     "log",
     metavar="FILE",
     type=click.Path(readable=False),
-    help="Explain what a device printed instead: delegates, what became of them, counts and errors.",
+    help="Explain a device's log instead: its delegates, their outcomes, counts and errors.",
 )
 @click.option(
-    "--run", "number", metavar="N", type=click.IntRange(min=1), help="The run of the log, counted from 1; all if not given."
+    "--run",
+    "number",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The number of the run in the log, from 1; by default all runs.",
 )
 @result_options
-@click.option("-v", "--verbose", is_flag=True, help="Show the lines of the log that were not used.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")
 def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:
-    """Explain a CODE found in a report: what it means, what to do about it, and which operators it concerns.
+    """Explain a CODE from a report: what it means, what to do about it, and which operators it concerns.
 
-    Without CODE, all codes are listed with their titles. With --log, say what a device's log shows, without the model.
+    Without CODE, list all codes and their titles. With --log, summarize a device's log; no model is needed.
     """
     if log is not None:
         if code is not None:
@@ -114,7 +118,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     yield from paragraph(f"What to do: {explanation.advice}", columns, style="cyan")
     yield Line("")
     if code in FEATURES:
-        yield Line("A feature that raises the version of operators.")
+        yield Line("A feature that raises the version of an operator.")
     elif code in _OF_THE_RUNTIME or not any(code in delegate.kinds for delegate in delegates):
         yield Line("Applies to every delegate.")
         return

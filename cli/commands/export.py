@@ -37,10 +37,10 @@ Examples:
   delegate-sim export graphml model.tflite
   delegate-sim export lowered model.tflite --delegate nnapi
 
-model-explorer is node data for Google's Model Explorer, a layer for each delegate: with several, each has a file of its own, with
-the delegate's name before the ending. Open it with: model-explorer model.tflite --node_data_paths=overlay.json
-lowered and lowered-json are the models that the delegate builds of its partitions, call by call.
-The other formats are written by networkx and pydot, which the extra [export] installs; in DOT a partition is a cluster.
+model-explorer is node data for Google's Model Explorer. With several delegates, there is one file for each, with the delegate's
+name before the suffix. Open it with: model-explorer model.tflite --node_data_paths=overlay.json
+lowered and lowered-json are the models that the delegate builds from its partitions, call by call.
+The other formats need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 
 
@@ -57,7 +57,7 @@ def command(
 ) -> int:
     """Write what delegates do to MODEL in the format of another program."""
     if len(targets) > 1 and output is None:
-        raise click.UsageError("several delegates are several files: give --output")
+        raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
         for target in targets:
             refuse_existing(click.get_current_context(), _file(output, target, is_single=len(targets) == 1))

@@ -26,10 +26,10 @@ Examples:
   delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
 
-A pass is a small rewrite (docs/passes.md lists them). Each is tried against the simulator and kept if more multiply-adds
-are delegated, then if there are fewer kernels, fewer boundary bytes, fewer partitions; with several targets, if one
-is better off and none worse. Before anything is written, both models run on this CPU (pip install 'delegate-sim[fix]'): an
-exact pass that changes one bit is an error. The exit code is 1 if no pass helps.
+A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
+multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
+none get worse. Before the model is written, both models run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass
+changes one bit of an output, fix fails. The exit code is 1 if no pass helps.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -37,7 +37,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
-@for_option("A delegate that is to take more of the model; may be given several times.")
+@for_option("A delegate to rewrite the model for; may be given several times.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
 @click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
 @click.option(
@@ -45,28 +45,28 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     type=click.Choice(tuple(_KINDS)),
     default="rounding",
     show_default=True,
-    help="Passes to try: those that keep every bit, also those that only round otherwise, or also approximate ones.",
+    help="Passes to try: only those that keep every bit, also those that change rounding, or also approximate ones.",
 )
 @click.option(
     "--shape",
     "shapes",
     metavar="INPUT=SIZES",
     multiple=True,
-    help="Fix the shape of an input, as in input=1,224,224,3, and fold what follows from it; may be given several times.",
+    help="Fix the shape of an input, as in input=1,224,224,3, and fold what becomes constant; may be given several times.",
 )
 @click.option(
     "--split-tail",
     "splits",
     is_flag=True,
-    help="Write trailing nodes that stay on the CPU as a second model beside it, FILE.tail.tflite.",
+    help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
 )
-@click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to compare both models on as well.")
-@click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many inputs to make up.")
+@click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
+@click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @for_targets_options
-@format_option("The report's form.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the passes that were tried and not kept, and every output.")
+@format_option("The format of the report.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
 def command(
     path: str,
     targets: Sequence[Target],
@@ -82,11 +82,11 @@ def command(
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite MODEL so that delegates take more of it, and prove that it still computes the same."""
+    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same."""
     if plans == (written is not None):
-        raise click.UsageError("give either -o FILE to write the rewritten model, or --plan to see what would be done")
+        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see the changes only")
     if samples + len(data) == 0 and not no_proof:
-        raise click.UsageError("without inputs nothing can be proven: give --samples, --data or --no-proof")
+        raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
     path = one_path(path)
     model = read_model(path)
     if written is not None:
@@ -98,7 +98,7 @@ def command(
         plan = split_tail(plan)
     result: Fixed | None = None
     if written is not None and plan.is_changed:
-        show_progress(f"running {path} and its rewritten form")
+        show_progress(f"running {path} and the rewritten model")
         try:
             result = fix(plan, written, replaces=force, proves=not no_proof, data=data, samples=samples)
         except OSError as error:

@@ -35,19 +35,19 @@ _MOST_FOLDERS = 8
     default=(DEFAULT_DELEGATE,),
     show_default=True,
     type=DelegateName(DELEGATE_NAMES),
-    help="A delegate to start with; may be given several times.",
+    help="A delegate to configure; may be given several times.",
 )
 @click.option("--force", is_flag=True, help=f"Replace an existing {OWN_FILE}.")
 def command(names: Sequence[str], force: bool) -> None:
     """Write a commented configuration for the models below the working directory.
 
-    It lists the folders that contain models; hidden folders and build folders are skipped.
+    The configuration lists the folders that contain models, except hidden folders and build folders.
     """
     if os.path.exists(OWN_FILE) and not force:
         raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
     models = sorted(_models())
     write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
-    scope = f"for {counted(len(models), 'model')}" if models else "without models, since there are none here: list yours in it"
+    scope = f"for {counted(len(models), 'model')}" if models else "without models, since none were found: add yours to it"
     write(f"{OWN_FILE} written {scope}. Next: delegate-sim check --update, and commit it with {DEFAULT_BASELINE}.\n")
 
 
@@ -77,7 +77,7 @@ def _literal(folder: str) -> str:
 
 def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
-    yield "# What delegate-sim check holds models to. The same keys may be in pyproject.toml, under [tool.delegate-sim]."
+    yield "# The configuration of delegate-sim check. It may also be in pyproject.toml, under [tool.delegate-sim]."
     yield ""
     yield f'required-version = ">={__version__}"'
     yield ""
@@ -88,7 +88,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield "# The committed baseline; false to check budgets only."
     yield f'# baseline = "{DEFAULT_BASELINE}"'
     yield ""
-    yield "# The release of the runtime that the application ships, and which defaults apply to a delegate's options: those of"
+    yield "# The runtime release that the application ships, and the defaults of the delegates' options: those of"
     yield '# benchmark_model ("benchmark") or those of the delegate itself ("api"). Targets may have their own.'
     yield f'# runtime = "{DEFAULT_RELEASE}"  # or several: ["tf-2.15", "{DEFAULT_RELEASE}"]'
     yield '# defaults = "benchmark"'
@@ -101,7 +101,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
     yield from _source_lines()
-    yield "# Limits that apply whatever the baseline says. Targets may have their own, as [targets.NAME.budgets]."
+    yield "# Limits that do not depend on the baseline. Targets may have their own, as [targets.NAME.budgets]."
     yield "# [budgets]"
     yield "# max-partitions = 3"
     yield "# max-fallback = 0"
@@ -126,7 +126,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
 
 
 def _source_lines() -> Iterator[str]:
-    yield "# Source models that are converted and then checked under a name of their own; sweep finds the settings. time-limit is"
+    yield "# Source models that are converted, and then checked under this name; sweep finds the settings. time-limit is"
     yield "# in seconds, memory-limit in GiB; python is an environment that has the converter."
     yield "# [sources.classifier]"
     yield '# source = "models/classifier.keras"'

@@ -37,7 +37,7 @@ Examples:
 @click.option("--lowered", is_flag=True, hidden=True)
 @target_arguments(ONE_DELEGATE_OPTION)
 @result_options
-@click.option("-v", "--verbose", is_flag=True, help="Show every node of many models too, in place of a table.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every node even of several models, instead of a table.")
 def command(
     paths: Sequence[str],
     subgraph: int | None,
@@ -50,9 +50,9 @@ def command(
 ) -> int:
     """Show the graph of each MODEL as delegates see it.
 
-    Most delegates see it after the CPU kernels have prepared it, with shapes propagated; those that take dynamic tensors see it
-    as it is in the file (--file-shapes). Each tensor is shown with its type, shape and where its data lives: constant (in
-    the file), persistent (computed once), arena, variable or dynamic.
+    Most delegates see the graph after the CPU kernels are prepared and shapes are propagated. Delegates that take dynamic tensors
+    see it as in the file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file), persistent
+    (computed once), arena, variable or dynamic.
     """
     target = arguments.target() if lowered else None
     shapes = "file" if file_shapes else "prepared"

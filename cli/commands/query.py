@@ -45,20 +45,18 @@ SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and b
 
 @click.command("query", epilog=_EPILOG, no_args_is_help=True)
 @click.argument("scans", metavar="SCAN...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
-@click.option(
-    "--view", "name", type=click.Choice(list(VIEWS)), help="A question that is asked often.", show_default=_DEFAULT_VIEW
-)
-@click.option("--sql", help="A question in SQL.")
+@click.option("--view", "name", type=click.Choice(list(VIEWS)), help="A predefined query.", show_default=_DEFAULT_VIEW)
+@click.option("--sql", help="A query in SQL.")
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()
 def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
-    """Ask about what a scan found: SCAN is its output; of two, the first is the earlier one."""
+    """Query the output of a scan, SCAN. If two are given, the first is the earlier one."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
     if sql is None:
         name = name or _DEFAULT_VIEW
     if len(scans) > 2:
-        raise click.UsageError("takes one scan, or an earlier and a later one")
+        raise click.UsageError("takes one scan, or two: the earlier one first")
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give the earlier one first")
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))

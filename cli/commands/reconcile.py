@@ -44,11 +44,11 @@ Examples:
 
 \b
 Exit codes:
-  0  the simulation does the same as the device, or every difference is explained
-  1  a difference remains unexplained, or nothing in the log can be compared
+  0  the simulation agrees with the device, or every difference is explained
+  1  a difference is not explained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-Several logs must be of the same run, such as the output of benchmark_model and that of logcat. If a log holds several runs, the
+Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs, the
 last one is used, or the one that --run says.
 """
 
@@ -70,7 +70,7 @@ class _Outputs(NamedTuple):
     multiple=True,
     required=True,
     type=click.Path(readable=False),
-    help="What the device printed; several logs of one run may be given.",
+    help="A log of the device; may be given several times, for several logs of one run.",
 )
 @click.option(
     "--run",
@@ -78,21 +78,21 @@ class _Outputs(NamedTuple):
     metavar="N",
     type=click.IntRange(min=1),
     show_default="the last",
-    help="The run that is meant, counted from 1, if a log holds several.",
+    help="The number of the run, from 1, if a log has several.",
 )
 @click.option(
     "--learn",
     "learned",
     metavar="FILE",
     type=click.Path(),
-    help="A driver profile to write, or to refine if it exists; from a log of debug.nn.vlog a profile for --devices.",
+    help="The driver profile to write, or to refine if it exists. A log of debug.nn.vlog gives a profile for --devices.",
 )
 @click.option(
     "--delegate",
     "delegate",
     default=None,
     type=DelegateName(DELEGATE_NAMES),
-    show_default="that of the log",
+    show_default="from the log",
     help="The delegate.",
 )
 @click.option(
@@ -100,7 +100,7 @@ class _Outputs(NamedTuple):
     metavar="LIST",
     default=None,
     show_default=f"{','.join(ACCELERATORS)} with --soc",
-    help="LiteRT 2's accelerators that the application asked for, in place of one delegate.",
+    help="LiteRT 2's accelerators that the application asked for, instead of one delegate.",
 )
 @click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
 @click.option(
@@ -108,14 +108,14 @@ class _Outputs(NamedTuple):
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, which overrides the log; may be given several times.",
+    help="An option of the delegate; overrides the log; may be given several times.",
 )
 @click.option(
     "--runtime",
     "release",
     metavar="RELEASE",
     default=None,
-    show_default="that of the log",
+    show_default="from the log",
     shell_complete=complete_releases,
     help="The release.",
 )
@@ -123,8 +123,8 @@ class _Outputs(NamedTuple):
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
     default=None,
-    show_default="benchmark for a log of benchmark_model, else api",
-    help="Which defaults apply to options that neither the log nor the command line gives.",
+    show_default="benchmark for a log of benchmark_model, otherwise api",
+    help="The defaults of options that neither the log nor the command line sets.",
 )
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
@@ -145,14 +145,14 @@ def command(
 ) -> int:
     """Compare what a device did to a MODEL, according to its log, with the simulation, and explain the differences.
 
-    The delegate, its options and the release are taken from the log where it shows them; command-line options override it.
-    Nodes that ran on the CPU although the delegate accepts them were rejected by the accelerator's driver, or dropped by a limit
-    on partitions.
+    The delegate, its options and the release are read from the log, if it shows them; command-line options override it.
+    Nodes that ran on the CPU although the delegate accepts them were rejected by the driver, or dropped by a limit on
+    partitions.
     """
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
-            raise click.UsageError(f"{chosen_by} takes neither --delegate nor --learn nor --defaults")
+            raise click.UsageError(f"{chosen_by} takes no --delegate, --learn or --defaults")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))

@@ -42,8 +42,8 @@ def command(
 ) -> int:
     """Show how each release of the runtime treats each MODEL.
 
-    There is one row for each run of releases that behave the same, then which nodes move at each step and why, which releases
-    delegate the whole model, and which is the first whose own kernels load it.
+    The table has one row for each range of releases with the same result. Below it are the nodes that move at each step and why,
+    the releases that delegate the whole model, and the first release whose own kernels load it.
     """
     targets = arguments.targets()
     models = Models(paths)

@@ -32,7 +32,7 @@ Examples:
   delegate-sim report before.tflite after.tflite --delegate gpu -o compared.html
   delegate-sim report large.tflite --no-causes -o report.html
 
-The file needs nothing but a browser: no network, no other file. Several models and targets are switched between on the page, and
+The page needs only a browser: no network, no other file. It switches between several models and targets, or shows two of them
 shown side by side. It needs the package fast-sugiyama, which the extra [report] installs. A model that cannot be read does not
 stop the others; the exit code is then 2.
 """
@@ -44,7 +44,7 @@ _VERDICTS_SHOWN = 12
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @all_targets_options
 @click.option(
-    "--causes/--no-causes", default=True, show_default=True, help="Whether to find out what each cause costs, as diagnose."
+    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute what each cause costs, as diagnose does."
 )
 @output_option("The file to write.", default="report.html")
 def command(
@@ -53,10 +53,10 @@ def command(
     causes: bool,
     output: str,
 ) -> int:
-    """Write a page that shows what delegates do to each MODEL: the graph, where it is cut into partitions, and why.
+    """Write an HTML page that shows what delegates do to each MODEL: the graph, its partitions, and why.
 
     The page has the verdict for each target, the execution plan as a strip, the graph with its partitions, the causes of refusals
-    in the order of what their end brings, and for each node its tensors, the reasons and what to change.
+    ranked by what fixing them would delegate, and for each node its tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library

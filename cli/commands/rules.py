@@ -32,8 +32,8 @@ Examples:
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
   delegate-sim rules --delegate vx-nxp --option release=lf-6.6.3 --op MEAN
 
-A condition applies only to the targets that its "when" names: levels are feature levels (27 to 1000008 for nnapi), from the
-first one named up to but excluding the second. "explain CODE" tells what a code means.
+A condition applies only to the targets in its "when". Levels are feature levels (27 to 1000008 for nnapi); a range does not
+include its second level. "explain CODE" tells what a code means.
 """
 
 
@@ -44,11 +44,11 @@ first one named up to but excluding the second. "explain CODE" tells what a code
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate that chooses among several sets of rules, where it has any.",
+    help="An option of the delegate that selects one of several sets of rules.",
 )
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
-@click.option("--changes", is_flag=True, help="Show what releases of the runtime changed instead.")
+@click.option("--changes", is_flag=True, help="Show instead what releases of the runtime changed.")
 @click.option("--since", metavar="RELEASE", help="With --changes: only changes after this release.")
 @output_option()
 def command(
@@ -58,7 +58,7 @@ def command(
     if since is not None and not changes:
         raise click.UsageError("--since needs --changes")
     if changes and pairs:
-        raise click.UsageError("--option is not for --changes")
+        raise click.UsageError("--changes does not take --option")
     if changes and form == "markdown":
         raise click.UsageError("--changes takes --format text or json")
     configured = [] if delegate or pairs else configured_targets(only_first=True)
@@ -93,7 +93,7 @@ def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
     for key in given:
         if key not in delegate.rule_options:
             others = f"; {', '.join(delegate.rule_options)} chooses among several" if delegate.rule_options else ""
-            raise click.ClickException(f"the rules of {delegate.name} are the same whatever {key} is{others}")
+            raise click.ClickException(f"the rules of {delegate.name} do not depend on {key}{others}")
     return parse_options(delegate.name, delegate.options, given)
 
 

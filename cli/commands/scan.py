@@ -30,10 +30,10 @@ Examples:
   delegate-sim scan models --delegate nnapi --runtime litert-2.1.3 --runtime litert-2.3 -o zoo.jsonl
   delegate-sim scan /mnt/zoo --scheduler tcp://head:8786 -o zoo.parquet
 
-The name of the output says its format. There is a row for each model and target, and, in a second table (with SQLite in the
-same file, otherwise in NAME.causes.SUFFIX), a row for each cause. A second scan into the same output judges only models that
-are new or changed, and all of them on targets whose rules changed. A model that cannot be read is a row with its error, and
-the exit code is then 2; after Ctrl-C the output holds what was found, and the same command goes on.
+The suffix of the output selects its format. The table has a row for each model and target. A second table has a row for each
+cause; it is in the same SQLite file, or in NAME.causes.SUFFIX. A second scan into the same output simulates only new or changed
+models, and all models on targets whose rules changed. A model that cannot be read is a row with its error; the exit code is then
+2. After Ctrl-C the output has the results so far, and the same command continues.
 """
 
 
@@ -52,11 +52,11 @@ _RELEASES = click.option(
 @click.command("scan", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where to: *.parquet, .csv, .jsonl or .sqlite."
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="The output: *.parquet, .csv, .jsonl or .sqlite."
 )
 @target_arguments(delegates_option("all"), runtime=(_RELEASES,))
-@click.option("--processes", metavar="N", type=click.IntRange(1), help="How many processes judge; by default one for each core.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, whose workers judge: tcp://HOST:PORT.")
+@click.option("--processes", metavar="N", type=click.IntRange(1), help="The number of processes; by default one for each core.")
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler whose workers do the work: tcp://HOST:PORT.")
 def command(
     paths: Sequence[str],
     output: str,
@@ -65,12 +65,12 @@ def command(
     processes: int | None,
     scheduler: str | None,
 ) -> int:
-    """Judge every model below each PATH on every target, and keep what is found in a table.
+    """Simulate every model below each PATH on every target, and write the results to a table.
 
     A PATH is a model, a folder, a pattern, an archive (zip, tar), an application (APK, AAR) or a bundle (.task, .litertlm).
     """
     if scheduler is not None and processes is not None:
-        raise click.UsageError("--processes is for this machine: --scheduler has its own workers")
+        raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
     if STANDARD_INPUT in paths:
         raise click.UsageError("a scan takes files, not standard input")
     format_for(output)

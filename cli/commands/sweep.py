@@ -46,9 +46,9 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
-file.py:function). The converters are those that are installed beside delegate-sim, or in the Pythons that --python names; each
-runs in a process of its own. --all tries everything that they know. Conversions are kept, so that a second run costs nothing. The
-exit code is 2 if there is no model at all; after Ctrl-C the finished rows are written, and it is 130.
+file.py:function). The converters are those installed with delegate-sim, or in the Pythons that --python names; each
+runs in a process of its own. --all tries every setting. Conversions are cached, so that a second run is fast. The
+exit code is 2 if no conversion gives a model. After Ctrl-C the finished rows are written, and it is 130.
 """
 
 
@@ -90,48 +90,56 @@ def _request(
 def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     """Return the folder in which conversions are cached, or None if they are not cached."""
     if cache is not None and no_cache:
-        raise click.UsageError("--cache names a folder to keep conversions in, --no-cache keeps none")
+        raise click.UsageError("give either --cache or --no-cache")
     return None if no_cache else cache or default_folder()
 
 
 @click.command("sweep", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("source_text", metavar="SOURCE")
-@for_option("A delegate that the model is for.")
-@click.option("--all", "everything", is_flag=True, help="Try everything that the converters know.")
+@for_option("A delegate to compare the conversions on.")
+@click.option("--all", "everything", is_flag=True, help="Try every setting of the converters.")
 @click.option(
     "--setting",
     "settings",
     metavar="NAME",
     multiple=True,
-    help="Also begin with these settings, as in int8 or int8+dense-per-tensor.",
+    help="Also try these settings, as in int8 or int8+dense-per-tensor.",
 )
 @click.option(
-    "--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="What an input's sizes are fixed to, as in input=1,224,224,3."
+    "--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix the shape of an input, as in input=1,224,224,3."
 )
 @click.option(
     "--data",
     metavar="DATA",
-    help="What quantizers measure ranges with: a .npz file, a folder of images, or a function.",
+    help="Calibration data: a .npz file, a folder of images, or a function.",
 )
-@click.option("--best-for", metavar="TARGET", help="The target whose best model is written, with -o.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write that model.")
+@click.option("--best-for", metavar="TARGET", help="The target whose best model -o writes.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file to write that model to.")
 @click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
-@click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write the page of the best conversions.")
-@click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python that has converters.")
 @click.option(
-    "--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="What each step of a conversion may take."
+    "--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a report page of the best conversions."
+)
+@click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python with converters installed.")
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(0, min_open=True),
+    help="The time limit for each step of a conversion.",
 )
 @click.option(
-    "--memory-limit", metavar="GIB", type=click.FloatRange(0, min_open=True), help="What its processes may hold together."
+    "--memory-limit",
+    metavar="GIB",
+    type=click.FloatRange(0, min_open=True),
+    help="The memory limit for the processes of a conversion.",
 )
-@click.option("--cache", metavar="FOLDER", type=click.Path(), help="Where conversions are kept.")
-@click.option("--no-cache", is_flag=True, help="Keep no conversions, and take none that are kept.")
+@click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
+@click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
 @for_targets_options
-@format_option("The form of the table.", FORMATS)
+@format_option("The format of the table.", FORMATS)
 @click.option(
-    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Show the code of a row besides the best."
+    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the code of this row."
 )
-@click.option("--no-code", is_flag=True, help="Leave out the code of the best rows.")
+@click.option("--no-code", is_flag=True, help="Do not show the code of the best rows.")
 @gathered("request", _request)
 @gathered("cache", _cache_folder)
 @gathered("best", _Best)
@@ -146,7 +154,7 @@ def command(
     page: str | None,
     table: _Table,
 ) -> int:
-    """Convert SOURCE in many ways, and show how every delegate takes what comes of it."""
+    """Convert SOURCE in many ways, and show what each delegate takes of each result."""
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE go together")
     labels = [target.label for target in with_labels(targets)]

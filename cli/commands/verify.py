@@ -23,8 +23,8 @@ Examples:
   delegate-sim verify model.tflite fixed.tflite --tolerance 0.001 --format json
 
 Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a delegate. The exit
-code is 1 if an output differs by more than the tolerance. What one of them stores as integers with a scale, and the other
-otherwise, compares as the real numbers that it stands for.
+code is 1 if an output differs by more than the tolerance. If the models store an output differently, such as int8 and float32,
+its real values are compared.
 """
 
 SCHEMA = "delegate-sim/diff/1"
@@ -34,13 +34,13 @@ SCHEMA = "delegate-sim/diff/1"
 @click.argument("first", metavar="A", type=click.Path(readable=False))
 @click.argument("second", metavar="B", type=click.Path(readable=False))
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to run both models on.")
-@click.option("--samples", type=click.IntRange(0), default=2, show_default=True, help="How many inputs to make up.")
+@click.option("--samples", type=click.IntRange(0), default=2, show_default=True, help="How many random inputs to generate.")
 @click.option(
     "--tolerance",
     type=click.FloatRange(0),
     default=0.0,
     show_default=True,
-    help="The greatest error that is no difference, as a share of an output's greatest value.",
+    help="The largest error to ignore, as a share of the output's largest value.",
 )
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every output.")
@@ -49,7 +49,7 @@ def command(
 ) -> int:
     """Run models A and B on the same inputs and compare what they compute, output by output, and their latency."""
     if samples + len(data) == 0:
-        raise click.UsageError("there is nothing to run the models on: give --samples or --data")
+        raise click.UsageError("no inputs to run the models on: give --samples or --data")
     models = [read_model(one_path(path)) for path in (first, second)]
     show_progress(f"running {first} and {second}")
     difference = compare_models(models[0], models[1], data, samples)

@@ -37,9 +37,8 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-A is the model with the delegate's defaults and what --base sets; B is the hypothetical: the options given, and the model as
-changed by --accept, --set-version, --batch, --fix-shapes and --to. --search instead searches the causes that keep nodes on the
-CPU under the options given.
+A is the model with the delegate's defaults and the settings of --base. B has the other options, and the changes of --accept,
+--set-version, --batch, --fix-shapes and --to. --search looks for causes to fix instead, with the options given.
 """
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
@@ -75,14 +74,14 @@ _RUNTIME = "runtime"
     "base",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, or runtime, as it is in A.",
+    help="A setting of A: an option of the delegate, or runtime.",
 )
 @click.option(
     "--search",
     "goal",
     metavar="GOAL",
-    help="Find the fewest causes to remove for at most N partitions (N) or kernels (kernels=N), or for P percent of the "
-    "multiply-adds delegated (multiply-adds=P%).",
+    help="Find the fewest causes to fix for at most N partitions (N), at most N kernels (kernels=N), "
+    "or P percent of multiply-adds delegated (multiply-adds=P%).",
 )
 @target_options
 @result_options
@@ -101,23 +100,24 @@ def command(
     output: str | None,
     verbose: bool,
 ) -> int:
-    """Show what would happen if something about each MODEL, the delegate or the runtime were different.
+    """Show what would change if each MODEL, the delegate or the runtime were different.
 
-    Side A is the model as it is, side B the hypothetical change: log lines, numbers, and the nodes that move.
+    Side A is the model as it is, side B the model with the hypothetical changes. The output shows log lines, numbers, and the
+    nodes that move.
     """
     after = target
     hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
     if goal is not None:
         if hypothetical != HypotheticalChanges() or base:
-            raise click.UsageError("--search takes options of the delegate only: leave out the hypotheticals and --base")
+            raise click.UsageError("--search takes options of the delegate only: leave out hypothetical changes and --base")
         aim = parse_goal(goal)
         table = ModelTable(searched_columns(), is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))
     before = _before(after, base)
     if before == after and hypothetical == HypotheticalChanges():
         raise click.UsageError(
-            "no change is given: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
+            "nothing to change: give --accept, --set-version, --batch, --fix-shapes, --to or an option of the delegate"
         )
 
     columns = compared_columns()

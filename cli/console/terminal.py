@@ -128,7 +128,7 @@ def result_options(command: Command) -> Command:
 
 def table_options(command: Command) -> Command:
     """Add ``--output`` and ``--format`` (text, JSON or CSV) to a command that uses ``write_result``."""
-    told = "Text to read, JSON for programs, or comma-separated values, a row for each model and target."
+    told = "Text to read, JSON for programs, or CSV with a row for each model and target."
     for option in reversed((format_option(told, (*TEXT_OR_JSON, "csv")), output_option())):
         command = option(command)
     return command

@@ -29,7 +29,7 @@ class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no t
     metadata = AdapterMetadata(
         id="delegate_sim",
         name="delegate-sim (TFLite)",
-        description="Colors each operator by where it runs, and says why it stays on the CPU.",
+        description="Color each operator by where it runs, and show why it stays on the CPU.",
         source_repo="",
         fileExts=["tflite"],
     )

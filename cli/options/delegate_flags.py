@@ -135,7 +135,7 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
     for pair in named:
         other = pair.partition("=")[2]
         if release not in (DEFAULT_RELEASE, other):
-            raise click.UsageError(f"two releases are named: {release} and {other}")
+            raise click.UsageError(f"two releases are given: {release} and {other}")
         release = other
     return [pair for pair in pairs if pair not in named], release
 

@@ -33,7 +33,7 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     models = len({case.model for case in results.cases})
     targets = len({case.target for case in results.cases})
     what = f"{counted(models, 'model')} on {counted(targets, 'target')}"
-    yield Line(f"{what}: {', '.join(counts) or 'nothing left to check'}", _HEADING)
+    yield Line(f"{what}: {', '.join(counts) or 'nothing to check'}", _HEADING)
     for case in results.cases:
         if verbose or case.status != PASSED or case.findings or case.notes:
             yield from _case_lines(case, width, verbose)

@@ -84,7 +84,7 @@ class _Text:
         yield from self._section(_left_for_other_reasons(a, b), comparison.reasons_changed, _both)
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
-            yield Line("No node moves: each runs in the same place on both sides.")
+            yield Line("No node moves: every node runs in the same place on both sides.")
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
         """Yield the text of one side. The log lines are exactly as the runtime prints them, neither wrapped nor styled."""

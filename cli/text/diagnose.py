@@ -77,7 +77,7 @@ def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, widt
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     # A cause that appears only after another cause is fixed may concern nodes that are delegated now.
-    keeps = "keeps" if staying.issuperset(cause.nodes) else "once another cause is fixed, would keep"
+    keeps = "keeps" if staying.issuperset(cause.nodes) else "would keep, once another cause is fixed,"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
@@ -116,13 +116,13 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "fixing it brings no multiply-adds, and no fewer kernels or bytes"
+        text = "fixing it does not help: no more multiply-adds, no fewer kernels or bytes"
         return f"{text}, even with the others fixed" if len(diagnosis.findings) > 1 else text
     numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
     if not numbers:
-        return "fixing it alone brings nothing: others must be fixed too"
+        return "fixing it alone does not help: other causes must be fixed too"
     noun = "cause" if len(numbers) == 1 else "causes"
-    return f"fixing it alone brings nothing: {noun} {node_list(numbers)} must be fixed too"
+    return f"fixing it alone does not help: {noun} {node_list(numbers)} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

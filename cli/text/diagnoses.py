@@ -51,7 +51,7 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         yield from paragraph(message(f"Not simulated: {reason}"), width)
     if not best:
         if not left_out:
-            yield from paragraph("No change brings anything on its own.", width)
+            yield from paragraph("No single change helps.", width)
         return
     yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
     for number, (diagnosis, finding) in enumerate(best, 1):

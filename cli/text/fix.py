@@ -57,7 +57,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("")
         yield Line("Tried and not kept", _HEADING)
         for trial in plan.rejected:
-            verdict = "a target would be worse off" if trial.is_worse else "gains nothing"
+            verdict = "a target would get worse" if trial.is_worse else "gains nothing"
             yield from _wrapped(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
     for reason in plan.not_simulated:
         yield Line("")
@@ -73,13 +73,13 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
 def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     split = plan.split
     if split is None:
-        yield from _wrapped("Not split: no trailing nodes stay on the CPU on every target", width, style=_HEADING)
+        yield from _wrapped("Not split: the last nodes do not stay on the CPU on every target", width, style=_HEADING)
         return
     ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
     yield from _wrapped(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
-    yield from _wrapped("it reads, besides inputs of the model, these outputs of the first one:", width, "  ")
+    yield from _wrapped("besides inputs of the model, it reads these outputs of the first model:", width, "  ")
     for tensor in split.between:
         yield from _wrapped(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
 
@@ -91,16 +91,16 @@ def _op(node: Node) -> str:
 def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
-        return f"No pass makes the model better ({tried}); {_hint(plan)}"
+        return f"No pass improves the model ({tried}); {_hint(plan)}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
         if not number:
-            return f"No pass would make the model better ({tried}), but it would be changed as asked; nothing is written"
-        return f"{passes} would make the model better ({tried}); nothing is written"
+            return f"No pass would improve the model ({tried}), but it would be changed as asked; nothing is written"
+        return f"{passes} would improve the model ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
-        proof = "computes the same, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
+        proof = "same outputs, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
 
@@ -123,10 +123,10 @@ def _hint(plan: FixPlan) -> str:
     """Return advice for a model that no pass improves."""
     names = [message(tensor.name) for tensor in open_inputs(plan.model)]
     if names and not plan.shapes:
-        return f"sizes of {', '.join(names)} are open: --shape {names[0]}=... fixes them"
+        return f"fix the unknown sizes of {', '.join(names)} with --shape {names[0]}=..."
     if plan.allowed < Exactness.APPROXIMATE:
-        return "--allow approximate tries more, and delegate-sim diagnose says what keeps nodes on the CPU"
-    return "delegate-sim diagnose says what keeps nodes on the CPU"
+        return "--allow approximate tries more passes; delegate-sim diagnose shows what keeps nodes on the CPU"
+    return "delegate-sim diagnose shows what keeps nodes on the CPU"
 
 
 def _numbers(standing: Standing) -> str:

@@ -83,12 +83,12 @@ def _notes(graph: Graph) -> Iterator[str]:
     """Yield notes that say where the preparation of the graph stopped. Later nodes and tensors are shown as in the file."""
     if graph.dynamic is not None:
         tensor, node, cause = graph.dynamic.tensor, graph.dynamic.node, graph.dynamic.cause
-        maker = "" if node is None else f", made so by node {node} ({graph.nodes[node].op})"
+        maker = "" if node is None else f", set by node {node} ({graph.nodes[node].op})"
         blame = "" if cause is None else f" because tensor {cause} ({graph.tensors[cause].name}) is not constant"
-        yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic-sized{maker}{blame}; what follows is as in the file"
+        yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic-sized{maker}{blame}; later shapes are those of the file"
     if graph.failure is not None:
         op = graph.nodes[graph.failure.node].op
-        yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; what follows is as in the file"
+        yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; later shapes are those of the file"
 
 
 def _operator(node: Node) -> str:

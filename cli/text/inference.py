@@ -21,7 +21,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
     """Yield the text of a comparison: whether the outputs are equal, the error of each output, and the latency of both models."""
     inputs = counted(difference.samples, "input")
     if difference.is_same:
-        yield Line(f"Every bit is the same: {counted(len(difference.outputs), 'output')}, on {inputs}", _HEADING)
+        yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, on {inputs}", _HEADING)
     elif difference.problem:
         yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=_BAD)
     else:
@@ -41,7 +41,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
 def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[tuple[str, str]]:
     differing = [tensor for tensor in tensors if not tensor.is_same]
     text = f"Between nodes: {counted(len(tensors), 'tensor')} compared, "
-    text += f"{len(differing):,} differ" if differing else "every bit the same"
+    text += f"{len(differing):,} differ" if differing else "all the same, bit for bit"
     yield from ((line, "") for line in wrapped(text, width))
     if differing and verbose:
         rows = [("tensor", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, differing)]

@@ -74,7 +74,7 @@ def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = Fa
     """Return the error messages of unreadable models, which are shown below the answers about the other models."""
     if messages:
         yield from [] if is_first else [Line("")]
-        yield Line(f"Without an answer: {counted(len(messages), 'model')}", _BAD)
+        yield Line(f"Not answered: {counted(len(messages), 'model')}", _BAD)
         for said in messages:
             yield from paragraph(message(said), width, "  ", "    ")
 
@@ -82,13 +82,13 @@ def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = Fa
 def many_hint() -> Iterator[Line]:
     """Yield a hint on how to see details that the table omits."""
     yield Line("")
-    yield Line("Each in detail: --verbose, or one model at a time", _HINT)
+    yield Line("For details: --verbose, or one model at a time", _HINT)
 
 
 def details_hint() -> Iterator[Line]:
     """Yield a hint on how to see the details of each target. The hint follows a table that compares targets."""
     yield Line("")
-    yield Line("Each in detail: --verbose, or one target at a time", _HINT)
+    yield Line("For details: --verbose, or one target at a time", _HINT)
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:

@@ -74,7 +74,7 @@ def answers(table: ReleaseTable) -> Iterator[str]:
     """Yield sentences on the releases that delegate the whole model, and on the first release that loads the model."""
     if table.delegate.history.starts_at_known:
         since = table.delegate.history.known_since
-        yield f"Not shown: releases before {since}, which do not have {table.delegate.name}, or in which it is not known."
+        yield f"Not shown: releases before {since}. They lack {table.delegate.name}, or its rules in them are not known."
     if table.full:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:

@@ -24,8 +24,8 @@ OTHERS = "any other operator"
 """The heading for operators without a rule, if the delegate accepts such operators."""
 
 _MALFORMED = (
-    f" What meets them all is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results without which its "
-    "operator does nothing."
+    f" A node that meets them all is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results that its "
+    "operator requires."
 )
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
@@ -171,7 +171,7 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
         return ""
     given = " ".join([as_typed(delegate.options, name, default_text(options[name])) for name in delegate.rule_options])
     others = " and ".join([option_as_typed(delegate.options, name) for name in delegate.rule_options])
-    return f"These are the rules with {given}; with other values of {others} there are others."
+    return f"These are the rules with {given}; other values of {others} select other rules."
 
 
 def _others(book: RuleBook[Any]) -> str:
@@ -191,7 +191,7 @@ def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, st
     """Yield the rows of an operator. Conditions with equal text also get the name of the upstream function."""
     if rule.accepted_early is not None:
         early = rule.accepted_early
-        yield "", f"{early.needed}: accepted at once", when(early), book.code_of(early.kind)
+        yield "", f"{early.needed}: accepted without further conditions", when(early), book.code_of(early.kind)
     repeated = Counter((check.demand, when(check)) for check in rule.checks)
     for number, check in enumerate(rule.checks, 1):
         needs = check.demand

@@ -25,7 +25,7 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
             yield from paragraph(_verdict(target, own), width, "", "  ", style="bold")
     anew = f"{scan.judged:,} judged now, {scan.unchanged:,} unchanged"
     if scan.is_interrupted:
-        stopped = f"Stopped with {totals.models:,} of {counted(models, 'model')} ({anew}); the same command goes on from here"
+        stopped = f"Stopped with {totals.models:,} of {counted(models, 'model')} ({anew}); run the same command again to continue"
         yield Line(stopped, "bold red")
     else:
         yield Line(f"{counted(models, 'model')}: {anew}", "bold")

@@ -38,7 +38,7 @@ def search_lines(search: Search, run: Run, width: int, verbose: bool) -> Iterato
         yield from _way_lines(way, words, width)
     if len(shown) < len(search.ways):
         yield Line("")
-        yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of as many causes (--verbose lists all)")
+        yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} with as many causes (--verbose lists all)")
     for reason in search.not_simulated:
         yield Line("")
         yield from paragraph(message(f"Not simulated: {reason}"), width)
@@ -48,12 +48,12 @@ def _heading(search: Search, words: OutcomeWords) -> str:
     aim = _aim(search.goal, words)
     tried = f"{counted(search.simulations, 'simulation')}"
     if not search.ways:
-        return f"No set of causes reaches {aim} ({tried}); without any of them: {_cost_text(search.without_all, words)}"
+        return f"No set of causes reaches {aim} ({tried}); with all of them fixed: {_cost_text(search.without_all, words)}"
     number = len(search.ways[0].causes)
     if not number:
-        return f"Reached already: {aim}"
+        return f"Already reached: {aim}"
     if search.is_exact:
-        return f"{counted(number, 'cause')} must be removed for {aim}; fewer are not enough ({tried})"
+        return f"{counted(number, 'cause')} must be fixed for {aim}; fewer are not enough ({tried})"
     return (
         f"Without {counted(number, 'cause')} there are {aim}; found one by one, so there may be a smaller set, of "
         f"at least {search.at_least:,} causes ({tried})"

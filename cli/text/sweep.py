@@ -56,8 +56,9 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 
 LEGEND = (
-    "*: no other row is at least as good in every target's share of multiply-adds, in size and in difference, and better in one. "
-    "Difference: the greatest error of an output as a share of its range, from the same converter's float model, on this CPU."
+    "*: no other row is better in a target's share of multiply-adds, in size or in difference without being worse in another "
+    "of these. Difference: the largest error of an output as a share of its range, against "
+    "the same converter's float model on this CPU."
 )
 
 
@@ -75,7 +76,7 @@ def _targets_text(sweep: Swept) -> str:
 
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
-CODE_BELOW = "; the code that makes each stands at the end"
+CODE_BELOW = "; the code for each is at the end"
 
 
 def answers(sweep: Swept) -> Iterator[str]:
@@ -89,9 +90,9 @@ def answers(sweep: Swept) -> Iterator[str]:
 def _best_text(sweep: Swept, target: SweepTarget) -> str:
     best = sweep.best_for(target.label)
     if best is None:
-        return "none of the models runs"
+        return "no model runs"
     if not _takes(sweep, target, best):
-        return "nothing of any conversion is delegated"
+        return "no conversion has delegated nodes"
     return f"best is row {best.number}, {message(best.name)}"
 
 

@@ -14,7 +14,7 @@ from ..results.report.findings import ERROR, Finding
 from ..runtime.interpreter import simulate
 from ..runtime.target import Target
 
-_REPORT = "please report it: --live-report FILE writes what to send"
+_REPORT = "please report this: --live-report FILE writes a report"
 _INSTALL = "install what is missing (delegate-sim doctor), or leave the target out with --target"
 
 

@@ -57,7 +57,7 @@ def test_other_models_have_their_answers(run, folder, arguments):
     entries = json.loads(result.stdout)
     failed = [entry for entry in entries if "error" in entry]
     assert [entry["model"]["path"] for entry in failed] == ["./bad.tflite"]
-    assert failed[0]["error"].startswith("./bad.tflite: internal error: IndexError: tuple index out of range; please report it")
+    assert failed[0]["error"].startswith("./bad.tflite: internal error: IndexError: tuple index out of range; please report this")
     assert len(entries) > len(failed) + 1
     assert result.stderr == f"error: {failed[0]['error']}\n"
     text = run(*arguments)

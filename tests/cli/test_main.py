@@ -131,8 +131,8 @@ def test_internal_error(run, model, monkeypatch):
     result = run("analyze", model)
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr == (
-        "error: internal error: ValueError: two\\nlines; please report it with the model, the command line and what "
-        "DELEGATE_SIM_DEBUG=1 prints\n"
+        "error: internal error: ValueError: two\\nlines; please report this with the model, the command line and the output "
+        "with DELEGATE_SIM_DEBUG=1\n"
     )
 
 

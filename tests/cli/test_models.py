@@ -74,12 +74,12 @@ def test_every_command_takes_a_folder(run, folder, arguments):
     assert [entry["model"]["path"] for entry in entries if "error" in entry] == ["models/b.tflite"]
     text = run(*arguments)
     assert text.exit_code == 2
-    assert "\nWithout an answer: 1 model\n  models/b.tflite: " in text.stdout
+    assert "\nNot answered: 1 model\n  models/b.tflite: " in text.stdout
 
 
 def test_an_empty_folder_is_reported_once(run, folder):
     (folder / "empty").mkdir()
-    fault = "error: empty: holds no model (no file below it ends in .tflite or .lite)\n"
+    fault = "error: empty: contains no model (no file below it ends in .tflite or .lite)\n"
     for arguments in (["analyze", *VX], ["diagnose", *VX], ["inspect"], ["releases", *VX], ["scan", *VX, "-o", "out.csv"]):
         command, *rest = arguments
         result = run(command, "empty", *rest)
@@ -89,7 +89,7 @@ def test_an_empty_folder_is_reported_once(run, folder):
 
 def test_standard_input_that_is_closed(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(ModelError, match="standard input: is closed"):
+    with pytest.raises(ModelError, match="standard input is closed"):
         read_model("-")
 
 
@@ -120,7 +120,7 @@ def test_beyond_three_models_every_command_has_a_table(run, folder, arguments, h
         "broken.tflite",
     ]
     assert lines[6].split() == ["broken.tflite", "no", "answer"]
-    assert lines[8:9] == ["Without an answer: 1 model"]
+    assert lines[8:9] == ["Not answered: 1 model"]
     assert max(map(len, run(*arguments, COLUMNS="60").stdout.splitlines())) <= 60
     assert "=== models/sub/b.tflite ===" in run(*arguments, "--verbose").stdout
 

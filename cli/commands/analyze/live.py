@@ -39,9 +39,11 @@ def refuse_other_options(live: LiveArguments, arguments: TargetArguments, *, is_
     if not live.live:
         raise click.UsageError("--live-report needs --live")
     if not arguments.delegates or is_chain:
-        raise click.UsageError("--live needs the delegates to run, without --chain: name them with --delegate (see doctor)")
+        raise click.UsageError(
+            "--live needs --delegate, without --chain ('delegate-sim doctor' lists the delegates that can run here)"
+        )
     if arguments.assume_ops_registered:
-        raise click.UsageError("--live runs LiteRT's own operators: it does not go with --assume-ops-registered")
+        raise click.UsageError("--live runs LiteRT's own operators: leave out --assume-ops-registered")
     if has_files:
         raise click.UsageError("--live does not take --report")
 
@@ -58,7 +60,9 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     engines = [find_engine(target.delegate) for target in targets]
     for engine in engines:
         if engine.lacks:
-            raise OptionError(f"{engine.delegate.name} cannot be run here: it lacks {engine.lacks} (see delegate-sim doctor)")
+            raise OptionError(
+                f"{engine.delegate.name} cannot run here: it lacks {engine.lacks} ('delegate-sim doctor' says more)"
+            )
     if live.live_report is not None:
         refuse_existing(click.get_current_context(), live.live_report)
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]

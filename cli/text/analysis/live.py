@@ -14,7 +14,7 @@ from ..elements.paragraphs import paragraph
 from .view import HEADING, View
 
 _BAD = "bold red"
-REPORT_HINT = "please report this: --live-report FILE writes what to send (no weights, no names)"
+REPORT_HINT = "please report this: --live-report FILE writes a report without weights or names"
 
 
 def live_verdict(result: LiveResult) -> str:
@@ -22,7 +22,7 @@ def live_verdict(result: LiveResult) -> str:
     if not result.is_run:
         return "not run"
     if not result.is_compared:
-        return "run, nothing to compare"
+        return "ran; there is nothing to compare"
     return "as simulated" if result.is_equal else "differs"
 
 
@@ -32,7 +32,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         if number:
             yield Line("")
         if not result.is_run:
-            text = f"{result.name}, live: it cannot be run here, as it needs {result.decision.lacks}"
+            text = f"{result.name}, live: cannot run here, it needs {result.decision.lacks}"
             yield from paragraph(message(text), view.width, "", "  ", style=_BAD)
             continue
         yield Line(
@@ -50,8 +50,8 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
 
 def _headline(result: LiveResult) -> str:
     if not result.is_compared:
-        return "closed code of the vendor decides, so there is no simulation to compare it with"
-    return "the real code decides as simulated" if result.is_equal else "the real code differs from the simulation"
+        return "the vendor's code is closed, so there is no simulation to compare with"
+    return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
 
 
 def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:

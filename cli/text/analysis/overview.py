@@ -23,8 +23,8 @@ _HINT = "cyan"
 _NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
 _SELECTED = (
-    "Nodes delegated to an NPU are selected by a compiler plugin, on the host. Whether the vendor's compiler takes them, and "
-    "whether they run, is not known."
+    "For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, "
+    "and whether they run, is not known."
 )
 
 
@@ -32,7 +32,7 @@ def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model, and a hint on how to see a run in detail."""
     yield from runs_table(report, view)
     yield Line("")
-    yield Line("One in detail: --delegate NAME (all of them: --delegate all)", _HINT)
+    yield Line("For details: --delegate NAME, or --delegate all", _HINT)
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:

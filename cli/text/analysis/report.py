@@ -42,8 +42,8 @@ _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _SELECTED = (
-    "Selected, not compiled: which nodes the plugin selects is decided on the host. Whether the vendor's compiler takes them, "
-    "and whether they then run, only the compiler and the device can tell."
+    "Selected, not compiled: the plugin selects nodes on the host. Only the vendor's compiler and the device can "
+    "tell whether these nodes compile and run."
 )
 
 
@@ -220,7 +220,7 @@ def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
     ]
     if not own or not run.subsets:
         return ""
-    return "; yielding counts those on the CPU as well, the delegate's own line only what it could take"
+    return "; yielding also counts partitions on the CPU, the delegate's own line does not"
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:

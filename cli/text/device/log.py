@@ -32,15 +32,15 @@ _HEADING, _BAD = "bold", "bold red"
 _OUTCOMES = {
     WHOLE: "delegated the whole graph",
     PART: "delegated part of the graph",
-    NONE: "was applied, and took no node",
+    NONE: "was applied, but took no node",
     FAILED: "could not be applied",
     NOT_CREATED: "could not be created",
     NOT_LOADED: "was not applied: the runtime could not load or prepare the model",
-    NOT_SHOWN: "the model ran to the end, and nothing shows a delegate: the CPU ran all of it",
-    APPLIED_TO: "was applied; how much of the graph it took is not in the log",
-    MADE: "was created; how much of the graph it took is not in the log",
-    REQUESTED: "was asked for; nothing shows whether it was applied",
-    UNKNOWN: "is not known: the log ends before, or is not of, the part that tells",
+    NOT_SHOWN: "the model ran, but the log shows no delegate: it ran on the CPU",
+    APPLIED_TO: "was applied; the log does not show how many nodes it took",
+    MADE: "was created; the log does not show how many nodes it took",
+    REQUESTED: "was asked for; the log does not show whether it was applied",
+    UNKNOWN: "is not known: the log ends too early, or does not cover the delegate",
 }
 
 
@@ -106,7 +106,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
                 yield from paragraph(message(error.meaning), columns, "      ", "      ")
     if summary.is_cut:
         yield from paragraph(
-            "the log does not say what became of the delegate: it is cut short, or is of something else", columns, "  ", "    "
+            "the log does not show what the delegate did: it is cut short, or does not cover the delegate", columns, "  ", "    "
         )
     yield from unused_lines(summary.unused, summary.unused_count, summary.line_count, columns, verbose)
 
@@ -139,14 +139,14 @@ _SOURCES = {
     "kernels": "by the delegate",
     "application": "by benchmark_model",
     "compiled": "by the compiler plugin",
-    "table": "by the table of operators",
+    "table": "from the table of operators",
 }
 
 
 def _release(summary: LogSummary) -> str:
     named = f"TensorFlow {summary.version}" if summary.version else ""
     if not summary.releases:
-        known = "older than those that are known" if summary.is_old else "nothing in the log tells"
+        known = "older than all known releases" if summary.is_old else "not in the log"
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
-    return f"{text}, or older than any that is known" if summary.may_be_older else text
+    return f"{text}, or older than all known releases" if summary.may_be_older else text

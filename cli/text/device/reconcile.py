@@ -28,16 +28,16 @@ _OPERATORS_SHOWN = 12
 _UNKNOWN = "not in the log"
 
 _CAUSES = {
-    DRIVER: "Rejected by the accelerator's driver, though the delegate accepts them",
-    LIMIT: "Dropped by a limit on partitions, though they are accepted",
-    UNDECIDED: "Accepted by the delegate; the log does not show what kept them on the CPU",
+    DRIVER: "Rejected by the driver, although the delegate accepts them",
+    LIMIT: "Dropped by a limit on partitions, although the delegate accepts them",
+    UNDECIDED: "Accepted by the delegate; the log does not show why they stayed on the CPU",
     REFUSED: "Refused by the delegate's own rules",
 }
 _EVIDENCE = {
     "run-order": "the table in running order lists every node that ran on the CPU",
     "node-types": "the summary by node type shows how many nodes of each operator ran on the CPU, but not which",
     "partial": "a table lists some of the nodes that ran on the CPU",
-    "lines": "the log has no table of operators; which nodes ran on the CPU is taken from the simulation",
+    "lines": "the log has no table of operators; the simulation tells which nodes ran on the CPU",
 }
 
 
@@ -94,8 +94,8 @@ def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[
     yield Line(f"Profile of devices: {message(path)} (for --devices)", _HEADING)
     for device in learning.devices:
         rejected = ", ".join(dict.fromkeys([rejection.operation for rejection in device.rejects]))
-        parts = [f"does not take {rejected}" if rejected else "takes everything that it was asked about"]
-        parts += ["fails to compile whatever it is given"] if device.fails_to_compile else []
+        parts = [f"does not take {rejected}" if rejected else "supported every operation that the log shows"]
+        parts += ["fails to compile every model"] if device.fails_to_compile else []
         parts += [f"fails to compile {', '.join(device.cannot_compile)}"] if device.cannot_compile else []
         parts += (
             [f"fails to compile steps of more than {device.largest_bytes:,} bytes"] if device.largest_bytes is not None else []
@@ -110,7 +110,7 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     known = {key: value for key, value in setting.options.items() if key in setting.known}
     yield Line("Target", _HEADING)
     yield from fact("delegate", setting.delegate.name, width)
-    older = f", or older than {RELEASES[0]}, whose rules are not known" if setting.may_be_older else ""
+    older = f", or older than {RELEASES[0]} (not simulated)" if setting.may_be_older else ""
     yield from fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
     yield from fact("options", message(options_text(setting.delegate.options, known)) or "none in the log", width)
     yield from fact(
@@ -148,14 +148,14 @@ def _numbers(tally: Tally, is_plugin: bool) -> str:
 
 def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     if reconciliation.status == REPRODUCED:
-        yield Line("Reproduced: the simulation reproduces the device", _GOOD)
+        yield Line("Reproduced: the simulation agrees with the device", _GOOD)
         return
     if reconciliation.status == NOT_COMPARED:
-        why = "does not say what became of the delegate; it is cut short, or of something else"
+        why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
         yield Line(f"Not compared: the log {'is of another delegate' if reconciliation.is_foreign else why}", _BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
-        yield Line("Unexplained: the device did something else, and none of the explanations tried accounts for it", _BAD)
+        yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", _BAD)
     else:
         certain = "" if reconciliation.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", _GOOD)
@@ -164,7 +164,7 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     if reconciliation.feature_levels and reconciliation.account is not None and reconciliation.account.kind != "options":
         levels = ", ".join(map(str, reconciliation.feature_levels))
-        text = f"feature level {levels} would lead to the same result without a driver that rejects anything"
+        text = f"feature level {levels} would give the same result without rejections by the driver"
         yield from paragraph(text, width, "  ", "    ")
 
 
@@ -204,7 +204,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "  ", "    ")
     if reconciliation.listed_refusals:
         yield Line("")
-        yield Line("Operators that the delegate lists as refused", _HEADING)
+        yield Line("Operators that the delegate reports as refused", _HEADING)
     for listed in reconciliation.listed_refusals:
         yield from listed_lines(listed, width)
     devices = ", ".join(
@@ -212,7 +212,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     )
     if devices:
         yield Line("")
-        yield from paragraph(f"Devices that the runtime behind the delegate chose: {devices}", width, "", "  ")
+        yield from paragraph(f"Devices that Android's runtime chose: {devices}", width, "", "  ")
     for compilation in reconciliation.log.runtime.compilations:
         yield from paragraph(message(f"The runtime compiled {compilation_text(compilation)}"), width, "", "  ")
     yield from error_lines(reconciliation.errors, width)

@@ -18,16 +18,16 @@ from .reconcile import error_lines, listed_lines, tally_lines
 _HEADING, _GOOD, _BAD = "bold", "bold green", "bold red"
 
 _RESULTS = {
-    REPRODUCED: ("Reproduced: each accelerator did what is simulated", _GOOD),
+    REPRODUCED: ("Reproduced: each accelerator agrees with the simulation", _GOOD),
     EXPLAINED: ("Explained", _GOOD),
-    NOT_COMPARED: ("Not compared: the log does not say what became of any accelerator", _BAD),
-    UNEXPLAINED: ("Unexplained: the device did something else", _BAD),
+    NOT_COMPARED: ("Not compared: the log does not show what any accelerator did", _BAD),
+    UNEXPLAINED: ("Unexplained: the device differs from the simulation", _BAD),
 }
 _STEPS = {
     REPRODUCED: "as simulated",
     UNEXPLAINED: "differs",
     NOT_COMPARED: "nothing to compare",
-    NOT_APPLIED: "asked for, and nothing in the log shows that it was applied",
+    NOT_APPLIED: "asked for, but the log does not show that it was applied",
 }
 
 
@@ -61,7 +61,7 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
     style = _BAD if step.status in (UNEXPLAINED, NOT_APPLIED) else _HEADING
     yield Line(f"--- {step.accelerator} ({step.delegate}): {_STEPS[step.status]} ---", style)
     if step.device == step.simulated:
-        yield Line("  nothing is left for it in the simulation, and the log has no line of it")
+        yield Line("  the simulation leaves no nodes for it, and the log does not mention it")
         return
     yield from tally_lines(step.device, step.simulated, width, is_plugin=step.accelerator == APPLIED_AHEAD)
     for difference in step.differences:

@@ -15,7 +15,7 @@ _BLOCKS = {DELEGATED: "\u2588", REFUSED: "\u2591", LEFT: "\u2592", MIXED: "\u259
 _ASCII = {DELEGATED: "#", REFUSED: ".", LEFT: "o", MIXED: "/"}
 """The characters to use if the output's encoding does not have the block characters."""
 _STYLES = {DELEGATED: "green", REFUSED: "red", LEFT: "yellow", MIXED: "magenta"}
-_WORDS = {REFUSED: "the CPU", LEFT: "the CPU, though accepted", MIXED: "several of these"}
+_WORDS = {REFUSED: "the CPU", LEFT: "the CPU, although accepted", MIXED: "mixed"}
 _ROWS = 4
 _INDENT = 2
 

@@ -66,10 +66,10 @@ const sameCost = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 function needsText({ needs, alone }, causes, now) {
   if (needs === null) {
-    return `Fixing it brings no multiply-adds, and no fewer kernels or bytes${causes.length > 1 ? ", even with the others fixed" : ""}.`;
+    return `Fixing it does not help: no more multiply-adds, no fewer kernels or bytes${causes.length > 1 ? ", even with the others fixed" : ""}.`;
   }
-  if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone brings nothing: others must be fixed too." : "";
-  return `Fixing it alone brings nothing: ${needs.length === 1 ? "cause" : "causes"} ${needs.map((number) => number + 1).join(", ")} must be fixed too.`;
+  if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
+  return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${needs.map((number) => number + 1).join(", ")} must be fixed too.`;
 }
 
 function causesPanel(side, page) {

@@ -463,4 +463,4 @@ def test_a_model_that_does_not_run_fails_without_a_baseline_and_is_agreed_to_by_
 def test_standard_input_has_no_place_in_a_baseline(run):
     result = run("check", "-")
     assert result.exit_code == 2
-    assert "give a file in place of - (standard input)" in result.stderr
+    assert "give a file instead of - (standard input)" in result.stderr

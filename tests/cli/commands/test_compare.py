@@ -79,7 +79,7 @@ Side by side
   multiply-adds                    0          0
   multiply-adds delegated          0          0
 
-No node moves: each runs in the same place on both sides.
+No node moves: every node runs in the same place on both sides.
 """
 
 NOT_WELL_KNOWN = """\
@@ -370,4 +370,4 @@ def test_a_second_delegate_is_that_of_b(run_json):
 def test_three_delegates_are_too_many(run, more):
     result = run("compare", "mixed.tflite", "--delegate", "gpu", "--delegate", "hexagon", *more)
     assert result.exit_code == 2
-    assert "name two at most" in result.stderr
+    assert "name at most two" in result.stderr

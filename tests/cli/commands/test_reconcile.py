@@ -39,7 +39,7 @@ def device_log(chain, tmp_path):
 def test_reproduced(run, chain, device_log):
     result = run("reconcile", chain, "--log", device_log())
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "Reproduced: the simulation reproduces the device" in result.stdout
+    assert "Reproduced: the simulation agrees with the device" in result.stdout
     assert "tf-2.13 to tf-2.18, litert-1.0" in result.stdout
     assert "Refused by the delegate's own rules: 1 node\n  ROUND: 1 node [3]\n" in result.stdout
 

@@ -104,7 +104,7 @@ def test_nothing_to_compare(run, chain, tmp_path):
     path.write_text("INFO: Created TensorFlow Lite delegate for GPU.\n")
     result = run("reconcile", chain, "--log", path)
     assert result.exit_code == 1
-    assert "Not compared: the log does not say what became of the delegate" in result.stdout
+    assert "Not compared: the log does not show what the delegate did" in result.stdout
 
 
 def test_lines_that_reconcile_did_not_use(run, chain, tmp_path):

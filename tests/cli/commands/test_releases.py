@@ -40,7 +40,7 @@ def test_the_table(run, chain):
 @pytest.mark.parametrize("name", ["mldrift", "npu-google"])
 def test_releases_before_a_delegate_is_known_are_left_out(run, chain, name):
     lines = " ".join(run("releases", chain, "--delegate", name).stdout.split())
-    assert f"Not shown: releases before litert-2.1.3, which do not have {name}, or in which it is not known." in lines
+    assert f"Not shown: releases before litert-2.1.3. They lack {name}, or its rules in them are not known." in lines
     assert "tf-2" not in lines
     assert "Not shown" not in run("releases", chain, "--delegate", "gpu").stdout
 
@@ -51,7 +51,7 @@ def test_a_model_that_no_release_prepares(run):
     assert lines[0].startswith("The model does not run")
     (row,) = [line.split() for line in lines if line.startswith("  tf-2.10")]
     assert row == ["tf-2.10", "to", "litert-2.3.0", "yes", "does", "not", "run", "-", "-", "0"]
-    assert "No release of android is asked, as nothing is delegated." in lines
+    assert "Releases of android make no difference: nothing is delegated." in lines
     assert not any(line.startswith("  13:") for line in lines)
 
 
@@ -122,7 +122,7 @@ def test_the_release_among_the_options(run_json, chain):
 def test_two_releases_are_too_many(run, chain):
     result = run("analyze", chain, "--runtime", "tf-2.15", "--option", "release=litert-2.1.3")
     assert result.exit_code == 2
-    assert "two releases are named: tf-2.15 and litert-2.1.3" in result.stderr
+    assert "two releases are given: tf-2.15 and litert-2.1.3" in result.stderr
 
 
 def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):

@@ -67,7 +67,7 @@ def test_the_table_as_text(sweep):
     assert (result.exit_code, result.stderr) == (0, "")
     text = " ".join(result.stdout.split())
     told = "nnapi: best is row 3, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel"
-    todo = "--best-for TARGET -o FILE writes the best model; the code that makes each stands at the end. converters:"
+    todo = "--best-for TARGET -o FILE writes the best model; the code for each is at the end. converters:"
     assert f"net.keras: 4 conversions tried for nnapi {told} {todo}" in text
     assert text.index(told) < text.index("calibrated with")
     assert "calibrated with 8 samples of random numbers (seed 0), not of real data" in text
@@ -144,7 +144,7 @@ def test_a_page_that_exists_is_replaced_only_with_force(sweep, tmp_path):
         (["--best-for", "gpu", "-o", "x.tflite"], "--best-for takes one of the targets, nnapi, not gpu"),
         (["--setting", "int9"], "there is no quantization 'int9'"),
         (["--shape", "x=a"], "a shape is INPUT=1,224,224,3, not 'x=a'"),
-        (["--cache", "folder"], "--no-cache keeps none"),
+        (["--cache", "folder"], "either --cache or --no-cache"),
         (["--data", "none.npz"], "none.npz: there is no such data"),
         (["--time-limit", "0"], "0.0 is not in the range x>0"),
     ],
@@ -177,7 +177,7 @@ def test_an_interruption_leaves_the_finished_rows(sweep):
     assert result.exit_code == 130
     assert "1 conversion tried for nnapi; interrupted" in result.stdout
     assert "not applied" in result.stdout
-    assert "nnapi on litert-2.3: nothing of any conversion is delegated" in result.stdout
+    assert "nnapi on litert-2.3: no conversion has delegated nodes" in result.stdout
 
 
 def test_what_a_converter_says_is_harmless_on_a_terminal(sweep):

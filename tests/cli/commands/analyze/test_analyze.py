@@ -126,7 +126,7 @@ def unanswered(missing):
     """The lines below the reports of other models."""
     text = f"{missing}: No such file or directory"
     lines = textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-    return "\n".join(["Without an answer: 1 model", *lines, ""])
+    return "\n".join(["Not answered: 1 model", *lines, ""])
 
 
 def test_text_of_a_small_model(run, model):
@@ -394,7 +394,7 @@ def test_an_unreadable_model_is_one_line(run, tmp_path, content, fault):
 
 def test_a_folder_without_models(run, tmp_path):
     result = run("analyze", *NNAPI, tmp_path)
-    fault = f"{tmp_path}: holds no model (no file below it ends in .tflite or .lite)"
+    fault = f"{tmp_path}: contains no model (no file below it ends in .tflite or .lite)"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {fault}\n")
 
 
@@ -485,7 +485,7 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert lines[2] == own
     assert whole in lines[3]
     (told,) = [line for line in lines if line.startswith("  partitions ")]
-    assert told.endswith("; yielding counts those on the CPU as well, the delegate's own line only what it could take")
+    assert told.endswith("; yielding also counts partitions on the CPU, the delegate's own line does not")
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
     assert "yielding counts" not in without
 

@@ -25,7 +25,7 @@ def test_analyze_live(tool, run, tmp_path):
     tool()
     result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-intel", "--live")
     assert result.exit_code == 0
-    assert "the real code decides as simulated" in result.stdout
+    assert "the real delegate agrees with the simulation" in result.stdout
     tool(LINES[:1])
     result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-intel", "--live", "--format", "json")
     assert (result.exit_code, json.loads(result.stdout)["live"][0]["equal"]) == (1, False)
@@ -74,17 +74,17 @@ def test_a_delegate_that_is_live_only(tool, run, tmp_path):
     (tmp_path / "vendors/qualcomm/compiler").mkdir(parents=True)
     result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-qualcomm", "--live")
     assert result.exit_code == 0
-    assert "no simulation to compare it with" in result.stdout
+    assert "no simulation to compare with" in result.stdout
     assert "left: NEG: 1 node [1]" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--delegate", "gpu", "--live"], "cannot be run here"),
-        (["--live"], "name them with --delegate"),
+        (["--delegate", "gpu", "--live"], "cannot run here"),
+        (["--live"], "--live needs --delegate"),
         (["--delegate", "npu-intel", "--live", "--format", "csv"], "text or json"),
-        (["--delegate", "npu-samsung", "--live"], "cannot be run here"),
+        (["--delegate", "npu-samsung", "--live"], "cannot run here"),
     ],
 )
 def test_what_cannot_be_run(tool, run, tmp_path, arguments, words):

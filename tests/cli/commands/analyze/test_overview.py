@@ -35,10 +35,10 @@ MIXED = """\
   npu-mediatek              64  ROUND 1: npu-mediatek-unsupported-operator
   npu-samsung               32
 
-Nodes delegated to an NPU are selected by a compiler plugin, on the host. Whether the vendor's compiler takes them, and
-whether they run, is not known.
+For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, and whether
+they run, is not known.
 
-One in detail: --delegate NAME (all of them: --delegate all)
+For details: --delegate NAME, or --delegate all
 """
 
 DYNAMIC = """\
@@ -71,10 +71,10 @@ DYNAMIC = """\
   npu-mediatek              40
   npu-samsung               40
 
-Nodes delegated to an NPU are selected by a compiler plugin, on the host.
-Whether the vendor's compiler takes them, and whether they run, is not known.
+For an NPU, delegated means selected by the compiler plugin. Whether the
+vendor's compiler takes the nodes, and whether they run, is not known.
 
-One in detail: --delegate NAME (all of them: --delegate all)
+For details: --delegate NAME, or --delegate all
 """
 
 
