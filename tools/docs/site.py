@@ -43,6 +43,8 @@ NAVIGATION = {
 """The groups of pages, each with its pages in their order."""
 _STYLE = """\
 .container { max-width: 1320px; }
+.dropdown-menu { max-width: 100vw; }
+.dropdown-item { white-space: normal; }
 div[role=main] table { display: block; overflow-x: auto; width: max-content; max-width: 100%; }
 div[role=main] td { min-width: 6rem; }
 div[role=main] td code, div[role=main] p code, div[role=main] li code { overflow-wrap: anywhere; }
