@@ -14,7 +14,7 @@ from delegate_sim.version import __version__
 
 from ..console.layout import message
 from ..console.terminal import Line, result_options, width, write_result
-from ..text.elements.paragraphs import paragraph
+from ..text.elements.tables import table
 
 SCHEMA = "delegate-sim/doctor/1"
 
@@ -51,11 +51,9 @@ def _entry(results: Sequence[tuple[Engine, str]]) -> dict[str, Any]:
 
 
 def _lines(results: Sequence[tuple[Engine, str]]) -> list[Line]:
-    column = max(len(engine.delegate.name) for engine, _ in results)
-    lines = [Line("Real delegates on this host, each tested with a one-node model", "bold")]
+    rows = []
     for engine, lacks in results:
         words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
         words += "; closed source: it runs live, but is not simulated" if engine.delegate.is_live_only else ""
-        label = f"  {engine.delegate.name:<{column}}  "
-        lines += paragraph(words, width(), label, " " * len(label))
-    return lines
+        rows.append((engine.delegate.name, words))
+    return [Line("Real delegates on this host, each tested with a one-node model", "bold"), *table(rows, (), width())]

@@ -87,7 +87,7 @@ def _lines(result: Result) -> list[Line]:
         for column in range(len(result.columns))
         if all(isinstance(row[column], int | float | None) for row in result.rows[:_SHOWN])
     ]
-    lines = [Line(line) for line in table([tuple(map(message, result.columns)), *rows], numbers, width(), len(result.columns))]
+    lines = [*table([tuple(map(message, result.columns)), *rows], numbers, width())]
     if len(result.rows) > _SHOWN:
         lines.append(Line(f"... and {counted(len(result.rows) - _SHOWN, 'more row')}: --format csv has all"))
     return lines or [Line("nothing")]

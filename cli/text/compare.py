@@ -18,6 +18,7 @@ from ..console.layout import counted, message, name, node_list, option_value, sh
 from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements.paragraphs import indented, paragraph
+from .elements.tables import table
 
 _HEADING = "bold"
 _CODE = "yellow"
@@ -108,12 +109,9 @@ class _Text:
 
     def _numbers(self) -> Iterator[Line]:
         rows = [("", "A", "B", "B - A"), *_rows(self.comparison.a, self.comparison.b)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         yield Line("")
         yield Line("Side by side", _HEADING)
-        for title, *cells in rows:
-            numbers = [f"{cell:>{size}}" for cell, size in zip(cells, widths[1:], strict=True)]
-            yield Line("  ".join([f"  {title:<{widths[0]}}", *numbers]).rstrip())
+        yield from table(rows, range(1, 4), self.width)
 
     def _inputs(self) -> Iterator[Line]:
         changes = self.comparison.input_changes

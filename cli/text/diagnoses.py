@@ -9,15 +9,16 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.results.report.measures import TAKEN, outcome_text
 
-from ..console.layout import counted, cut, message, name, share
+from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements.paragraphs import indented, paragraph
 from .elements.tables import table
+from .many import shortened
 
 _HEADING = "bold"
 _HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "if fixed", "first cause")
 _NUMBERS = (2, 3, 4, 5)
-_MODEL_WIDTH = 40
+_NARROWEST_MODEL = 24
 _BEST = 3
 _HINT = "cyan"
 
@@ -27,14 +28,15 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
 
     The row of a model that cannot be read says "unreadable". Columns that do not fit form a second table.
     """
-    rows = [_HEADER, *[_row(diagnosis) for diagnosis in diagnoses]]
-    rows += [(cut(name(PurePath(path).name), _MODEL_WIDTH), "", "unreadable", *[""] * 5) for path in unreadable]
-    if len({row[0] for row in rows[1:]}) > 1:
+    room = max(_NARROWEST_MODEL, width // 3)
+    rows = [_HEADER, *[_row(diagnosis, room) for diagnosis in diagnoses]]
+    rows += [(shortened(PurePath(path).name, room), "", "unreadable", *[""] * 5) for path in unreadable]
+    if unreadable or len({diagnosis.model.path for diagnosis in diagnoses}) > 1:
         yield Line("Now, and with the first cause fixed", _HEADING)
-        yield from map(Line, table(rows, _NUMBERS, width, 6, keys=2))
+        yield from table(rows, _NUMBERS, width, keys=2)
     else:
-        yield Line(f"{rows[1][0]}, now and with the first cause fixed", _HEADING)
-        yield from map(Line, table([row[1:] for row in rows], [number - 1 for number in _NUMBERS], width, 5))
+        yield from paragraph(f"{model_name(diagnoses[0])}, now and with the first cause fixed", width, style=_HEADING)
+        yield from table([row[1:] for row in rows], [number - 1 for number in _NUMBERS], width)
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
@@ -82,13 +84,13 @@ def model_name(diagnosis: Diagnosis) -> str:
     return "(bytes)" if path is None else name(PurePath(path).name)
 
 
-def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
+def _row(diagnosis: Diagnosis, room: int) -> tuple[str, ...]:
     measures = diagnosis.now.measures
     fails = measures.outcome not in (TAKEN, "none")
     first = diagnosis.findings[0] if diagnosis.findings else None
     without = None if first is None else first.alone
     return (
-        cut(model_name(diagnosis), _MODEL_WIDTH),
+        shortened(model_name(diagnosis), room),
         diagnosis.target.delegate.name,
         outcome_text(measures.outcome) if fails else f"{measures.delegated_nodes:,} of {measures.nodes:,}",
         "-" if fails else multiply_adds_share(diagnosis.now),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.inference.difference import Difference, TensorDifference
 
-from ..console.layout import counted, name, wrapped
+from ..console.layout import counted, name
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
@@ -28,24 +28,24 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
         yield Line(f"Outputs differ by at most {_share(difference.relative)} of their range, on {inputs}", _HEADING)
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, shown)]
-    yield from (Line(line) for line in table(rows, (1, 2, 3, 4, 5), width, 3))
+    yield from table(rows, range(1, 6), width)
     if len(shown) < len(difference.outputs):
         yield Line(f"  ... and {counted(len(difference.outputs) - len(shown), 'more output')} (--verbose lists all)")
     if difference.tensors:
-        yield from (Line(line, style) for line, style in _between(difference.tensors, width, verbose))
+        yield from _between(difference.tensors, width, verbose)
     first, second = (1000 * seconds for seconds in difference.seconds)
     text = f"Latency on this CPU, one thread, without a delegate: {first:.3g} ms before, {second:.3g} ms after"
     yield from paragraph(text, width)
 
 
-def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[tuple[str, str]]:
+def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[Line]:
     differing = [tensor for tensor in tensors if not tensor.is_same]
     text = f"Between nodes: {counted(len(tensors), 'tensor')} compared, "
     text += f"{len(differing):,} differ" if differing else "all the same, bit for bit"
-    yield from ((line, "") for line in wrapped(text, width))
+    yield from paragraph(text, width)
     if differing and verbose:
         rows = [("tensor", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, differing)]
-        yield from ((line, "") for line in table(rows, (1, 2, 3, 4, 5), width, 3))
+        yield from table(rows, range(1, 6), width)
 
 
 def _row(tensor: TensorDifference) -> tuple[str, ...]:

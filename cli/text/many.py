@@ -29,34 +29,30 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings of all columns except the column that names the model.
-
-    The first ``first`` columns stay together if the table is split; ``numbers`` lists the columns that contain numbers.
-    """
+    """The headings of all columns except the column that names the model; ``numbers`` lists the columns that contain numbers."""
 
     headings: Sequence[str]
-    first: int
     numbers: Sequence[int]
 
 
-INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), 5, range(4))
-STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), 3, ())
-LIVED = Columns(("target", "live"), 2, ())
+INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), range(4))
+STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), ())
+LIVED = Columns(("target", "live"), ())
 
 
 def compared_columns() -> Columns:
     """Return the columns for comparisons."""
-    return Columns(("delegated", "multiply-adds", "kernels", "boundary bytes", "to delegate", "to CPU"), 4, range(6))
+    return Columns(("delegated", "multiply-adds", "kernels", "boundary bytes", "to delegate", "to CPU"), range(6))
 
 
 def searched_columns() -> Columns:
     """Return the columns for the results of searches for causes."""
-    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), 5, range(5))
+    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), range(5))
 
 
 def released_columns() -> Columns:
     """Return the columns for results by release."""
-    return Columns(("delegate", "loads from", "fully delegated", "newest", "multiply-adds"), 5, (3, 4))
+    return Columns(("delegate", "loads from", "fully delegated", "newest", "multiply-adds"), (3, 4))
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
@@ -67,7 +63,7 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
     cells = [("model", *columns.headings), *[(shortened(path.removeprefix(common), room), *row) for path, row in rows]]
     yield Line(counted(len(set(paths)), "model"), _HEADING)
     numbers = [number + 1 for number in columns.numbers]
-    yield from map(Line, table(cells, numbers, width, columns.first + 1))
+    yield from table(cells, numbers, width)
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:

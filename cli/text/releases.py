@@ -16,6 +16,7 @@ from delegate_sim.version import __version__
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
+from .elements.tables import table
 from .elements.verdict import verdict_lines
 from .platforms import platform_lines, platforms_entry
 
@@ -26,34 +27,30 @@ FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 
 _HEADING = "bold"
 _COLUMNS = ("releases", "loads", "delegated", "multiply-adds", "partitions", "moved")
-_PADDING = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust, str.rjust)
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
 """The placeholder for the name of a release in a note, so that notes that differ only in the release become equal."""
 
 
-def releases_lines(table: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
+def releases_lines(releases: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
     """Yield a table with a row for each span of releases with equal results, the changes at each span, and a summary."""
-    spans = _spans(table.rows)
-    yield from verdict_lines(table.newest, width)
+    spans = _spans(releases.rows)
+    yield from verdict_lines(releases.newest, width)
     yield Line("")
-    yield Line(f"{table.delegate.name}: {counted(table.rows[0].measures.nodes, 'node')} by release of the runtime", _HEADING)
-    rows = [_COLUMNS, *[_cells(span) for span in spans]]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [pad(cell, size) for pad, cell, size in zip(_PADDING, row, widths, strict=True)]
-        yield Line("  ".join(["", *cells]).rstrip())
+    nodes = counted(releases.rows[0].measures.nodes, "node")
+    yield Line(f"{releases.delegate.name}: {nodes} by release of the runtime", _HEADING)
+    yield from table([_COLUMNS, *[_cells(span) for span in spans]], range(2, 6), width)
     for span in spans:
-        yield from _step(span[0], words_of(table.delegate.name), width, verbose)
+        yield from _step(span[0], words_of(releases.delegate.name), width, verbose)
     yield from _refusals(spans, width)
     yield Line("")
-    for answer in answers(table):
+    for answer in answers(releases):
         yield from paragraph(answer, width, "", "  ")
-    yield from platform_lines(table.platforms, width)
-    for reason in table.not_simulated:
+    yield from platform_lines(releases.platforms, width)
+    for reason in releases.not_simulated:
         yield from paragraph(f"Not simulated: {reason}", width, "", "  ")
-    said = _notes(table.rows)
+    said = _notes(releases.rows)
     if said:
         yield Line("")
         yield Line("Uncertain", _HEADING)

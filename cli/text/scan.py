@@ -34,7 +34,7 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
             ("target", "models", "whole", "in part", "nothing", "fails", "no answer", "nodes", "multiply-adds")
         ]
         cells += [_cells(target, own) for target, own in totals.targets.items()]
-        yield from map(Line, table(cells, range(1, 9), width, 2))
+        yield from table(cells, range(1, 9), width)
     yield from _error_lines(totals, width)
     files = output if output.endswith(".sqlite") else f"{output} and {causes_path(output)}"
     yield Line("")

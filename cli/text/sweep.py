@@ -37,13 +37,13 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
     if models:
         yield Line("")
         rows = [CONVERSION_TITLES, *[conversion_cells(sweep, row) for row in models]]
-        yield from map(Line, table(rows, _RIGHT, width, 6))
+        yield from table(rows, _RIGHT, width)
         yield Line("")
         yield from paragraph(LEGEND, width, style=_HINT)
         for target in sweep.targets:
             yield Line("")
             yield from paragraph(target_title(sweep, target), width, style=_HEADING)
-            yield from map(Line, table([target_titles(target), *target_rows(sweep, target)], _RIGHT_OF_TARGET, width, 5))
+            yield from table([target_titles(target), *target_rows(sweep, target)], _RIGHT_OF_TARGET, width)
     yield from _failed_lines(sweep, width)
     yield from _unknown_lines(sweep, width)
     numbers = {row.number: row for row in sweep.rows}

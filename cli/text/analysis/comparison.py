@@ -11,7 +11,7 @@ from delegate_sim.runtime.interpreter import Run
 
 from ...console.layout import counted, cut, message, name, node_list
 from ...console.terminal import Line
-from ..elements.paragraphs import paragraph
+from ..elements.tables import table
 
 _HEADING = "bold"
 _OPERATORS_SHOWN = 30
@@ -22,12 +22,12 @@ _WIDEST_OPERATOR = 32
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Return the table of operators and the list of disagreements."""
     yield Line("Side by side: nodes delegated", _HEADING)
-    yield from _table(runs, verbose)
+    yield from _table(runs, width, verbose)
     yield Line("")
     yield from _disagreements(runs, width, verbose)
 
 
-def _table(runs: Sequence[Run], verbose: bool) -> Iterator[Line]:
+def _table(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     rows = operator_rows(runs)
     totals = [sum(row.nodes for row in rows), *[sum(row.delegated[column] for row in rows) for column in range(len(runs))]]
     shown = rows if verbose else rows[:_OPERATORS_SHOWN]
@@ -36,10 +36,7 @@ def _table(runs: Sequence[Run], verbose: bool) -> Iterator[Line]:
         (cut(name(row.op), _WIDEST_OPERATOR), f"{row.nodes:,}", *(f"{count:,}" for count in row.delegated)) for row in shown
     ]
     cells.append(("all", *(f"{count:,}" for count in totals)))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for first, *others in cells:
-        numbers = "".join(f"  {cell:>{column}}" for cell, column in zip(others, widths[1:], strict=True))
-        yield Line(f"  {first:<{widths[0]}}{numbers}")
+    yield from table(cells, range(1, len(runs) + 2), width)
     if len(rows) > len(shown):
         yield Line(f"  ... and {len(rows) - len(shown):,} more operators (--verbose lists all)")
 
@@ -56,14 +53,12 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
         groups.setdefault((result.subgraph, result.node.op, words), []).append(result)
     several = len(runs[0].subgraphs) > 1
     shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
-    labels = max(len(run.delegate.name) for run in runs)
     for (subgraph, op, words), members in shown:
         where = f"subgraph {subgraph}, " if several else ""
         nodes = node_list([member.node.index for member in members], None if verbose else width // 2)
         yield Line(f"  {where}{name(op)}: {counted(len(members), 'node')} [{nodes}]")
-        for run, state in zip(runs, words, strict=True):
-            label = f"    {run.delegate.name:<{labels}}  "
-            yield from paragraph(message(state), width, label, " " * len(label))
+        states = [(run.delegate.name, message(state)) for run, state in zip(runs, words, strict=True)]
+        yield from table(states, (), width, indent=4)
     if len(groups) > len(shown):
         yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")
 

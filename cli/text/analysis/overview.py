@@ -44,7 +44,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     yield from paragraph(title, width, "", "", style=_HEADING)
     titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
-    yield from map(Line, table(rows, _NUMBERS, width, 6))
+    yield from table(rows, _NUMBERS, width)
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
         yield from paragraph(_SELECTED, width, "", "")
@@ -79,7 +79,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     common = common_folder([row.path for row in rows])
     cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
     titles = ("model", "delegate", "delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
-    yield from map(Line, table([titles, *cells], range(2, 6), width, 5, keys=2))
+    yield from table([titles, *cells], range(2, 6), width, keys=2)
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
 

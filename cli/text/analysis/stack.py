@@ -97,7 +97,7 @@ def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
         ),
         *[(name(op), *[_places(places.get(op, Counter())) for places in counts]) for op in operators],
     ]
-    yield from map(Line, table(rows, (), view.width, 2))
+    yield from table(rows, (), view.width)
     nodes = {sum(counter.values()) for counter, result in zip(total, results, strict=True) if result.is_created}
     if nodes:
         yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")

@@ -1,48 +1,58 @@
-"""Tables of text with aligned columns."""
+"""Tables of text with aligned columns, laid out by ``rich``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from ...console.layout import cut
+from ...console.terminal import Line
 
 TableRow = Sequence[str]
 
-_NARROWEST_TEXT = 16
-"""Smallest length to which a text at the end of a line may be cut."""
+_GAP = 2
+_NARROWEST_TEXT = 24
+"""The width below which text is moved to a further table rather than wrapped."""
 
 
-def table(rows: Sequence[TableRow], right: Collection[int], width: int, split: int, keys: int = 1) -> list[str]:
-    """Return a heading row and further rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
+def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: int = 1, indent: int = 2) -> Iterator[Line]:
+    """Yield rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
-    If the columns do not fit, the columns from index ``split`` on form a second table. It repeats the first ``keys`` columns. If
-    these tables are still too wide, the columns are spread over more tables. Only text at the end of a line is cut.
+    Columns that do not fit form further tables, which repeat the first ``keys`` columns. In the last column of a table text is
+    wrapped, so nothing is cut.
     """
-    columns = range(len(rows[0]))
-    sizes = [max(len(row[column]) for row in rows) for column in columns]
-    needs = [size if column in right else min(size, _NARROWEST_TEXT) for column, size in enumerate(sizes)]
+    room = width - indent
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    words = [max([len(word) for cell in column for word in cell.split()], default=0) for column in zip(*rows, strict=True)]
 
-    def shows(group: Sequence[int]) -> bool:
-        return sum([sizes[column] + 2 for column in group[:-1]]) + needs[group[-1]] + 2 <= width
+    def fits(columns: Sequence[int]) -> bool:
+        *others, last = columns
+        least = sizes[last] if last in right else max(words[last], min(sizes[last], _NARROWEST_TEXT))
+        return sum([sizes[column] + _GAP for column in others]) + least <= room
 
-    if max(map(len, _lines(rows, columns, right))) <= width:
-        groups: list[list[int]] = [[*columns]]
-    else:
-        groups = [[*columns[:split]], [*columns[:keys], *columns[split:]]]
-        if not all(map(shows, groups)):
-            groups = [[*columns[: keys + 1]]]
-            for column in columns[keys + 1 :]:
-                wider = [*groups[-1], column]
-                groups[-1:] = [wider] if shows(wider) else [groups[-1], [*columns[:keys], column]]
-    tables = [_lines(rows, group, right) for group in groups]
-    lines = [line for number, lines in enumerate(tables) for line in (*([""] if number else []), *lines)]
-    return [cut(line, width) for line in lines]
-
-
-def _lines(rows: Sequence[TableRow], columns: Sequence[int], right: Collection[int]) -> list[str]:
-    widths = {column: max(len(row[column]) for row in rows) for column in columns}
-    return ["  ".join(["", *[_cell(row, column, widths[column], right) for column in columns]]).rstrip() for row in rows]
+    groups = [[*range(keys + 1)]]
+    for column in range(keys + 1, len(sizes)):
+        wider = [*groups[-1], column]
+        groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]
+    for number, group in enumerate(groups):
+        if number:
+            yield Line("")
+        unwrapped = [*group[:-1], *right] if fits(group) else ()
+        for line in _laid_out(rows, group, right, unwrapped, room):
+            yield Line(f"{' ' * indent}{line}".rstrip())
 
 
-def _cell(row: TableRow, column: int, width: int, right: Collection[int]) -> str:
-    return row[column].rjust(width) if column in right else row[column].ljust(width)
+def _laid_out(
+    rows: Sequence[TableRow], columns: Sequence[int], right: Collection[int], unwrapped: Collection[int], room: int
+) -> Iterator[str]:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, _GAP, 0, 0))
+    for column in columns:
+        grid.add_column(justify="right" if column in right else "left", no_wrap=column in unwrapped, overflow="fold")
+    for row in rows:
+        grid.add_row(*[Text(row[column]) for column in columns])
+    # Without the environment the lines are the same on every terminal and on a pipe.
+    console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
+    for line in console.render_lines(grid, pad=False):
+        yield "".join([segment.text for segment in line])

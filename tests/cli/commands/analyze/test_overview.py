@@ -7,39 +7,40 @@ from fixtures.builder import ModelBuilder
 
 MIXED = """\
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
-  delegate      outcome    delegated  multiply-adds  partitions  kernels
-  nnapi         delegated   2 (50 %)              -           3        2
-  gpu           delegated   1 (25 %)              -           2        1
-  mldrift       delegated  4 (100 %)              -           1        1
-  vx            delegated   3 (75 %)              -           3        2
-  vx-nxp        delegated   3 (75 %)              -           3        2
-  coreml        none         0 (0 %)              -           0        0
-  hexagon       none         0 (0 %)              -           0        0
-  xnnpack       delegated  4 (100 %)              -           1        1
-  npu-google    delegated  4 (100 %)              -           1        1
-  npu-intel     delegated   3 (75 %)              -           3        2
-  npu-mediatek  delegated   3 (75 %)              -           3        2
-  npu-samsung   delegated  4 (100 %)              -           1        1
+  delegate      outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
+  nnapi         delegated   2 (50 %)              -           3        2              64
+  gpu           delegated   1 (25 %)              -           2        1              32
+  mldrift       delegated  4 (100 %)              -           1        1              32
+  vx            delegated   3 (75 %)              -           3        2              64
+  vx-nxp        delegated   3 (75 %)              -           3        2              64
+  coreml        none         0 (0 %)              -           0        0               0
+  hexagon       none         0 (0 %)              -           0        0               0
+  xnnpack       delegated  4 (100 %)              -           1        1              32
+  npu-google    delegated  4 (100 %)              -           1        1              32
+  npu-intel     delegated   3 (75 %)              -           3        2              64
+  npu-mediatek  delegated   3 (75 %)              -           3        2              64
+  npu-samsung   delegated  4 (100 %)              -           1        1              32
 
-  delegate      boundary bytes  first blocker
-  nnapi                     64  ROUND 1: nnapi-operator
-  gpu                       32  ROUND 1: gpu-unsupported-operator
-  mldrift                   32
-  vx                        64  ROUND 1: vx-unsupported-operator
-  vx-nxp                    64  ROUND 1: vx-unsupported-operator
-  coreml                     0  ROUND 1: coreml-unsupported-operator
-  hexagon                    0  ADD 2: hexagon-tensor-type
-  xnnpack                   32
-  npu-google                32
-  npu-intel                 64  ROUND 1: npu-intel-unsupported-operator
-  npu-mediatek              64  ROUND 1: npu-mediatek-unsupported-operator
-  npu-samsung               32
+  delegate      first blocker
+  nnapi         ROUND 1: nnapi-operator
+  gpu           ROUND 1: gpu-unsupported-operator
+  mldrift
+  vx            ROUND 1: vx-unsupported-operator
+  vx-nxp        ROUND 1: vx-unsupported-operator
+  coreml        ROUND 1: coreml-unsupported-operator
+  hexagon       ADD 2: hexagon-tensor-type
+  xnnpack
+  npu-google
+  npu-intel     ROUND 1: npu-intel-unsupported-operator
+  npu-mediatek  ROUND 1: npu-mediatek-unsupported-operator
+  npu-samsung
 
 For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, and whether
 they run, is not known.
 
 For details: --delegate NAME, or --delegate all
 """
+
 
 DYNAMIC = """\
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults

@@ -2,44 +2,68 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from delegate_sim_cli.text.elements.tables import table
 
 ROWS = [
     ("model", "delegate", "nodes", "kernels", "first cause", "without it"),
-    ("a.tflite", "nnapi", "1,200", "3", "operator:GELU:and-much-more", "100 %"),
+    ("a.tflite", "nnapi", "1,200", "3", "operator:GELU and much more", "100 %"),
 ]
 NUMBERS = (2, 3)
 
 
+def texts(width: int) -> list[str]:
+    return [line.text for line in table(ROWS, NUMBERS, width, keys=2)]
+
+
 def test_columns_that_fit_are_one_table():
-    assert len(table(ROWS, NUMBERS, 90, 4, keys=2)) == 2
+    assert len(texts(90)) == 2
 
 
-def test_columns_that_do_not_fit_are_a_table_of_their_own():
-    lines = table(ROWS, NUMBERS, 62, 4, keys=2)
-    assert [line.split() for line in lines if "delegate" in line] == [
-        ["model", "delegate", "nodes", "kernels"],
-        ["model", "delegate", "first", "cause", "without", "it"],
+def test_text_at_the_end_of_a_line_wraps_between_words():
+    assert texts(62)[:3] == [
+        "  model     delegate  nodes  kernels  first cause",
+        "  a.tflite  nnapi     1,200        3  operator:GELU and much",
+        "                                      more",
     ]
 
 
-def test_no_column_is_hidden():
-    lines = table(ROWS, NUMBERS, 40, 4, keys=2)
-    assert lines == [
+def test_columns_that_do_not_fit_are_tables_of_their_own():
+    assert texts(40) == [
         "  model     delegate  nodes  kernels",
         "  a.tflite  nnapi     1,200        3",
         "",
         "  model     delegate  first cause",
-        "  a.tflite  nnapi     operator:GELU:a...",
+        "  a.tflite  nnapi     operator:GELU and",
+        "                      much more",
         "",
         "  model     delegate  without it",
         "  a.tflite  nnapi     100 %",
     ]
 
 
-def test_only_text_at_the_end_of_a_line_is_cut():
-    for width in range(30, 90):
-        lines = table(ROWS, NUMBERS, width, 4, keys=2)
-        assert all(len(line) <= width for line in lines)
+def test_nothing_is_cut_at_any_width():
+    expected = Counter("".join(["".join(row) for row in ROWS]))
+    for width in range(20, 90):
+        lines = texts(width)
+        assert max(map(len, lines)) <= width
+        assert all(Counter("".join(lines))[character] >= expected[character] for character in expected if character != " ")
         assert any("1,200" in line for line in lines), width
-        assert any(line.endswith("100 %") for line in lines), width
+
+
+def test_brackets_and_emoji_names_are_text():
+    assert [line.text for line in table([("[bold]a[/]", ":smile:")], (), 60)] == ["  [bold]a[/]  :smile:"]
+
+
+def test_the_environment_does_not_change_a_table(monkeypatch):
+    expected = texts(60)
+    for name, value in {
+        "COLUMNS": "20",
+        "FORCE_COLOR": "1",
+        "TTY_COMPATIBLE": "1",
+        "TERM": "dumb",
+        "JPY_PARENT_PID": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert texts(60) == expected
