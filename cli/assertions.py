@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.model.schema import is_operator
-from delegate_sim.results.report.measures import Measures, measure
+from delegate_sim.results.report.measures import TAKEN, Measures, measure
 from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.report import Report
+from delegate_sim.results.report.verdict import verdict
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run
 
@@ -41,7 +42,7 @@ class Analysis:
         self._model_name = model_name
 
     def __repr__(self) -> str:
-        return f"<{name(self._model_name)} on {self.run.delegate.name}: {_outcome(self.measures)}>"
+        return f"<{name(self._model_name)} on {self.run.delegate.name}: {_outcome(self.run, self.measures)}>"
 
     @property
     def log_lines(self) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ class Analysis:
     def _expect(self, is_met: bool, otherwise: str) -> Self:
         __tracebackhide__ = True
         if self.run.refusal is not None or (self.measures.nodes and not self.measures.is_delegated):
-            is_met, otherwise = False, _outcome(self.measures)
+            is_met, otherwise = False, _outcome(self.run, self.measures)
         if not is_met:
             heading = f"{name(self._model_name)} on {self.run.delegate.name}: {otherwise}"
             from delegate_sim.diagnosis.advice.node_advice import advised
@@ -105,7 +106,9 @@ def _check_operators(names: Sequence[str]) -> None:
             raise ValueError(f"there is no operator {op!r}; 'delegate-sim rules' lists them")
 
 
-def _outcome(measures: Measures) -> str:
+def _outcome(run: Run, measures: Measures) -> str:
+    if measures.outcome != TAKEN:
+        return message(verdict(run, measures))
     nodes = f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
     kernels = f"{counted(measures.delegate_kernels, 'delegate kernel')} and {counted(measures.partitions, 'partition')}"
     return f"{measures.outcome}, with {nodes} in {kernels}"
@@ -120,7 +123,7 @@ def _details(report: Report, run: Run, measures: Measures) -> Iterator[str]:
         yield f"  log: {message(line)}"
     if len(run.log_lines) > _LOG_LINES_SHOWN:
         yield f"  ... and {counted(len(run.log_lines) - _LOG_LINES_SHOWN, 'more log line')}"
-    yield f"  outcome: {_outcome(measures)}"
+    yield f"  outcome: {_outcome(run, measures)}"
     if run.refusal is not None:
         yield f"  refusal: {message(f'{run.refusal.code}: {run.refusal.text}')}"
         yield from _hint(run.refusal, "    ")

@@ -68,6 +68,16 @@ class Case:
     strip: Lengths = ()
     """Consecutive nodes in the same state, as (state, number of nodes) in execution order; empty if there is no result."""
 
+    @property
+    def multiply_adds(self) -> int | None:
+        """The multiply-adds of the whole model; None if there is no result."""
+        return None if self.compute is None else self.compute.multiply_adds
+
+    @property
+    def delegated_multiply_adds(self) -> int | None:
+        """The multiply-adds of the delegated nodes; None if there is no result."""
+        return None if self.compute is None else self.compute.delegated_multiply_adds
+
 
 UNREADABLE_MODEL = "unreadable-model"
 FAILED_CONVERSION = "failed-conversion"

@@ -99,14 +99,19 @@ def test_a_failure_says_why_and_what_to_change(mixed):
 )
 def test_a_refused_model_fails_whatever_is_asked(assertion, argument):
     lines = failure(analysis_of(dynamic_model()), assertion, argument)
-    assert lines[0] == "m.tflite on nnapi: refused, with 0 of 1 node in 0 delegate kernels and 0 partitions"
+    assert lines[0] == (
+        "m.tflite on nnapi: NNAPI on Android 13 is not applied; everything runs on the CPU, because "
+        "tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node 0 (RESHAPE), because its input tensor 1 (shape) is not constant"
+    )
     refusal = next(position for position, line in enumerate(lines) if line.startswith("refusal: dynamic-tensors: tensor 2 (y)"))
     assert lines[refusal + 1].startswith("hint: make tensor 1 a constant")
 
 
 def test_a_model_of_which_nothing_is_delegated_fails():
     lines = failure(analysis_of(chain_model(["ROUND"])), "assert_partitions", 1)
-    assert lines[0] == "m.tflite on nnapi: none, with 0 of 1 node in 0 delegate kernels and 0 partitions"
+    assert lines[0] == (
+        "m.tflite on nnapi: NNAPI on Android 13 runs none of 1 node; everything runs on the CPU, mainly because of 1 ROUND"
+    )
 
 
 def test_a_model_that_will_not_run_fails():
@@ -116,7 +121,7 @@ def test_a_model_that_will_not_run_fails():
     )
     assert analysis.measures.is_delegated
     lines = failure(analysis, "assert_delegated", 0.0)
-    assert lines[0].startswith("m.tflite on nnapi: delegated, then fails, with ")
+    assert lines[0].startswith("m.tflite on nnapi: The model does not run, although NNAPI on Android 13 takes 1 of 7 nodes: ")
     assert any(line.startswith("refusal: cpu-kernel-after-remapping: AllocateTensors will fail: ") for line in lines)
 
 

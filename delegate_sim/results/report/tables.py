@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...foundation.printable import shortened
+from ...foundation.printable import counted, shortened
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run
 from .display import Table
-from .measures import measure
+from .measures import TAKEN, measure
 from .multiply_adds import compute_of
 from .placement import CPU, border_bytes, crossing, node_reasons, node_tensors, on_cpu, placements
+from .verdict import verdict
 
 _LONGEST_NAME = 60
 
@@ -26,15 +27,13 @@ def model_name(model: Model) -> str:
 
 
 def run_words(run: Run) -> str:
-    """Return the outcome of a run in a few words."""
+    """Return the outcome of a run in a few words, or the verdict if the delegate runs nothing or the model does not run."""
     measures = measure(run)
-    kernels = f"{measures.delegate_kernels:,} kernel{'' if measures.delegate_kernels == 1 else 's'}"
-    summary = (
-        f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes in {kernels}"
-        if measures.is_delegated
-        else f"0 of {measures.nodes:,} nodes"
-    )
-    return f"{run.delegate.name} on {run.release}: {measures.outcome}, {summary}"
+    words = verdict(run, measures)
+    if measures.outcome == TAKEN:
+        kernels = counted(measures.delegate_kernels, "kernel")
+        words = f"{measures.outcome}, {measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} in {kernels}"
+    return f"{run.delegate.name} on {run.release}: {words}"
 
 
 def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
