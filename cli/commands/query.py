@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from delegate_sim.results.target_totals import TargetTotals
 from delegate_sim.scan.questions import VIEWS, Result, ask
+from delegate_sim.scan.totals import totals_of
 
 from ..console.layout import counted, message
 from ..console.output_file import output_option
@@ -60,9 +62,18 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give the earlier one first")
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
-    lines = _cause_lines if name == _DEFAULT_VIEW else _lines
-    write_result(form, output, lambda: _entries(result), lambda: lines(result), lambda: _csv(result))
+    write_result(form, output, lambda: _entries(result), lambda: _text(scans[-1], name, result), lambda: _csv(result))
     return DONE
+
+
+def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
+    """Yield the text of a result. The top causes follow a sentence on each target, or on the best of many."""
+    if name != _DEFAULT_VIEW:
+        yield from _lines(result)
+        return
+    for verdict in TargetTotals.verdicts(totals_of(scan).targets):
+        yield from paragraph(message(verdict), width(), "", "  ", style="bold")
+    yield from _cause_lines(result)
 
 
 def _cause_lines(result: Result) -> Iterator[Line]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from delegate_sim.results.report.verdict import share_text
+from delegate_sim.results.target_totals import TargetTotals
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
-from delegate_sim.scan.totals import TargetTotals, Totals
+from delegate_sim.scan.totals import Totals
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 
-_TARGETS_IN_WORDS = 3
-
 
 def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[Line]:
     """Yield a row for each target, the models that could not be read, and the output files."""
     totals = scan.totals
-    if len(totals.targets) <= _TARGETS_IN_WORDS:
-        for target, own in totals.targets.items():
-            yield from paragraph(_verdict(target, own), width, "", "  ", style="bold")
+    for verdict in TargetTotals.verdicts(totals.targets):
+        yield from paragraph(message(verdict), width, "", "  ", style="bold")
     anew = f"{scan.judged:,} judged now, {scan.unchanged:,} unchanged"
     if scan.is_interrupted:
         stopped = f"Stopped with {totals.models:,} of {counted(models, 'model')} ({anew}); run the same command again to continue"
@@ -41,13 +38,6 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     yield Line(f"{counted(totals.rows, 'row')} and {counted(scan.causes, 'cause')} in {message(files)}")
     if scan.causes:
         yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)}", "cyan")
-
-
-def _verdict(target: str, own: TargetTotals) -> str:
-    """Return the shares of all models together that a target runs, and the number of models on which it fails."""
-    shares = share_text(own.delegated_nodes, own.nodes, own.delegated_multiply_adds, own.multiply_adds)
-    text = f"{target} runs {shares} of {counted(own.models, 'model')}"
-    return f"{text}; it fails on {own.failing:,}, which run on the CPU or not at all" if own.failing else text
 
 
 def _cells(target: str, own: TargetTotals) -> tuple[str, ...]:

@@ -121,6 +121,7 @@ def _stored(value: Any) -> Any:
 def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advice_effort: Any) -> tuple[ScanRow, list[ScanRow]]:
     from ..diagnosis.advice.node_advice import advised
     from ..results.report.blockers import summary_of
+    from ..results.report.measures import TAKEN
     from ..results.report.rule_set import rule_set_version
     from ..runtime.interpreter import simulate
 
@@ -128,6 +129,8 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
     run = simulate(model, target, cache=cache)
     summary = summary_of(model, run)
     measures = summary.measures
+    is_running = measures.outcome == TAKEN
+    delegated_multiply_adds = summary.delegated_multiply_adds if is_running else 0
     row = {
         "model": path,
         "target": spec.name,
@@ -140,11 +143,13 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
         "outcome": measures.outcome,
         "nodes": measures.nodes,
         "delegated_nodes": measures.delegated_nodes,
+        "delegated_share": measures.delegated_share if is_running else 0.0,
         "partitions": measures.partitions,
         "delegate_kernels": measures.delegate_kernels,
         "border_bytes": measures.border_bytes,
         "multiply_adds": summary.multiply_adds,
         "delegated_multiply_adds": summary.delegated_multiply_adds,
+        "multiply_add_share": delegated_multiply_adds / summary.multiply_adds if summary.multiply_adds else None,
         "refusal_code": run.refusal.code if run.refusal else None,
         "refusal": run.refusal.message if run.refusal else None,
         "log_line": run.log_lines[0] if run.log_lines else None,

@@ -20,7 +20,7 @@ from typing import Any
 from ..foundation.files import open_input, write_by, write_chunks
 from ..foundation.late_numpy import np
 from .journal import ScanError, ScanRows, ScanTables
-from .schema import CAUSES, COLUMNS, INTEGER, RUNS, TEXT, declaration, names
+from .schema import CAUSES, COLUMNS, INTEGER, NUMBER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
@@ -92,7 +92,7 @@ def _csv_rows(path: str, table: str) -> ScanRows:
 def _value(kind: str, text: str) -> Any:
     if not text:
         return None
-    return unmarked(text) if kind == TEXT else int(text)
+    return unmarked(text) if kind == TEXT else float(text) if kind == NUMBER else int(text)
 
 
 def _write_csv(path: str, tables: ScanTables) -> None:
@@ -160,7 +160,7 @@ def _sqlite_rows(path: str, table: str) -> ScanRows:
 
 def _write_parquet(path: str, tables: ScanTables) -> None:
     arrow, parquet = _arrow(path)
-    types = {TEXT: arrow.string(), INTEGER: arrow.int64()}
+    types = {TEXT: arrow.string(), INTEGER: arrow.int64(), NUMBER: arrow.float64()}
 
     def fill(table: str, temporary: str) -> None:
         schema = arrow.schema([(column.name, types[column.type]) for column in COLUMNS[table]])

@@ -72,7 +72,9 @@ VIEWS: Mapping[str, Question] = {
         """
         SELECT model, CASE WHEN delegated_nodes > 0 THEN target END AS target, delegated_nodes, nodes,
                delegated_multiply_adds, multiply_adds, delegate_kernels
-        FROM runs WHERE error IS NULL
+        FROM (SELECT * REPLACE (CASE WHEN runs THEN delegated_nodes ELSE 0 END AS delegated_nodes,
+                                CASE WHEN runs THEN delegated_multiply_adds ELSE 0 END AS delegated_multiply_adds)
+              FROM (SELECT *, outcome = 'delegated' AS runs FROM runs WHERE error IS NULL))
         QUALIFY row_number() OVER (
             PARTITION BY model ORDER BY delegated_multiply_adds DESC, delegated_nodes DESC, delegate_kernels, target
         ) = 1

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TEXT, INTEGER = "text", "integer"
-_SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT"}
+TEXT, INTEGER, NUMBER = "text", "integer", "number"
+_SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT", NUMBER: "DOUBLE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,13 @@ RUN_COLUMNS = (
     Column("outcome", TEXT, "delegated, none, refused or restored, with a note where the model cannot run at all"),
     Column("nodes", INTEGER, "nodes of all subgraphs"),
     Column("delegated_nodes", INTEGER, "those that the delegate takes"),
+    Column("delegated_share", NUMBER, "their share of nodes, from 0 to 1; 0 if the delegate fails or the model does not run"),
     Column("partitions", INTEGER, "partitions, as the runtime counts them"),
     Column("delegate_kernels", INTEGER, "those that are the delegate's"),
     Column("border_bytes", INTEGER, "bytes into and out of the delegate's kernels in one inference"),
     Column("multiply_adds", INTEGER, "multiply-adds of one inference"),
     Column("delegated_multiply_adds", INTEGER, "those in nodes that the delegate takes"),
+    Column("multiply_add_share", NUMBER, "their share of multiply-adds, likewise; absent for a model without multiply-adds"),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of what refuses the whole graph"),
     Column("refusal", TEXT, "what it says"),

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..results.report.measures import TAKEN
+from ..results.target_totals import TargetTotals
 from .journal import ScanRows
+from .output import format_for
 from .schema import RUNS, names
 
 _MOST_ERRORS = 5
-
-
-class TargetTotals:
-    """Totals for one target: numbers of models by result, and sums of their measures."""
-
-    def __init__(self) -> None:
-        self.models = self.without_answer = self.whole = self.untouched = self.failing = 0
-        self.nodes = self.delegated_nodes = 0
-        self.multiply_adds = self.delegated_multiply_adds = 0
-
-    @property
-    def in_part(self) -> int:
-        """Number of models that are delegated in part."""
-        return self.models - self.without_answer - self.whole - self.untouched - self.failing
+_MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
 
 
 class Totals:
@@ -55,16 +43,15 @@ class Totals:
 
     def _add(self, row: dict[str, Any]) -> None:
         target = self.targets.setdefault(row["target"], TargetTotals())
-        target.models += 1
         if row["error"]:
-            target.without_answer += 1
-            return
-        target.nodes += row["nodes"]
-        target.multiply_adds += row["multiply_adds"]
-        if row["outcome"] != TAKEN and row["outcome"] != "none":
-            target.failing += 1
-            return
-        target.whole += 0 < row["nodes"] == row["delegated_nodes"]
-        target.untouched += not row["delegated_nodes"]
-        target.delegated_nodes += row["delegated_nodes"]
-        target.delegated_multiply_adds += row["delegated_multiply_adds"]
+            target.add_unanswered()
+        else:
+            target.add(*[row[key] for key in _MEASURES])
+
+
+def totals_of(path: str) -> Totals:
+    """Return the totals of the output of a scan."""
+    totals = Totals()
+    for _ in totals.count(format_for(path).read(path)[RUNS]):
+        pass
+    return totals

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.report import Report
+from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.results.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
@@ -41,7 +43,8 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     defaults = DEFAULTS_TEXT[runs[0].target.defaults]
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
-    yield from paragraph(title, width, "", "", style=_HEADING)
+    yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
+    yield from paragraph(title, width, "", "")
     titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from table(rows, _NUMBERS, width)
@@ -74,7 +77,9 @@ def model_rows(report: Report) -> list[ModelRow]:
 def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
     """Return a table with a row for each model and delegate, and below it the errors of models that cannot be read."""
     models = len({row.path for row in rows})
-    yield Line(f"{counted(models, 'model')}, on {release}", _HEADING)
+    for verdict in TargetTotals.verdicts(_totals(rows)):
+        yield from paragraph(verdict, width, "", "  ", style=_HEADING)
+    yield Line(f"{counted(models, 'model')}, on {release}")
     room = max(_NARROWEST_MODEL, width // 3)
     common = common_folder([row.path for row in rows])
     cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
@@ -82,6 +87,22 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     yield from table([titles, *cells], range(2, 6), width, keys=2)
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
+
+
+def _totals(rows: Sequence[ModelRow]) -> dict[str, TargetTotals]:
+    """Return the totals of all models by delegate, without models that cannot be read."""
+    totals: dict[str, TargetTotals] = {}
+    for row in rows:
+        if row.summary is not None:
+            measures, summary = row.summary.measures, row.summary
+            totals.setdefault(row.delegate, TargetTotals()).add(
+                measures.outcome,
+                measures.nodes,
+                measures.delegated_nodes,
+                summary.multiply_adds,
+                summary.delegated_multiply_adds,
+            )
+    return totals
 
 
 def blocker_text(blocker: Blocker | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from ...foundation.printable import counted, printable, share, shortened
 from ...runtime.interpreter import REFUSED, Run
@@ -49,6 +50,20 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}"
     return _staying(run, compute, words_of(run.delegate.name))
+
+
+def best_verdict(runs: Sequence[Run]) -> str:
+    """Return the verdict on the run with most multiply-adds on its delegate, for the first line of a comparison of targets."""
+
+    def quality(run: Run) -> tuple[int, int, int]:
+        measures = measure(run)
+        return compute_of(run).delegated_multiply_adds, measures.delegated_nodes, -measures.delegate_kernels
+
+    taking = [run for run in runs if measure(run).outcome == TAKEN]
+    number = counted(len(runs), "target")
+    if not taking:
+        return f"None of {number} runs a node. {verdict(runs[0])}"
+    return f"Best of {number}: {verdict(max(taking, key=quality)).replace('The ', 'the ', 1)}"
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:

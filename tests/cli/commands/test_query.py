@@ -40,10 +40,14 @@ def test_the_command(scanned):
 def test_a_scan_alone_shows_the_top_causes_with_their_titles(scanned):
     path = scanned("z.jsonl", {"a.tflite": ["ROUND", "ROUND"], "b.tflite": ["ROUND"]}, [NNAPI])
     result = run(path)
-    assert result.stdout.startswith("1. operator that NNAPI lacks (nnapi-operator): ROUND, on nnapi")
+    assert result.stdout.startswith(
+        "nnapi --runtime=litert-2.3 runs 0 % of nodes of 2 models\n1. operator that NNAPI lacks (nnapi-operator): ROUND, on nnapi"
+    )
     assert "3 nodes in 2 models" in result.stdout
     assert result.stderr == ""
-    assert run(scanned("whole.jsonl", {"c.tflite": ["ADD"]}, [NNAPI])).stdout == "Nothing stays on the CPU.\n"
+    assert run(scanned("whole.jsonl", {"c.tflite": ["ADD"]}, [NNAPI])).stdout == (
+        "nnapi --runtime=litert-2.3 runs 100 % of nodes of 1 model\nNothing stays on the CPU.\n"
+    )
 
 
 @pytest.mark.parametrize(

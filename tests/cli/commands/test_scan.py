@@ -28,8 +28,11 @@ def test_the_command_says_what_was_found(zoo):
     assert "3 models: 3 judged now, 0 unchanged" in done.output
     assert "zoo/c.tflite: is not a TFLite model" in done.output
     assert "6 rows and 3 causes in z.sqlite\n" in done.output
+    assert done.output.startswith("nnapi --runtime=litert-2.3 runs 75 % of nodes of 2 models\ngpu ")
     connection = sqlite3.connect("z.sqlite")
     assert connection.execute("SELECT count(*) FROM runs").fetchone() == (6,)
+    shares = connection.execute("SELECT target, delegated_share, multiply_add_share FROM runs WHERE model = 'zoo/b.tflite'")
+    assert dict(row[:2] for row in shares) == {"nnapi --runtime=litert-2.3": 1.0, "gpu --runtime=litert-2.3": 1.0}
     connection.close()
 
 

@@ -1,0 +1,71 @@
+"""Totals of many models on a target, and their verdict in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..delegates.registry import PLUGIN_NAMES
+from ..foundation.printable import counted
+from .report.measures import TAKEN
+from .report.verdict import share_text
+
+_MOST_IN_WORDS = 3
+"""The largest number of targets that have a sentence each."""
+
+
+@dataclass
+class TargetTotals:
+    """Totals for one target: numbers of models by result, and sums of their measures."""
+
+    models: int = 0
+    without_answer: int = 0
+    whole: int = 0
+    untouched: int = 0
+    failing: int = 0
+    nodes: int = 0
+    delegated_nodes: int = 0
+    multiply_adds: int = 0
+    delegated_multiply_adds: int = 0
+
+    @property
+    def in_part(self) -> int:
+        """Number of models that are delegated in part."""
+        return self.models - self.without_answer - self.whole - self.untouched - self.failing
+
+    def add_unanswered(self) -> None:
+        """Add a model that cannot be simulated."""
+        self.models += 1
+        self.without_answer += 1
+
+    def add(self, outcome: str, nodes: int, delegated_nodes: int, multiply_adds: int, delegated_multiply_adds: int) -> None:
+        """Add the result for a model. Nothing of a model that fails counts as delegated."""
+        self.models += 1
+        self.nodes += nodes
+        self.multiply_adds += multiply_adds
+        if outcome not in (TAKEN, "none"):
+            self.failing += 1
+            return
+        self.whole += 0 < nodes == delegated_nodes
+        self.untouched += not delegated_nodes
+        self.delegated_nodes += delegated_nodes
+        self.delegated_multiply_adds += delegated_multiply_adds
+
+    def verdict(self, target: str) -> str:
+        """Return the shares of all models together that the target runs, and the number of models on which it fails."""
+        shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
+        verb = "takes" if target.partition(" ")[0] in PLUGIN_NAMES else "runs"
+        text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
+        return f"{text}; it fails on {self.failing:,}, which run on the CPU or not at all" if self.failing else text
+
+    def _quality(self) -> tuple[float, float]:
+        """Return a value that is larger for a target that runs a larger share of multiply-adds, and then of nodes."""
+        return self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
+
+    @staticmethod
+    def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
+        """Return a sentence for each target, or, if there are many targets, for the one that runs most multiply-adds."""
+        if len(targets) <= _MOST_IN_WORDS:
+            return [totals.verdict(target) for target, totals in targets.items()]
+        best = max(targets, key=lambda target: targets[target]._quality())
+        return [f"Best of {counted(len(targets), 'target')}: {targets[best].verdict(best)}"]
