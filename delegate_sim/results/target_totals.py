@@ -54,7 +54,7 @@ class TargetTotals:
     def verdict(self, target: str) -> str:
         """Return the shares of all models together that the target runs, and the number of models on which it fails."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
-        verb = "takes" if target.partition(" ")[0] in PLUGIN_NAMES else "runs"
+        verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
         return f"{text}; it fails on {self.failing:,}, which run on the CPU or not at all" if self.failing else text
 
@@ -64,8 +64,16 @@ class TargetTotals:
 
     @staticmethod
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
-        """Return a sentence for each target, or, if there are many targets, for the one that runs most multiply-adds."""
+        """Return a sentence for each target, or, if there are many targets, for the one that runs most multiply-adds.
+
+        Of many targets, compiler plugins count only if there is nothing else, because they only select nodes.
+        """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
+        targets = {target: totals for target, totals in targets.items() if not _is_plugin(target)} or targets
         best = max(targets, key=lambda target: targets[target]._quality())
         return [f"Best of {counted(len(targets), 'target')}: {targets[best].verdict(best)}"]
+
+
+def _is_plugin(target: str) -> bool:
+    return target.partition(" ")[0] in PLUGIN_NAMES

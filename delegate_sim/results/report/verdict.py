@@ -53,16 +53,20 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
-    """Return the verdict on the run with most multiply-adds on its delegate, for the first line of a comparison of targets."""
+    """Return the verdict on the run with most multiply-adds on its delegate, for the first line of a comparison of targets.
+
+    Compiler plugins count only if there is nothing else, because they only select nodes.
+    """
 
     def quality(run: Run) -> tuple[int, int, int]:
         measures = measure(run)
         return compute_of(run).delegated_multiply_adds, measures.delegated_nodes, -measures.delegate_kernels
 
     taking = [run for run in runs if measure(run).outcome == TAKEN]
-    number = counted(len(runs), "target")
+    taking = [run for run in taking if not run.delegate.is_plugin] or taking
     if not taking:
-        return f"None of {number} runs a node. {verdict(runs[0])}"
+        return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
+    number = counted(sum([run.delegate.is_plugin == taking[0].delegate.is_plugin for run in runs]), "target")
     return f"Best of {number}: {verdict(max(taking, key=quality)).replace('The ', 'the ', 1)}"
 
 
