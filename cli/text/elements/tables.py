@@ -19,16 +19,18 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
     Columns that do not fit form further tables, which repeat the first ``keys`` columns. In the last column of a table text is
     wrapped, so nothing is cut.
     """
+    from rich.cells import cell_len  # a character may take two columns of a terminal, or none
+
     room = width - indent
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    words = [max([len(word) for cell in column for word in cell.split()], default=0) for column in zip(*rows, strict=True)]
+    sizes = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    words = [max([cell_len(word) for cell in column for word in cell.split()], default=0) for column in zip(*rows, strict=True)]
 
     def fits(columns: Sequence[int]) -> bool:
         *others, last = columns
         least = sizes[last] if last in right else max(words[last], min(sizes[last], _NARROWEST_TEXT))
         return sum([sizes[column] + _GAP for column in others]) + least <= room
 
-    groups = [[*range(keys + 1)]]
+    groups = [[*range(len(sizes))][: keys + 1]]
     for column in range(keys + 1, len(sizes)):
         wider = [*groups[-1], column]
         groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]

@@ -52,6 +52,16 @@ def test_nothing_is_cut_at_any_width():
         assert any("1,200" in line for line in lines), width
 
 
+def test_wide_characters_hide_no_column():
+    rows = [("operator", "MT6989", "nodes"), ("\u65e5\u672c\u8a9e" * 8, "not created", "1,234")]
+    text = "\n".join([line.text for line in table(rows, (2,), 60)])
+    assert (text.count("\u65e5"), text.count("not created"), text.count("1,234")) == (16, 1, 1)
+
+
+def test_a_single_column_is_a_table():
+    assert [line.text for line in table([("count",), ("12",)], (0,), 60)] == ["  count", "     12"]
+
+
 def test_brackets_and_emoji_names_are_text():
     assert [line.text for line in table([("[bold]a[/]", ":smile:")], (), 60)] == ["  [bold]a[/]  :smile:"]
 
