@@ -14,7 +14,7 @@ from ..console.terminal import Line, table_options, width
 from ..models import Models, Unreadable, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import CONFIGURED, TargetArguments, delegates_option, target_arguments
-from ..text.many import released_columns, released_row
+from ..text.many import details_hint, released_columns, released_row, targets_lines
 from ..text.releases import releases_entry, releases_lines
 
 _EPILOG = """\b
@@ -69,8 +69,14 @@ def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unre
     return releases_sheet(tables, unreadable)
 
 
-def _lines(tables: Sequence[ReleaseTable], verbose: bool) -> Iterator[Line]:
-    for number, table in enumerate(tables):
-        if number:
+def _lines(tables: Sequence[ReleaseTable], is_verbose: bool) -> Iterator[Line]:
+    several = len(tables) > 1
+    if several:
+        yield from targets_lines(released_columns(), list(map(released_row, tables)), [table.newest for table in tables], width())
+        if not is_verbose:
+            yield from details_hint()
+            return
+    for table in tables:
+        if several:
             yield Line("")
-        yield from releases_lines(table, width(), verbose)
+        yield from releases_lines(table, width(), is_verbose)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -25,7 +25,9 @@ _NOTE = "yellow"
 
 def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
     """Return the text of a model and some of its graphs."""
-    yield Line(f"{printable(model.path or '-')}: {counted(model.size, 'byte')}, schema version {model.version}", _HEADING)
+    graphs = tuple(graphs)
+    yield from paragraph(_verdict(graphs, shapes), width, "", "  ", style=_HEADING)
+    yield Line(f"{printable(model.path or '-')}: {counted(model.size, 'byte')}, schema version {model.version}")
     if model.description:
         yield Line(f"  description: {name(model.description)}")
     for signature in model.signatures:
@@ -33,6 +35,16 @@ def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) 
     for graph in graphs:
         yield Line("")
         yield from graph_lines(graph, shapes, width)
+
+
+def _verdict(graphs: Sequence[Graph], shapes: str) -> str:
+    """Return the sizes of graphs in words, and the number of graphs whose preparation stops."""
+    nodes = counted(sum([len(graph.nodes) for graph in graphs]), "node")
+    text = f"{nodes} in {counted(len(graphs), 'subgraph')}"
+    if shapes == "file":
+        return f"{text}, as in the file"
+    stopped = sum([graph.failure is not None or graph.dynamic is not None for graph in graphs])
+    return f"{text}; preparation stops early in {stopped:,} of them" if stopped else f"{text}, all prepared by the CPU kernels"
 
 
 def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
+from delegate_sim.results.report.verdict import best_verdict
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from delegate_sim.model.model import Model
     from delegate_sim.results.compare.comparison import Comparison, Side
     from delegate_sim.results.compare.release_table import ReleaseTable
+    from delegate_sim.runtime.interpreter import Run
 
 _HEADING = "bold"
 _HINT = "cyan"
@@ -64,6 +66,12 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
     yield Line(counted(len(set(paths)), "model"), _HEADING)
     numbers = [number + 1 for number in columns.numbers]
     yield from table(cells, numbers, width)
+
+
+def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequence[Run], width: int) -> Iterator[Line]:
+    """Yield the verdict on the best of several targets, and a table with a row for each of them."""
+    yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
+    yield from table([tuple(columns.headings), *map(tuple, rows)], columns.numbers, width)
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:

@@ -26,7 +26,7 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
     """Yield the text of a sweep. The code of the best rows and of the rows numbered ``shown`` is included."""
-    for text in (verdict(sweep), *answers(sweep)):
+    for text in (*answers(sweep), verdict(sweep)):
         yield from paragraph(text, width, style=_HEADING)
     if best_rows(sweep):
         told = f"{WRITING}{CODE_BELOW if with_code else ''}."

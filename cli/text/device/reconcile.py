@@ -48,13 +48,13 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
         yield from paragraph(message(note), width, "", "  ", style=_BAD)
     if other:
         yield Line("")
-    yield from _setting(reconciliation, width)
+    yield from _result(reconciliation, width)
     yield Line("")
     yield from _tallies(reconciliation, width)
-    yield Line("")
-    yield from _result(reconciliation, width)
     yield from _nodes(reconciliation.nodes, width, verbose)
     yield from _refusals(reconciliation, width)
+    yield Line("")
+    yield from _setting(reconciliation, width)
     notes = [note for note in reconciliation.notes if note not in other]
     if notes:
         yield Line("")

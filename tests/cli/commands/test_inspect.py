@@ -7,6 +7,7 @@ import pytest
 from fixtures.builder import ModelBuilder
 
 TEXT = """\
+4 nodes in 1 subgraph, all prepared by the CPU kernels
 {path}: {size:,} bytes, schema version 3
   description: made for a test
   signature serve: subgraph 0; in image = 0; out label = 5

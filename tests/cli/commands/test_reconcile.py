@@ -77,7 +77,7 @@ def test_what_is_learned_is_what_analyze_goes_by(run, run_json, chain, device_lo
     assert "Reproduced" in with_profile.stdout
     refined = run("reconcile", chain, "--log", device_log("RELU", "TANH", name="other.txt"), "--learn", profile)
     assert refined.exit_code == 2
-    assert refined.stdout.startswith("Target\n"), "what could be found out is shown, though nothing is learned"
+    assert refined.stdout.startswith("Explained\n"), "what could be found out is shown, though nothing is learned"
     assert (
         "TANH(FLOAT32[1,4]) is accepted and rejected with the same types and shapes, here and in the log device.txt"
         in refined.stderr

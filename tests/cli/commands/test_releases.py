@@ -87,7 +87,12 @@ def test_several_delegates(run, run_json, chain):
     found = run_json("releases", chain, "--delegate", "gpu", "--delegate", "nnapi")
     validate("releases", found)
     assert [table["delegate"] for table in found] == ["gpu", "nnapi"]
-    assert run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi").stdout.count("by release of the runtime") == 2
+    text = run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi").stdout
+    assert text.startswith("Best of 2 targets: ")
+    assert "by release of the runtime" not in text
+    details = run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi", "--verbose").stdout
+    assert details.startswith(text.partition("\n\n")[0])
+    assert details.count("by release of the runtime") == 2
 
 
 def test_what_cannot_be_read(run, tmp_path):
