@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -236,6 +235,7 @@ def test_a_full_disk_at_standard_output(folder, arguments):
 @posix_only
 @pytest.mark.parametrize("limit", [0, 100, 1_000])
 def test_a_full_disk_leaves_the_old_file(folder, limit):
+    resource = pytest.importorskip("resource")
     (folder / "out.json").write_text("old")
 
     def limited():
