@@ -282,7 +282,9 @@ class _Interpreter:
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_made += 1 + len(subgraph.nodes)
-        if self._calls_made > self._most_calls or len(self._preparing) > _DEEPEST_CALL:
+        if len(self._preparing) > _DEEPEST_CALL:
+            raise PrepareError(f"subgraphs call each other more than {_DEEPEST_CALL} deep")
+        if self._calls_made > self._most_calls:
             raise PrepareError(f"subgraphs call each other too often{how_to_raise()}")
         self._prepare(subgraph)
 
