@@ -15,7 +15,7 @@ from delegate_sim.scan.output import format_for
 from delegate_sim.scan.scan import Workers, scan
 
 from ..console.terminal import show_progress, width, write_lines
-from ..exits import DONE, INTERRUPTED, USAGE
+from ..exits import DONE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
 from ..options.completion import complete_releases
 from ..options.delegate_flags import DelegateCommand
@@ -33,7 +33,7 @@ Examples:
 The suffix of the output selects its format. The table has a row for each model and target. A second table has a row for each
 cause; it is in the same SQLite file, or in NAME.causes.SUFFIX. A second scan into the same output simulates only new or changed
 models, and all models on targets whose rules changed. A model that cannot be read is a row with its error; the exit code is then
-2. After Ctrl-C the output has the results so far, and the same command continues.
+2, or 70 after an internal error. After Ctrl-C the output has the results so far, and the same command continues.
 """
 
 
@@ -83,6 +83,8 @@ def command(
     write_lines(scan_lines(outcome, output, len(models), width()))
     if outcome.is_interrupted:
         return INTERRUPTED
+    if outcome.has_fault:
+        return INTERNAL_ERROR
     return USAGE if outcome.totals.failed_models else DONE
 
 

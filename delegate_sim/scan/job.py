@@ -55,16 +55,19 @@ class JobAnswer(NamedTuple):
     """The answer for a model: new rows for the tables ``runs`` and ``causes``.
 
     There are rows for the targets on which the model was simulated. All other targets keep their known rows.
+
+    ``is_fault`` is true if one of the rows has an internal error.
     """
 
     model: str
     runs: Sequence[ScanRow]
     causes: Sequence[ScanRow]
+    is_fault: bool = False
 
 
-def failed(job: Job, message: str) -> JobAnswer:
+def failed(job: Job, message: str, is_fault: bool = False) -> JobAnswer:
     """Return the answer for a model that cannot be simulated."""
-    return JobAnswer(job.model, [_storable(_failed_row(job.model, spec, message)) for spec in job.targets], ())
+    return JobAnswer(job.model, [_storable(_failed_row(job.model, spec, message)) for spec in job.targets], (), is_fault)
 
 
 def stored_name(path: str) -> str:
@@ -85,7 +88,8 @@ def answer(job: Job) -> JobAnswer:
         model = load(job.model)
         sha256 = model.sha256
     except Exception as error:  # a model that fails also gets a row
-        return failed(job, problem_text(error, job.model)[0])
+        return failed(job, *problem_text(error, job.model))
+    is_fault = False
     runs: list[ScanRow] = []
     causes: list[ScanRow] = []
     cache = AnalysisCache()
@@ -100,11 +104,12 @@ def answer(job: Job) -> JobAnswer:
             effort.spend()
             row, own = _judged(job.model, model, spec, cache, advice_effort)
         except Exception as error:
-            row = _failed_row(job.model, spec, problem_text(error, job.model)[0], sha256, model.size)
-            own = []
+            message, is_own_fault = problem_text(error, job.model)
+            is_fault |= is_own_fault
+            row, own = _failed_row(job.model, spec, message, sha256, model.size), []
         runs.append(_storable(row))
         causes += map(_storable, own)
-    return JobAnswer(job.model, runs, causes)
+    return JobAnswer(job.model, runs, causes, is_fault)
 
 
 def _storable(row: ScanRow) -> ScanRow:

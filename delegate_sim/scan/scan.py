@@ -30,13 +30,17 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The totals of a scan's output, the numbers of simulated and unchanged models, and whether the scan was interrupted."""
+    """The totals of a scan's output, the numbers of simulated and unchanged models, and how the scan ended.
+
+    ``has_fault`` is true if an internal error occurred on a model.
+    """
 
     totals: Totals
     causes: int
     judged: int
     unchanged: int
     is_interrupted: bool
+    has_fault: bool
 
 
 def scan(
@@ -61,13 +65,14 @@ def scan(
     try:
         _take_over(journal, output, file_format)
         judged = unchanged = 0
-        is_interrupted = False
+        is_interrupted = has_fault = False
         jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
         try:
             for answers in _answers(jobs, len(models), engine):
                 journal.append(answers)
                 anew = sum([bool(answer.runs) for answer in answers])
                 judged += anew
+                has_fault |= any(answer.is_fault for answer in answers)
                 unchanged += len(answers) - anew
                 show(judged + unchanged, len(models))
         except KeyboardInterrupt:
@@ -76,7 +81,7 @@ def scan(
         journal.remove()
     finally:
         journal.close()
-    return Scanned(totals, causes, judged, unchanged, is_interrupted)
+    return Scanned(totals, causes, judged, unchanged, is_interrupted, has_fault)
 
 
 def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[JobAnswer]]:

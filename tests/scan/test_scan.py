@@ -71,9 +71,11 @@ def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
         raise ZeroDivisionError("of a rule")
 
     monkeypatch.setattr("delegate_sim.runtime.interpreter.simulate", broken)
-    (row,) = answer(Job(zoo[0], (NNAPI,), {})).runs
+    result = answer(Job(zoo[0], (NNAPI,), {}))
+    (row,) = result.runs
     assert row["error"] == "zoo/a.tflite: internal error: ZeroDivisionError: of a rule"
     assert row["sha256"]
+    assert result.is_fault
 
 
 def test_processes_find_what_one_process_finds(zoo):

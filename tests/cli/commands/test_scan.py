@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,24 @@ def test_the_command_says_what_was_found(zoo):
     shares = connection.execute("SELECT target, delegated_share, multiply_add_share FROM runs WHERE model = 'zoo/b.tflite'")
     assert dict(row[:2] for row in shares) == {"nnapi --runtime=litert-2.3": 1.0, "gpu --runtime=litert-2.3": 1.0}
     connection.close()
+
+
+@pytest.mark.parametrize("broken", ["delegate_sim.runtime.interpreter.simulate", "delegate_sim.model.reader.load"])
+def test_an_internal_error_on_one_model_decides_the_exit_code(zoo, monkeypatch, broken):
+    module, _, name = broken.rpartition(".")
+    working = getattr(import_module(module), name)
+    calls = []
+
+    def failing(*arguments, **keywords):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise ZeroDivisionError("of a rule")
+        return working(*arguments, **keywords)
+
+    monkeypatch.setattr(broken, failing)
+    done = run("zoo", "-o", "z.csv", "--delegate", "nnapi", "--processes", "1")
+    assert (done.return_value, "internal error" in done.output, len(calls) > 1) == (70, True, True)
+    assert run("zoo", "-o", "z.csv", "--delegate", "nnapi", "--processes", "1").return_value == 2
 
 
 @pytest.mark.parametrize(
