@@ -16,6 +16,7 @@ from typing import Any
 from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
+from ..foundation.limits import naming_model
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -42,11 +43,15 @@ _MOST, _HARDLY_ANY = 0.9, 0.1
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One model on one target, with the diagnosis if there is one."""
+    """One model on one target, with the diagnosis if there is one.
+
+    ``causes_left_out`` is the limit that caused the diagnosis to be left out; empty if there is a diagnosis or none was wanted.
+    """
 
     model: Model
     run: Run
     diagnosis: Diagnosis | None = None
+    causes_left_out: str = ""
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
@@ -60,7 +65,7 @@ def page_content(views: Sequence[PageView]) -> dict[str, Any]:
         "states": list(STATES),
         "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
         "models": [_model_entry(model) for model in models],
-        "views": with_deep_stack(lambda: [_view_entry(view, numbers[id(view.model)], graphs) for view in views]),
+        "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
     }
@@ -145,6 +150,11 @@ def _tensor_positions(graph: Graph) -> dict[int, int]:
     return {tensor: position for position, tensor in enumerate(used)}
 
 
+def _drawn(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
+    with naming_model(view.model.path):
+        return _view_entry(view, model, graphs)
+
+
 def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
     run = view.run if view.diagnosis is None else advised(view.model, view.run)
     reasons: dict[Reason, int] = {}
@@ -171,6 +181,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "warnings": [_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
         "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
+        "causes_left_out": _text(view.causes_left_out),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
         # The reasons come last, since the entries above number the reasons.
         "reasons": [

@@ -58,8 +58,10 @@ class PageViewer:
         from ..diagnosis.diagnose import diagnose
         from .content import PageView
 
-        if report.is_chain or effort.is_over:
+        if report.is_chain:
             return PageView(report.model, run)
+        if effort.is_over:
+            return PageView(report.model, run, causes_left_out=effort.reason)
         return PageView(report.model, run, diagnose(report.model, run.target, effort))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
@@ -28,6 +29,7 @@ def pages(_library, tmp_path_factory):
         "subgraphs": page(views(str(MODELS / "several_subgraphs.tflite"))),
         "fails": page(views(str(MODELS / "cannot_prepare.tflite"), delegates=("vx", "nnapi"))),
         "many": page(views(block, delegates=DELEGATE_NAMES)),
+        "left out": page([PageView(view.model, view.run, causes_left_out="a limit") for view in views(block)]),
         "empty": page(views(chain_model(()).bytes())),
     }
     for name, text in texts.items():

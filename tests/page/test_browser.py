@@ -330,6 +330,10 @@ def test_causes_that_must_be_fixed_together_are_named_by_their_numbers(opened):
     assert all(1 <= int(number) <= causes for text in numbers for number in text.split(", "))
 
 
+def test_causes_that_are_left_out_are_named_with_the_limit(opened):
+    assert opened("left out").inner_text("#panel-causes").strip() == "Causes not simulated: a limit"
+
+
 def test_the_keyboard_steps_through_the_plan(opened):
     page = opened("targets")
     page.focus("#drawings canvas")

@@ -11,6 +11,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.errors import OptionError
+from delegate_sim.graph import effort
 from delegate_sim.results.report.report import Report
 from tests.support.hostile_names import hostile_model
 from tests.support.models import MIXED, chain_model
@@ -49,6 +50,13 @@ class TestPage:
         written = delegate_sim.simulate(chain_model(MIXED).bytes(), [("nnapi", {}), ("xnnpack", {})], defaults="api").to_html()
         assert '"delegate":"nnapi"' in written
         assert '"delegate":"xnnpack"' in written
+
+    def test_causes_that_are_left_out_are_given_with_the_limit(self, monkeypatch):
+        made = report()
+        monkeypatch.setattr(effort, "_MOST_NODES", 1)
+        written = Report(made.model, made.runs * 2, viewer=made.viewer).to_html()
+        assert written.count('"causes":null') == 1
+        assert f'"causes_left_out":"{effort.Effort(made.model).reason}"' in written
 
     def test_the_page_goes_to_a_file(self, tmp_path, monkeypatch):
         monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("a browser was opened"))

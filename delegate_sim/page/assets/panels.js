@@ -73,9 +73,9 @@ function needsText({ needs, alone }, causes, now) {
 }
 
 function causesPanel(side, page) {
-  const { causes, now } = side.view;
+  const { causes, causes_left_out: reason, now } = side.view;
   const heading = make("h3", {}, "Why nodes stay on the CPU, biggest gain first");
-  if (causes === null) return [make("p", {}, "Causes were not looked for.")];
+  if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "Causes were not looked for.")];
   if (!causes.length) return [make("p", {}, "Nothing in the model keeps nodes on the CPU.")];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;

@@ -43,6 +43,16 @@ class TestReport:
         assert "missing.tflite" in result.stderr
         assert (tmp_path / "p").exists()
 
+    def test_a_drawing_without_memory_is_a_line_that_names_the_model(self, run, model, tmp_path, monkeypatch):
+        def refuse(run):
+            raise MemoryError
+
+        monkeypatch.setattr("delegate_sim.page.content.draw", refuse)
+        result = run("report", model, "--delegate", "nnapi", "-o", tmp_path / "p")
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: {model}: not simulated: it needs more memory than")
+        assert result.stderr.count("\n") == 1
+
     def test_without_any_model_no_page_is_written(self, run, tmp_path):
         assert run("report", tmp_path / "missing.tflite", "-o", tmp_path / "p").exit_code == 2
         assert not (tmp_path / "p").exists()
