@@ -42,6 +42,7 @@ def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diag
     ranking = rank(blockers.causes, own_weight, now, cost_without, effort)
     following = followers_of(first, ranking.order, blockers, examiner.simulate, effort)
     findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
+    is_incomplete = effort.is_over  # all later simulations are required
     return Diagnosis(
         model,
         target,
@@ -53,6 +54,7 @@ def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diag
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
         effort,
+        is_incomplete,
     )
 
 

@@ -66,6 +66,8 @@ class Diagnosis(Shown):
     """The same causes, together with the causes of each node; ``search`` uses them."""
     effort: Effort
     """The limit on simulations, which all diagnoses and searches of one command share."""
+    is_incomplete: bool = False
+    """Whether the limit was reached before the diagnosis ended. Some results of fixing causes may then be missing."""
 
     _rows_shown = 10
 
@@ -77,7 +79,8 @@ class Diagnosis(Shown):
     @property
     def not_simulated(self) -> tuple[str, ...]:
         """The hypothetical changes that were left out because of a limit, each with the limit."""
-        rest = (f"the effect of some changes: {self.effort.reason}",) if self.effort.is_over else ()
+        is_incomplete = self.is_incomplete or self._finder.has_left_out
+        rest = (f"the effect of some changes: {self.effort.reason}",) if is_incomplete else ()
         return (*self.blockers.not_simulated, *rest)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:

@@ -111,15 +111,18 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     def attempt(chosen: Sequence[Cause]) -> Cost:
         return examiner.simulate(*diagnosis.blockers.without(chosen)).cost()
 
-    def result(ways: Sequence[Way], is_exact: bool, at_least: int) -> Search:
-        return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all, diagnosis.not_simulated)
+    def result(ways: Sequence[Way], is_exact: bool, at_least: int, *left_out: str) -> Search:
+        not_simulated = (*diagnosis.not_simulated, *left_out)
+        return Search(aim, tuple(ways), is_exact, at_least, tried, len(causes), diagnosis.without_all, not_simulated)
 
     for size in range(len(causes) + 1):
         if size and tried + comb(len(causes), size) > allowed:
             is_quick = comb(len(causes) + 1, 2) <= allowed
             way, more = _greedy(causes, attempt, aim) if is_quick else _put_back(causes, attempt, aim, allowed)
             tried += more
-            return result([] if way is None else [way], way is not None and len(way.causes) <= size, size)
+            is_exact = way is not None and len(way.causes) <= size
+            left_out = () if allowed or is_exact else (f"most sets of causes: {diagnosis.effort.reason}",)
+            return result([] if way is None else [way], is_exact, size, *left_out)
         ways = []
         for chosen in combinations(causes, size):
             tried += 1

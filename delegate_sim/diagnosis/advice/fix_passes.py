@@ -42,6 +42,8 @@ class PassFinder:
         self._model = model
         self._target = target
         self._effort = effort
+        self.has_left_out = False
+        """Whether a pass was not tried because the command may run no further simulation."""
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
@@ -58,6 +60,7 @@ class PassFinder:
             if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
             if not self._tries.take():
+                self.has_left_out |= self._effort.is_over
                 return None
             self._effort.spend()
             rewritten = apply_pass(start(self._model), pass_, keys)
