@@ -151,6 +151,12 @@ class Models:
         self.unreadable.append(Unreadable(path, message, is_fault))
 
 
+def print_not_simulated(path: str, delegate: str, reasons: Iterable[str]) -> None:
+    """Report what was left out for a model on one target because of a limit, if the output itself has no lines about it."""
+    for reason in reasons:
+        print_error(f"{path}: not simulated: {delegate}: {reason}")
+
+
 def unreadable_entry(model: Unreadable) -> dict[str, object]:
     """Return the JSON entry of a model that cannot be read."""
     return {"model": {"path": model.path}, "error": model.message}

@@ -15,7 +15,7 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.runtime.target import Target
 
 from ..console.terminal import Line, table_options, width, write_result
-from ..models import Models, Unreadable, read_model, unreadable_entry
+from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
@@ -94,6 +94,10 @@ def _whole(entries: Sequence[Any], is_single: bool) -> Any:
 def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
     from ..formats.sheets import diagnosis_sheet
 
+    for answer in answers:
+        diagnosis = answer.diagnosis
+        path = diagnosis.model.path or STANDARD_INPUT
+        print_not_simulated(path, diagnosis.target.delegate.name, diagnosis.not_simulated)
     return diagnosis_sheet([answer.diagnosis for answer in answers], unreadable)
 
 

@@ -11,7 +11,7 @@ from delegate_sim.results.compare.release_table import ReleaseTable, release_tab
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import Line, table_options, width
-from ..models import Models, Unreadable, read_model
+from ..models import Models, Unreadable, print_not_simulated, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import CONFIGURED, TargetArguments, delegates_option, target_arguments
 from ..text.many import details_hint, released_columns, released_row, targets_lines
@@ -66,6 +66,8 @@ def command(
 def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
     from ..formats.sheets import releases_sheet
 
+    for path, table in tables:
+        print_not_simulated(path, table.delegate.name, table.not_simulated)
     return releases_sheet(tables, unreadable)
 
 

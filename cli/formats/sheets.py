@@ -20,13 +20,13 @@ _DIAGNOSED = (
     *("causes", "cause", "title", "codes", "cause_nodes", "suggestion", "change"),
     *[f"without_first_{name}" for name in _COST],
     *[f"without_all_{name}" for name in _COST],
-    "error",
+    *("error", "not_simulated"),
 )
 _RELEASED = (
     *("model", "delegate"),
     *[f"loads_from_{family}" for family in FAMILIES],
     *("fully_delegated_from", "fully_delegated_to", "newest", "newest_outcome", "newest_nodes", "newest_delegated_nodes"),
-    "error",
+    *("error", "not_simulated"),
 )
 
 
@@ -53,7 +53,7 @@ def _diagnosis(diagnosis: Diagnosis) -> list[object]:
         row += [len(cause.nodes), cause.suggestion, cell(cause.change), *_cost(first.alone)]
     else:
         row += [""] * (6 + len(_COST))
-    return [*row, *_cost(diagnosis.without_all), ""]
+    return [*row, *_cost(diagnosis.without_all), "", _not_simulated(diagnosis.not_simulated)]
 
 
 def _cost(cost: Cost | None) -> list[object]:
@@ -71,10 +71,15 @@ def _released(path: str, table: ReleaseTable) -> list[object]:
         *(cell(path), table.delegate.name),
         *["" if row is None else str(row.release) for row in first],
         *((str(table.full[0]), str(table.full[-1])) if table.full else ("", "")),
-        *(str(newest.release), newest.measures.outcome, newest.measures.nodes, newest.measures.delegated_nodes, ""),
+        *(str(newest.release), newest.measures.outcome, newest.measures.nodes, newest.measures.delegated_nodes),
+        *("", _not_simulated(table.not_simulated)),
     ]
+
+
+def _not_simulated(reasons: Sequence[str]) -> str:
+    return cell(" | ".join(reasons))
 
 
 def _errors(unreadable: Sequence[Unreadable], columns: int) -> list[list[object]]:
     # bounded: the columns of a table
-    return [[cell(model.path), *[""] * (columns - 2), cell(model.message)] for model in unreadable]
+    return [[cell(model.path), *[""] * (columns - 3), cell(model.message), ""] for model in unreadable]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
@@ -82,3 +84,15 @@ def test_a_command_leaves_out_questions_and_says_so(run, little, tmp_path, monke
         "DELEGATE_SIM_LIMITS=10"
         in json.loads(run(arguments[0], path, *arguments[1:], "--format", "json").stdout)["not_simulated"][-1]
     )
+
+
+@pytest.mark.parametrize("arguments", [["diagnose", "--delegate", "nnapi"], ["releases", "--delegate", "nnapi"]])
+def test_comma_separated_values_say_what_was_left_out(run, little, tmp_path, arguments):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content))
+    left_out = json.loads(run(arguments[0], path, *arguments[1:], "--format", "json").stdout)["not_simulated"]
+    result = run(arguments[0], path, *arguments[1:], "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(result.stdout))
+    assert (list(row)[-1], row["not_simulated"]) == ("not_simulated", " | ".join(left_out))
+    assert result.stderr.splitlines() == [f"error: {path}: not simulated: nnapi: {reason}" for reason in left_out]
+    assert result.exit_code == 0
