@@ -52,7 +52,7 @@ def model_of(model: Any) -> Model:
     if isinstance(model, Model):
         return model
     if not isinstance(model, str | os.PathLike | bytes | bytearray | memoryview):
-        raise ModelError(f"a model is a path, the bytes of a file, or what load() returns, not {_kind(model)}")
+        raise ModelError(f"a model must be a path, the bytes of a file, or a result of load(), not {_kind(model)}")
     return load(model)
 
 
@@ -95,13 +95,13 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
         raise OptionError(
-            f"delegates are pairs of a name and options, such as [({DEFAULT_DELEGATE!r}, {{}})], not {_kind(delegates)}"
+            f"delegates must be pairs of a name and options, such as [({DEFAULT_DELEGATE!r}, {{}})], not {_kind(delegates)}"
         )
     applications = []
     for pair in delegates:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise OptionError(
-                f"a delegate to apply is a pair of a name and options, such as ({DEFAULT_DELEGATE!r}, {{}}), not {_kind(pair)}"
+                f"a delegate must be a pair of a name and options, such as ({DEFAULT_DELEGATE!r}, {{}}), not {_kind(pair)}"
             )
         name, options = pair
         applications.append(application_of(name, options, defaults))
@@ -120,7 +120,7 @@ def agreed(releases: Sequence[Any]) -> str:
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
     if len(named) > 1:
-        raise OptionError(f"two releases are named: {' and '.join(named)}")
+        raise OptionError(f"two releases are given: {' and '.join(named)}")
     return named[0] if named else DEFAULT_RELEASE
 
 
@@ -181,7 +181,7 @@ def delegate_of(name: Any) -> Delegate:
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
-        raise OptionError(f"a delegate is given by its name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"a delegate must be a name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
 
 
@@ -222,7 +222,7 @@ def _rename(named: dict[str, Any], former: str) -> None:
     """Move a value that is given under the former name of an argument to the current name."""
     name = _FORMER_NAMES[former]
     if name in named:
-        raise OptionError(f"{former} is the former name of {name}: give only one of them")
+        raise OptionError(f"{former} is the old name of {name}: give only one of them")
     warn_of_former_name(former, name)
     named[name] = named.pop(former)
 
@@ -232,7 +232,7 @@ def warn_of_former_name(former: str, name: str) -> None:
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    message = f"{former} is called {name} now; the old name will be removed in the next release"
+    message = f"{former} is now called {name}; the old name will be removed in the next release"
     warnings.warn(message, DeprecationWarning, stacklevel=level)
 
 
@@ -273,12 +273,12 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
     op_versions, node_versions = _ops_and_nodes(_mapping(versions, "set_versions", ["names of operators", "nodes"]).items())
     for version in [*op_versions.values(), *node_versions.values()]:
         if not _is_number(version) or version < 1:
-            raise OptionError(f"a version is a whole number from 1 up, not {version!r}")
+            raise OptionError(f"a version must be a whole number, 1 or more, not {version!r}")
     if batch is not None and not _is_number(batch):
-        raise OptionError(f"a batch is a whole number from 1 up, not {batch!r}")
+        raise OptionError(f"a batch must be a whole number, 1 or more, not {batch!r}")
     require_truth("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
-        raise OptionError(f"a conversion is one of {', '.join(CONVERSIONS)}, not {conversion!r}")
+        raise OptionError(f"a conversion must be one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return HypotheticalChanges(
         frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
     )

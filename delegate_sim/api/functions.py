@@ -143,11 +143,11 @@ def compiled_model(
     require_truth("assume_ops_registered", assume_ops_registered)
     asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
     if not isinstance(soc, str):
-        raise OptionError(f"soc is a text such as 'google:Tensor_G5', not {soc!r}")
+        raise OptionError(f"soc must be a string such as 'google:Tensor_G5', not {soc!r}")
     if soc and "npu" not in asked:
-        raise OptionError("soc is for the NPU, which is not among the accelerators")
+        raise OptionError("soc is for the NPU: add npu to the accelerators")
     if options is not None and not isinstance(options, Mapping):
-        raise OptionError(f"options are a mapping of names to values, not {options!r}")
+        raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
     loaded = model_of(model)
     name = full_soc_name(soc) if soc else ""
@@ -243,7 +243,7 @@ def whatif(
     after = changed_target(before, options, changed)
     hypothetical = hypothetical_changes_of(accept, set_versions, batch, fix_shapes, to)
     if after == before and hypothetical == HypotheticalChanges():
-        raise OptionError("no change is given: give accept, set_versions, batch, fix_shapes, to or changed")
+        raise OptionError("nothing to change: give accept, set_versions, batch, fix_shapes, to or changed")
     loaded = model_of(model)
     return advised_comparison(compare(simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical)))
 
@@ -349,7 +349,7 @@ def sweep(
     require_truth("force", force)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
-        raise OptionError("best_for names the target whose best model is written to output: give both")
+        raise OptionError("best_for and output go together: output is the file for the best model of that target")
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")

@@ -65,7 +65,7 @@ class RangedView:
         parts = []
         for (start, end), part in zip(ranges, self._file.parts(ranges), strict=True):
             if len(part) != end - start:
-                raise BundleError("is a bundle in a store that gives no parts of files: download it first")
+                raise BundleError("is a bundle in a store that cannot read parts of files: download it first")
             parts.append(part)
         return parts
 

@@ -99,11 +99,11 @@ def _user_data(text: str, count: int) -> Calibration:
     if os.path.lexists(path):
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
-                raise OSError("cannot be read as a .npz file: it is no archive of numpy.savez")
+                raise OSError("cannot be read as a .npz file: it is not an archive of numpy.savez")
         return Calibration(CalibrationKind.ARRAYS, path, digest=file_digest(path), count=count)
     function = find_function(text)
     if function is None:
-        raise OSError("there is no such data: it is to be a .npz file, a folder of images, module:function or file.py:function")
+        raise OSError("there is no such data: give a .npz file, a folder of images, module:function or file.py:function")
     digest = file_digest(function.path)
     return Calibration(
         CalibrationKind.FUNCTION,

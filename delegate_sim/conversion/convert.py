@@ -190,21 +190,21 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         case "":
             pass
         case _:
-            return Failure(FailureKind.CRASHED, _shortened(f"{name} did not run: {ended.printed or 'it was ended from outside'}"))
+            return Failure(FailureKind.CRASHED, _shortened(f"{name} did not run: {ended.printed or 'another process ended it'}"))
     if ended.status is not None and ended.status < 0:
         return Failure(FailureKind.CRASHED, f"{name} crashed ({_signal(-ended.status)})")
     if ended.status != 0:
         line = error_line(ended.printed)
         is_memory = "MemoryError" in line or "std::bad_alloc" in ended.printed
         kind = FailureKind.OUT_OF_MEMORY if is_memory else FailureKind.ERROR
-        return Failure(kind, _shortened(f"{name}: {line or f'it ended with status {ended.status} and said nothing'}"))
+        return Failure(kind, _shortened(f"{name}: {line or f'it ended with status {ended.status} without a message'}"))
     try:
         with open(model, "rb") as file:
             if file.read(8)[4:] == _IDENTIFIER:
                 return None
     except OSError:
-        return Failure(FailureKind.ERROR, f"{name} ended well, but wrote no model")
-    return Failure(FailureKind.ERROR, f"{name} ended well, but what it wrote is no TFLite model")
+        return Failure(FailureKind.ERROR, f"{name} finished, but wrote no model")
+    return Failure(FailureKind.ERROR, f"{name} finished, but its output is not a TFLite model")
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:

@@ -170,7 +170,7 @@ def _versions(python: str) -> Mapping[str, str]:
         return {**packages, "python": str(answer["python"])}
     except (ValueError, IndexError, KeyError, TypeError, AttributeError):
         reason = ended.printed.strip().splitlines()[-1:] or ["it did not answer"]
-        raise OptionError(printable(f"{python}: is no Python interpreter that runs: {reason[0][:200]}")) from None
+        raise OptionError(printable(f"{python}: is not a working Python interpreter: {reason[0][:200]}")) from None
 
 
 def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route, ...]:

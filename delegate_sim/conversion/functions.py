@@ -29,7 +29,7 @@ def find_function(text: str) -> Function | None:
         path = os.path.abspath(place)
         module = os.path.basename(path)[: -len(".py")]
         if not module.isidentifier():
-            raise OSError(f"{module!r} is no name that a module can have")
+            raise OSError(f"{module!r} is not a valid module name")
         function = Function(path, os.path.dirname(path), module, name)
     elif all(part.isidentifier() for part in place.split(".")):
         function = _function_of_module(place, name)
@@ -78,4 +78,4 @@ def _tree(path: str) -> ast.Module:
     try:
         return ast.parse(read_whole(path))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise OSError(f"is no Python that can be read: {error}") from None
+        raise OSError(f"is not valid Python: {error}") from None

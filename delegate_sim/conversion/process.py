@@ -70,4 +70,4 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     try:
         return Ended(**json.loads(answer))
     except (ValueError, TypeError):
-        return Ended(process.returncode, "", "the process that watches the converter was ended from outside", 0.0, 0)
+        return Ended(process.returncode, "", "another process ended the process that watches the converter", 0.0, 0)

@@ -119,12 +119,12 @@ class Settings:
             if name not in OPTIONS:
                 raise OptionError(printable(f"there is no setting {name!r}; there are {', '.join(OPTIONS)}"))
             if not goes_with(name, self.quantization):
-                raise OptionError(f"the setting {name} does not go with {self.quantization}")
+                raise OptionError(f"the setting {name} cannot be combined with {self.quantization}")
         for group in _EXCLUSIVE:
             if group <= set(self.options):
-                raise OptionError(f"the settings {' and '.join(sorted(group))} do not go together")
+                raise OptionError(f"the settings {' and '.join(sorted(group))} cannot be combined")
         if self.shapes and "fixed" not in self.options:
-            raise OptionError("sizes of inputs go with the setting fixed")
+            raise OptionError("input shapes need the setting fixed")
         object.__setattr__(self, "options", tuple([name for name in OPTIONS if name in self.options]))
 
     @property
@@ -176,7 +176,7 @@ def parse_settings(text: str) -> Settings:
     for part in parts:
         name, separator, sizes = part.rpartition("=")
         if separator and not _SHAPE.fullmatch(sizes):
-            raise OptionError(printable(f"{text}: {sizes!r} is no shape, such as 1x224x224x3"))
+            raise OptionError(printable(f"{text}: {sizes!r} is not a shape such as 1x224x224x3"))
         if separator:
             shapes.append((unquote(name), tuple(map(int, sizes.split("x")))))
     try:

@@ -80,7 +80,7 @@ def _source(text: str) -> SourceModel:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         if not any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES):
-            raise OSError("a folder without saved_model.pb is no SavedModel")
+            raise OSError("a folder without saved_model.pb is not a SavedModel")
         return SourceModel(SourceKind.SAVED_MODEL, path, files_digest(files_below(path)), text)
     if os.path.lexists(path):
         return _file_source(path, text)
@@ -96,14 +96,14 @@ def _source(text: str) -> SourceModel:
             function.folder,
             packages_imported(function.path),
         )
-    raise OSError(f"there is no such model; it is to be {FORMS}")
+    raise OSError(f"there is no such model; give {FORMS}")
 
 
 def _file_source(path: str, text: str) -> SourceModel:
     ending = os.path.splitext(path)[1].lower()
     kind = _ENDINGS.get(ending)
     if kind is None:
-        raise OSError(f"is of no form that can be converted: it is to be {FORMS}")
+        raise OSError(f"cannot be converted: give {FORMS}")
     with open_input(path) as file:
         begin = file.read(len(_HDF5))
         file.seek(0)
@@ -114,7 +114,7 @@ def _file_source(path: str, text: str) -> SourceModel:
         else:
             is_sound = zipfile.is_zipfile(file)
     if not is_sound:
-        raise OSError(f"the content is not that of a {ending} file")
+        raise OSError(f"the file is not a valid {ending} file")
     if kind is SourceKind.ONNX:
         outside = _external_weights(path)
         digest = files_digest([("", path), *outside]) if outside else file_digest(path)

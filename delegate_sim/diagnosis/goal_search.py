@@ -56,9 +56,7 @@ def parse_goal(text: str) -> Goal:
     """Parse ``N`` or ``partitions=N``, ``kernels=N``, or ``multiply-adds=P%``. Raise OptionError for other texts."""
     match = _GOAL.fullmatch(text)
     if match is None or (match[3] and float(match[4]) > 100):
-        raise OptionError(
-            f"a goal is a number of partitions from 1 up, kernels=N with N from 1 up or multiply-adds=P%, not {text!r}"
-        )
+        raise OptionError(f"a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not {text!r}")
     return Goal(MULTIPLY_ADDS, float(match[4])) if match[3] else Goal(match[1] or PARTITIONS, int(match[2]))
 
 

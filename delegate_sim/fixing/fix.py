@@ -69,7 +69,7 @@ def fix(
     second_path = None if plan.split is None else second_path_of(path)
     check_free(model, [path] if second_path is None else [path, second_path], replaces=replaces)
     if not plan.is_changed:
-        raise FixError("no pass makes the model better, so there is nothing to write")
+        raise FixError("no pass improves the model, so there is nothing to write")
     if proves:
         check_installed()
     differences: list[Difference | None] = [None]
@@ -102,7 +102,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
     """Raise FixError if an output file is the model itself, or if the output file exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the model itself, which is never written over"))
+            raise FixError(printable(f"{path}: is the model itself, which fix does not overwrite"))
         if not replaces:
             raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
@@ -170,7 +170,7 @@ def prove(
         )
     fault = _fault(plan, difference)
     if fault:
-        raise FixError(printable(f"nothing is written, as the rewritten model does not compute the same: {fault}"))
+        raise FixError(printable(f"nothing is written, because the outputs of the rewritten model differ: {fault}"))
     return difference
 
 

@@ -211,7 +211,7 @@ class _Second:
 
     def _tensor(self, tensor: Tensor) -> NewTable:
         if tensor.sparsity is not None:
-            raise FixError(f"a sparse constant cannot be written anew, and the trailing nodes read {tensor.name!r}")
+            raise FixError(f"a sparse constant cannot be rewritten, and the trailing nodes read {tensor.name!r}")
         table = NewTable(
             "Tensor",
             {

@@ -161,7 +161,7 @@ def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredT
     from .live_targets import can_run
 
     if not any(can_run(target.target) for target in targets):
-        raise ConfigurationError(f"{configuration.path}: none of its targets can be run live (see delegate-sim doctor)")
+        raise ConfigurationError(f"{configuration.path}: none of its targets can run live (see delegate-sim doctor)")
 
 
 def _cases(
@@ -256,7 +256,7 @@ def _missing(path: str) -> Finding:
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
     """Yield a warning if the baseline entry accepts a result so bad that no later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "warning: the delegate takes nothing of this model, so no later check can find anything worse"
+        yield "warning: the delegate takes no node of this model, so later checks cannot find a regression"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:

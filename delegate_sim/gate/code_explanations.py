@@ -13,8 +13,8 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
     {
         "worse-outcome": Explanation(
             "worse outcome than in the baseline",
-            "The delegate ran nodes of the model when the baseline was written. Now it is not applied, takes nothing or is "
-            "undone, or a kernel fails later on.",
+            "The delegate ran nodes of the model when the baseline was written. "
+            "Now it is not applied, takes no node, is undone, or a kernel fails later.",
             f"The findings that accompany it name the cause. {_AGREE}",
         ),
         "more-partitions": Explanation(
@@ -40,8 +40,8 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "smaller-multiply-add-share": Explanation(
             "smaller share of multiply-adds delegated than in the baseline",
-            "A smaller share of the model's multiply-adds runs on the delegate, even if no more nodes stay on the CPU: the nodes "
-            "that the delegate lost have more work than those it won.",
+            "A smaller share of the model's multiply-adds runs on the delegate, even if no more nodes stay on the CPU: "
+            "the nodes that the delegate lost need more work than those it gained.",
             f"Look at the nodes that fell back, or set a tolerance for multiply-add-share. {_AGREE}",
         ),
         "more-border-bytes": Explanation(

@@ -228,9 +228,7 @@ def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     try:
         status = _own_process(folder)
     except subprocess.TimeoutExpired:
-        raise FixError(
-            f"the models did not run to their end on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}"
-        ) from None
+        raise FixError(f"the models did not finish on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}") from None
     result, stage = folder / "found.json", folder / "stage.txt"
     if status or not result.is_file():
         side, _, action = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")

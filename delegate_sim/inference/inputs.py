@@ -45,19 +45,19 @@ def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mappin
     for tensor, shape in sizes:
         if min(shape, default=0) < 0:
             raise OptionError(
-                printable(f"{tensor.name}: an input of shape {list(shape)} cannot be made up: give it in a .npz file")
+                printable(f"{tensor.name}: an input of shape {list(shape)} cannot be generated: give it in a .npz file")
             )
     most = raised(_MOST_ELEMENTS)
     # numpy refuses sizes beyond its limit even if another size is 0.
     if sum([element_count([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
-        raise OptionError(f"inputs of more than {most:,} elements are not made up: give them in a .npz file{how_to_raise()}")
+        raise OptionError(f"inputs of more than {most:,} elements are not generated: give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
     kind = schema.NUMPY_TYPES.get(tensor.type)
     if kind is None:
-        raise OptionError(f"inputs of type {tensor.type} cannot be made up: give them in a .npz file")
+        raise OptionError(f"inputs of type {tensor.type} cannot be generated: give them in a .npz file")
     array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))  # bounded: all inputs are counted before
     limit = _limit(graph, tensor.index)
     flat = array.reshape(-1)
@@ -106,7 +106,7 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     try:
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
-                raise ValueError("it is no archive of numpy.savez")
+                raise ValueError("it is not an archive of numpy.savez")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
                 stored = dict(archive)

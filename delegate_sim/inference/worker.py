@@ -202,7 +202,7 @@ def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     elif job["facing"] is not None:
         second = _Facing(first, other, job["facing"])
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
-        raise _Stopped("b", "the models do not have as many inputs and outputs as each other")
+        raise _Stopped("b", "the models have different numbers of inputs or outputs")
     outputs = [_Tally() for _ in first.outputs]
     tensors = {index: _Tally() for index in job["tensors"]}
     for inputs in _samples(job, folder, first):
@@ -257,7 +257,7 @@ class _Tally:
         self.different += int((~same).sum())
         error = np.where(same, 0.0, np.abs(one - other))
         if not np.isfinite(error).all():
-            self.problem = "a value that is not finite in one model alone"
+            self.problem = "a value is not finite in only one model"
             error = np.where(np.isfinite(error), error, 0.0)
         finite = np.abs(one[np.isfinite(one)])
         self.sum += float(error.sum())

@@ -68,7 +68,7 @@ def simulate_chain(
         (target.release, target.defaults, target.assume_ops_registered) != (first.release, defaults, first.assume_ops_registered)
         for target in targets
     ):
-        raise ValueError("the targets of a chain differ in more than delegates and options")
+        raise ValueError("targets of a chain may differ only in delegates and options")
     with naming_model(model.path):
         return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
 

@@ -29,7 +29,7 @@ def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list
     try:
         client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT)
     except (OSError, ValueError) as error:
-        raise ScanError(f"{scheduler}: no scheduler answers there") from error
+        raise ScanError(f"{scheduler}: no scheduler answers") from error
     with client:
         workers = max(1, sum(client.nthreads().values()))
         yield from _answers(client, distributed.as_completed, batches_of(jobs, count, workers), workers * _AHEAD)

@@ -74,7 +74,7 @@ def test_each_function_is_public_typed_and_documented(name):
     ],
 )
 def test_former_names_are_accepted_with_a_warning(model, call, former, name):
-    with pytest.warns(DeprecationWarning, match=f"{former} is called {name} now") as warned:
+    with pytest.warns(DeprecationWarning, match=f"{former} is now called {name}") as warned:
         call(model)
     assert [warning.filename for warning in warned] == [__file__]
 
@@ -192,10 +192,10 @@ def test_a_compiled_model_that_is_not_created_has_no_places(model):
     ("arguments", "words"),
     [
         ({}, "needs a SoC"),
-        ({"accelerators": "cpu", "soc": "google:x"}, "not among the accelerators"),
+        ({"accelerators": "cpu", "soc": "google:x"}, "add npu to the accelerators"),
         ({"accelerators": "tpu"}, "known are npu, gpu, cpu"),
-        ({"accelerators": "cpu", "soc": 1}, "soc is a text"),
-        ({"accelerators": "cpu", "options": 1}, "options are a mapping"),
+        ({"accelerators": "cpu", "soc": 1}, "soc must be a string"),
+        ({"accelerators": "cpu", "options": 1}, "options must be a mapping"),
         ({"accelerators": "cpu", "options": {"precision": "fp16"}}, "has an option 'precision'"),
         ({"soc": "qualcomm:SM8750"}, "cannot be simulated"),
     ],
@@ -274,11 +274,11 @@ WRONG = 17.5
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m: sim.analyze(WRONG), "ModelError", "a model is a path, the bytes of a file, or what load"),
-        (lambda m: sim.load(None), "ModelError", "a model is a path, .*, not None"),
+        (lambda m: sim.analyze(WRONG), "ModelError", "a model must be a path, the bytes of a file, or a result of load"),
+        (lambda m: sim.load(None), "ModelError", "a model must be a path, .*, not None"),
         (lambda m: sim.diagnose("missing.tflite"), "ModelError", "missing.tflite: No such file"),
-        (lambda m: sim.analyze(m, WRONG), "OptionError", "a delegate is given by its name, .*; known are nnapi, gpu"),
-        (lambda m: sim.diagnose(m, ["nnapi"]), "OptionError", "a delegate is given by its name, .* type list; known"),
+        (lambda m: sim.analyze(m, WRONG), "OptionError", "a delegate must be a name, .*; known are nnapi, gpu"),
+        (lambda m: sim.diagnose(m, ["nnapi"]), "OptionError", "a delegate must be a name, .* type list; known"),
         (lambda m: sim.diagnose(m, "npu"), "OptionError", "there is no delegate 'npu'; known are nnapi, gpu"),
         (lambda m: sim.analyze(m, "nnapi", "x=1"), "OptionError", "options of nnapi are given by name, .* feature_level"),
         (lambda m: sim.diagnose(m, options={"x": 1}), "OptionError", "nnapi has no option 'x'; its options are"),
@@ -286,22 +286,22 @@ WRONG = 17.5
         (lambda m: sim.analyze(m, runtime=WRONG), "OptionError", "there is no runtime '17.5'; known are tf-2.10"),
         (lambda m: sim.diagnose(m, runtime="tf-1"), "OptionError", "there is no runtime 'tf-1'; known are tf-2.10"),
         (lambda m: sim.diagnose(m, defaults=WRONG), "OptionError", "there are no defaults named 17.5; known are api"),
-        (lambda m: sim.simulate(m, "gpu"), "OptionError", "delegates are pairs of a name and options"),
-        (lambda m: sim.simulate(m, ["gpu"]), "OptionError", "a delegate to apply is a pair of a name and options"),
+        (lambda m: sim.simulate(m, "gpu"), "OptionError", "delegates must be pairs of a name and options"),
+        (lambda m: sim.simulate(m, ["gpu"]), "OptionError", "a delegate must be a pair of a name and options"),
         (lambda m: sim.simulate(m, []), "OptionError", "no delegate is given"),
         (sim.compare, "OptionError", "nothing differs between A and B: give a second model, or changed="),
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "what changes are given by name, .* delegate, runtime"),
         (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; what can change is delegate"),
-        (sim.whatif, "OptionError", "no change is given: give accept, set_versions, batch, fix_shapes, to"),
+        (sim.whatif, "OptionError", "nothing to change: give accept, set_versions, batch, fix_shapes, to"),
         (lambda m: sim.whatif(m, accept=WRONG), "OptionError", "accept takes names of operators and nodes"),
         (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "an operator is given by its name, a node by its index"),
         (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
         (lambda m: sim.whatif(m, accept=[99]), "OptionError", "the model has no node 99 in subgraph 0"),
         (lambda m: sim.whatif(m, set_versions=[1]), "OptionError", "set_versions are given by name, in a dictionary"),
-        (lambda m: sim.whatif(m, set_versions={"ADD": "2"}), "OptionError", "a version is a whole number from 1 up, not '2'"),
-        (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch is a whole number from 1 up, not 'two'"),
+        (lambda m: sim.whatif(m, set_versions={"ADD": "2"}), "OptionError", "a version must be a whole number, 1 or more, not"),
+        (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch must be a whole number, 1 or more, not 'two'"),
         (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
-        (lambda m: sim.whatif(m, to="int4"), "OptionError", "a conversion is one of float, int8, int8-per"),
+        (lambda m: sim.whatif(m, to="int4"), "OptionError", "a conversion must be one of float, int8, int8-per"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes is true or false"),
         (lambda m: sim.analyze(m, assume_ops_registered="yes"), "OptionError", "assume_ops_registered is true or false"),
         (lambda m: sim.check(update="yes"), "OptionError", "update is true or false"),

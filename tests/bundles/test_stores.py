@@ -91,5 +91,5 @@ def test_a_store_that_gives_no_parts(store, monkeypatch):
     content = BUNDLES["b.zip"][0]
     store.pipe("/b.zip", content)
     monkeypatch.setattr(RemoteFile, "parts", lambda self, ranges: [content for _ in ranges])
-    with pytest.raises(ModelError, match="gives no parts of files: download it first"):
+    with pytest.raises(ModelError, match="cannot read parts of files: download it first"):
         delegate_sim.load("memory://b.zip!/m.tflite")

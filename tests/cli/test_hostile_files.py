@@ -63,7 +63,7 @@ def test_a_model_is_not_overwritten(run, folder, arguments, link):
     *first, last = arguments
     result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
     assert result.exit_code == 2
-    fault = "is the model itself, which is never written over" if first[0] == "fix" else "is an input, which is not overwritten"
+    fault = "is the model itself, which fix does not overwrite" if first[0] == "fix" else "is an input, which is not overwritten"
     assert result.stderr == f"error: {target}: {fault}\n"
     assert (folder / "model.tflite").read_bytes() == before
 

@@ -259,4 +259,4 @@ def test_an_update_warns_of_a_model_of_which_nothing_is_delegated(run, tmp_path,
     monkeypatch.chdir(tmp_path)
     chain_model(["ROUND", "ROUND"]).write(tmp_path / "model.tflite")
     (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.t]\ndelegate = "gpu"\n')
-    assert "warning: the delegate takes nothing of this model" in run("check", "--update").stdout
+    assert "warning: the delegate takes no node of this model" in run("check", "--update").stdout

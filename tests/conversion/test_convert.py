@@ -59,8 +59,8 @@ def test_what_runs_is_what_is_shown(tmp_path, attempt, fake_python):
             f"{STOPPED} it had printed more than 1 MiB",
         ),
         ("writing", Limits(output=1 << 20), FailureKind.TOO_LARGE, f"{STOPPED} it had written 1 MiB of files"),
-        ("quiet", Limits(), FailureKind.ERROR, "tensorflow: it ended with status 3 and said nothing"),
-        ("strange", Limits(), FailureKind.ERROR, "tensorflow ended well, but what it wrote is no TFLite model"),
+        ("quiet", Limits(), FailureKind.ERROR, "tensorflow: it ended with status 3 without a message"),
+        ("strange", Limits(), FailureKind.ERROR, "tensorflow finished, but its output is not a TFLite model"),
         pytest.param(
             *("greedy", Limits(memory=200 << 20), FailureKind.OUT_OF_MEMORY),
             f"{STOPPED} it held more than 200 MiB",

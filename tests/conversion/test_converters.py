@@ -41,7 +41,7 @@ def test_several_interpreters_are_asked_and_each_once(fake_python, fake_converte
 
 @pytest.mark.parametrize("text", ["/nowhere/python", "no-such-python", "/bin/false", "/bin/cat", "/dev/null", "a\x1bb"])
 def test_what_is_no_interpreter_is_one_line(text):
-    with pytest.raises(OptionError, match="is no Python interpreter that runs") as caught:
+    with pytest.raises(OptionError, match="is not a working Python interpreter") as caught:
         find_converters([text])
     assert str(caught.value).isprintable()
 

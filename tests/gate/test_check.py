@@ -97,7 +97,7 @@ def test_an_update_says_what_it_changes(project, tmp_path):
 def test_a_baseline_that_nothing_can_be_worse_than_is_warned_of(project, tmp_path):
     chain_model(["ROUND"]).write(tmp_path / "round.tflite")
     found = notes(project(update=True))
-    assert found["round.tflite", "phone"][0].startswith("warning: the delegate takes nothing of this model")
+    assert found["round.tflite", "phone"][0].startswith("warning: the delegate takes no node of this model")
     assert not any("warning" in note for note in found["classifier.tflite", "phone"])
 
 
@@ -241,5 +241,5 @@ def test_a_real_delegate_that_differs_fails_the_case_and_is_reported(project, li
 
 def test_targets_of_which_none_can_be_run_live_are_an_error(project, live):
     project(update=True)
-    with pytest.raises(ConfigurationError, match="none of its targets can be run live"):
+    with pytest.raises(ConfigurationError, match="none of its targets can run live"):
         project(["classifier.tflite"], ["phone"], live=True)

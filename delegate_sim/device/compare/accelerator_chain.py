@@ -100,7 +100,7 @@ def reconcile_stack(
             other = trial.steps(fewer)
             if _status(other) == REPRODUCED:
                 names = " and ".join(missing)
-                explanation = f"the device did as if {names} had not been asked for, and {names} took nothing"
+                explanation = f"the device behaves as if {names} had not been asked for"
                 steps = [step for step in steps if step.accelerator in missing] + other
                 trial.result = trial.simulated(fewer)
                 break
@@ -156,7 +156,7 @@ class _Trial:
         if run is None:
             # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
-            more = ("only the device applies it: in the simulation nothing is left for it",) if is_shown else ()
+            more = ("only the device applies it: the simulation leaves no nodes for it",) if is_shown else ()
             return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
         if not is_told:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
@@ -196,7 +196,7 @@ class _Trial:
         if theirs or not self.log.plugins or run.outcome == "delegated":
             step_differences += _dispatched(theirs, run)
         if self.log.plugins and not theirs and run.outcome == "delegated":
-            notes = (*notes, "no line shows that anything of what was selected was compiled and runs")
+            notes = (*notes, "the log does not show that selected nodes were compiled and run")
         status = UNEXPLAINED if step_differences else REPRODUCED
         return StepReconciliation(
             accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(step_differences), (), notes

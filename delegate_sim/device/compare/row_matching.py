@@ -8,7 +8,7 @@ from ...graph.graph import Graph
 from ..parse.log_contents import ReconcileError
 from ..parse.operator_tables import Row
 
-OTHER_MODEL = "was the log taken with this model?"
+OTHER_MODEL = "is the log from this model?"
 
 
 def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:

@@ -84,7 +84,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     devices = tuple([_traits(name, seen[name], costs.get(name, {}), notes) for name in names])
     text = interface.profile_text(devices, reconciliation.setting.options)
     if not _reproduces(reconciliation, interface, text):
-        notes.append("this profile does not lead to the steps of the log; the devices decide by something that it cannot express")
+        notes.append("this profile does not lead to the steps of the log; the devices decide for reasons that it cannot express")
     return DevicesLearning(devices, text, tuple(notes))
 
 
@@ -197,7 +197,7 @@ def _costs(
                 better.setdefault(one, set())
             elif _reaches(better, other, one):
                 notes.append(
-                    f"{one} and {other} are each chosen before the other for {key}: by something that costs cannot express"
+                    f"{one} and {other} are each chosen before the other for {key}: for a reason that costs cannot express"
                 )
             else:
                 better.setdefault(one, set()).add(other)

@@ -75,7 +75,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
     if not _reproduces(reconciliation, interface, refined):
-        notes.append("these rules alone do not reproduce the log; what it leaves open would have to be known")
+        notes.append("these rules alone do not reproduce the log; it does not show enough")
     added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
     return Learning(refined, added, tuple(notes))
 
@@ -87,9 +87,9 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     """
     delegate = reconciliation.setting.delegate
     if delegate.behind.driver is None:
-        raise LearningError(f"a log of {delegate.name} teaches nothing about a driver: no driver decides which nodes it takes")
+        raise LearningError(f"a log of {delegate.name} shows nothing about a driver: no driver decides which nodes run on it")
     if reconciliation.status == UNEXPLAINED:
-        raise LearningError("nothing can be learned from a log with a difference that remains unexplained")
+        raise LearningError("nothing can be learned from a log with an unexplained difference")
     is_by_lines = (
         reconciliation.account is not None and reconciliation.account.kind == "driver" and reconciliation.evidence == "lines"
     )

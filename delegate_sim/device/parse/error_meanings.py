@@ -43,7 +43,7 @@ _CODES = {
     "ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE": "a buffer for an output is too small",
     "ANEURALNETWORKS_UNAVAILABLE_DEVICE": "the device is not available",
     "ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT": "a deadline was missed; another attempt may succeed",
-    "ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT": "a deadline was missed, as it will be again",
+    "ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT": "a deadline was missed; another attempt will miss it too",
     "ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT": "the device ran out of resources for now",
     "ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT": "the device ran out of resources",
     "ANEURALNETWORKS_DEAD_OBJECT": "the process of the driver has died",
@@ -78,7 +78,7 @@ _MEANINGS = {
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
     FLEX_ERROR: "the model has operators of TensorFlow's own; the application has to link the Flex delegate and apply it",
-    NOT_REGISTERED: "the accelerator is not there, so nothing can be applied to it",
+    NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
 }
 
 
@@ -90,7 +90,7 @@ _FAILURES = (
     ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
     ("load plugin", "a compiler plugin's library could not be loaded, so it compiles nothing"),
-    ("NPU islands", "the compiler plugin would make more partitions than the application allows, so that it compiles nothing"),
+    ("NPU islands", "the compiler plugin would make more partitions than the application allows, so it compiles nothing"),
     ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
     ("initialize", "the vendor's runtime could not be started on this device"),
@@ -113,7 +113,7 @@ _OTHER_ERRORS = (
 
 
 _NOT_CREATED = "not-created"
-_MISSING_DELEGATE = "the delegate is not there on this device, or lacks what it needs; nothing is applied"
+_MISSING_DELEGATE = "the delegate is not available on this device, or lacks a library; nothing is applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class ExplainedError:
 
 _RUNTIME_FAILURES = (
     ("No driver can do", "none of the devices that were chosen takes this operation, so nothing is compiled"),
-    ("getSupportedOperations", "a driver does not say what it takes, so that nothing is given to it"),
+    ("getSupportedOperations", "a driver does not report what it supports, so it gets no operations"),
     ("prepareModelFromCache", "a driver does not take what it compiled before, and compiles again"),
     ("prepareModel", "a driver could not compile a model"),
     ("Invalid Operation", "the runtime's own validation refuses the operation"),

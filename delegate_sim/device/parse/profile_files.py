@@ -18,7 +18,7 @@ from .operator_tables import Row, RunOrder, Summary, row_of
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "a protobuf file of benchmark_model needs the package protobuf (pip install 'delegate-sim[protobuf]')"
-_TIMES_ONLY = "is a result file of benchmark_model, which has times and memory, and nothing of delegates or operators"
+_TIMES_ONLY = "is a result file of benchmark_model, which has only times and memory, not delegates or operators"
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
 _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
@@ -146,7 +146,7 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
     if "runtime_profile" in content or "subgraph_profiles" in content:
         return _of_profile(content.get("runtime_profile", content))
     if "init_profile" in content:
-        raise LogError(f"{path}: has a profile of the initialization alone, and nothing of nodes that ran")
+        raise LogError(f"{path}: has only a profile of the initialization, not of nodes that ran")
     if "latency_metrics" in content or "misc_metrics" in content:
         raise LogError(f"{path}: {_TIMES_ONLY}")
     return None

@@ -104,7 +104,7 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
             "both branches and tf.where",
         ),
         "STABLEHLO_COMPOSITE": (
-            "convert without marking the composite, so that the operators of its body stand in its place",
+            "convert without marking the composite, so that the operators of its body replace it",
             "the body of the composite in its place",
         ),
     }

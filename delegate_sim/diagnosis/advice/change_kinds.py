@@ -29,18 +29,17 @@ _SUGGESTIONS = (
     Suggestion(
         "change-converter-setting",
         "convert with another setting",
-        "set the converter so that it does not write the feature that raises the version of the operator",
+        "choose converter settings that avoid the feature that raises the operator's version",
     ),
     Suggestion(
         "lower-version",
         "convert so that the operator keeps an older version",
-        "nothing in the node needs the version that the file gives it: convert with the converter of the release that the "
-        "delegate was written for",
+        "the node does not need the version in the file: use the converter of the release that the delegate was written for",
     ),
     Suggestion(
         "raise-version",
         "convert so that the operator has a newer version",
-        "the delegate asks for a newer version of the operator than the file has: convert with a newer converter",
+        "the delegate needs a newer version of the operator than the file has: use a newer converter",
     ),
     Suggestion(
         "other-release",
@@ -51,8 +50,7 @@ _SUGGESTIONS = (
     Suggestion(
         "repair-node",
         "repair a node that the CPU refuses",
-        "no runtime prepares the node as the file has it: repair what its kernel refuses where the model is made, and convert "
-        "again",
+        "no runtime can prepare this node: fix in the source model what its kernel refuses, and convert again",
     ),
     Suggestion(
         "register-operator",
@@ -64,21 +62,20 @@ _SUGGESTIONS = (
         "unroll-control-flow",
         "do without loops and branches",
         "unroll loops whose number of steps is known (unroll=True in Keras' recurrent layers), compute both branches and choose "
-        "between them with tf.where, or run the parts as models of their own from the application; what stands in the body of a "
-        "loop or branch is delegated by itself",
+        "between them with tf.where, or run the parts as models of their own from the application; "
+        "nodes in the body of a loop or branch are delegated separately",
     ),
     Suggestion(
         "analyse-source",
-        "analyze the model from before it was compiled",
-        "the node runs on the accelerator that it was compiled for, and nothing can be said of it here: analyze the "
-        "model that went into the compiler",
+        "analyze the model before compilation",
+        "the node runs on the accelerator that it was compiled for, and cannot be simulated: analyze the compiler's input model",
     ),
     Suggestion(
         "avoid-flex",
         "do without TensorFlow's own operators",
-        "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it, and write those layers from "
-        "operators of TensorFlow Lite, or do their work in the application; as it is, the model runs only where the Flex "
-        "delegate is linked (--assume-ops-registered)",
+        "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it. Write those layers with "
+        "TensorFlow Lite operators, or do their work in the application. "
+        "Otherwise the model needs the Flex delegate (--assume-ops-registered)",
     ),
     Suggestion(
         "leave-to-application",
@@ -88,11 +85,11 @@ _SUGGESTIONS = (
     Suggestion(
         "leave-on-cpu",
         "leave it on the CPU",
-        "it stands at the beginning or end of the model already, where it splits nothing: leave it there, or do without it",
+        "it is at the beginning or end of the model, where it splits nothing: leave it there, or do without it",
     ),
     Suggestion(
         "replace-operator",
-        "build the same from operators that the delegate has",
+        "use operators that the delegate has",
         "write the layer in the model's code from operators that the delegate takes, or move it to the beginning or end of the "
         "model, where it does not split the graph",
     ),

@@ -67,13 +67,13 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
             Rewrite("x * sigmoid(1.702 * x), which is not quite the same", ("MUL", "LOGISTIC")),
         ),
         "HARD_SWISH": _of_floats(
-            "x * (relu(x + 3) - relu(x - 3)) / 6; of relu6(x + 3) the converter makes HARD_SWISH again", "ADD", "SUB", "MUL"
+            "x * (relu(x + 3) - relu(x - 3)) / 6; the converter turns relu6(x + 3) into HARD_SWISH again", "ADD", "SUB", "MUL"
         ),
         "L2_NORMALIZATION": _of_floats("x / sqrt(sum(x * x) + epsilon)", "MUL", "SUM", "ADD", "RSQRT"),
         "LEAKY_RELU": _of_floats("relu(x) - slope * relu(-x)", "NEG", "RELU", "MUL", "SUB"),
         "LOG_SOFTMAX": _of_floats(
-            "log(softmax(x) + 1e-7), as of log(softmax(x)) the converter makes LOG_SOFTMAX again; or SOFTMAX alone where only "
-            "the order counts",
+            "log(softmax(x) + 1e-7), as the converter turns log(softmax(x)) into LOG_SOFTMAX again; "
+            "or only SOFTMAX if only the order matters",
             "SOFTMAX", "ADD", "LOG",
         ),
         "MEAN": _of_floats("AVERAGE_POOL_2D and RESHAPE, if it is over height and width", "AVERAGE_POOL_2D", "RESHAPE"),

@@ -53,7 +53,7 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
 
 _REGISTER = "register-operator"
 
-_UNKNOWN = "the result of this change is not known, as the converter writes other nodes for it"
+_UNKNOWN = "the result of this change is not known, as the converter writes other nodes"
 _UNROLLED = (
     "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or run its body as a model of its "
     f"own from the application; {_UNKNOWN}"
@@ -108,9 +108,9 @@ class Wording:
             return special
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return f"the model is converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
+                return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return "shapes are computed when the model runs, although they follow from the sizes that the file gives"
+                return "shapes are computed at run time, although the sizes in the file determine them"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 are = "is" if len(self.operators) == 1 else "are"
                 return f"{_FORMS[subject[0]]}, and {self._ops} {are} taken with {_TAKEN[self.remedy.conversion]}"
@@ -118,7 +118,7 @@ class Wording:
                 return self._not_loaded()
             case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
                 more = ", ..." if len(subject) > 1 + _FINDINGS_TOLD else ""
-                return f"{', '.join(subject[1 : 1 + _FINDINGS_TOLD])}{more}: custom operators that nobody registers"
+                return f"{', '.join(subject[1 : 1 + _FINDINGS_TOLD])}{more}: custom operators that are not registered"
             case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
                 return reason.message
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
@@ -144,9 +144,9 @@ class Wording:
             case ("compiled", op):
                 return f"{op} holds a program that {COMPILED[op]} has made"
             case ("flex",):
-                return f"{self._own_ops}: of TensorFlow's own operators, for which the converter has none of TensorFlow Lite"
+                return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):
-                return f"{self._own_ops}: a loop whose steps are kept in lists"
+                return f"{self._own_ops}: a loop that keeps its steps in lists"
             case ("text",) if self._is_all_text():
                 return "the whole model works on text"
             case ("text",):
@@ -241,8 +241,8 @@ class Wording:
         first = self.model.subgraphs[0]
         inputs = [first.tensors[index] for index in first.inputs if index >= 0]
         return (
-            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, which an older converter may have written for "
-            f"unknown ones: {_HOW_FIXED}"
+            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, because an older converter may have "
+            f"written these for unknown sizes: {_HOW_FIXED}"
         )
 
     def _not_loaded(self) -> str:
@@ -288,7 +288,7 @@ class Wording:
             case ("lists",):
                 return "unroll-control-flow", _UNROLLED
             case ("text",) if self._is_all_text():
-                return "leave-on-cpu", "no delegate works on text, and the model does nothing else: run it without a delegate"
+                return "leave-on-cpu", "delegates do not process text, and the model does nothing else: run it without a delegate"
             case ("text",):
                 return (
                     "leave-to-application",

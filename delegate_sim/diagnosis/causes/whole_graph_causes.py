@@ -33,10 +33,10 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
         OPERATOR_NOT_LOADED.name: "operators that the release loads",
         TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
-        NODE_NOT_LOADED.name: "nodes with the parameters that their operators cannot do without",
-        TENSOR_NOT_LOADED.name: "tensors that the file does not contradict itself about",
-        CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel prepares",
-        OPERATOR_NOT_REGISTERED.name: "custom operators that somebody registers",
+        NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
+        TENSOR_NOT_LOADED.name: "tensors without contradictions in the file",
+        CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
+        OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
     }
 )
 

@@ -41,7 +41,7 @@ def check_writable(model: Model) -> None:
         raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):
-            raise FixError("the model cannot be rewritten: a node reads the tensor that it writes, so the runtime leaves it out")
+            raise FixError("the model cannot be rewritten: a node reads its own output, so the runtime leaves it out")
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
@@ -150,7 +150,7 @@ class _Writer:
             self._set(table, "quantization", quantization_table(tensor))
         if before is None or tensor.sparsity is not before.sparsity:
             if tensor.sparsity is not None:
-                raise FixError("a sparse constant cannot be written anew")
+                raise FixError("a sparse constant cannot be rewritten")
             table.fields.pop("sparsity", None)
         if before is None or tensor.shape_signature != before.shape_signature:
             self._set(table, "shape_signature", None if tensor.shape_signature is None else vector(tensor.shape_signature, "i"))

@@ -47,7 +47,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
     if parameters is None:
         return None
     if not parameters.is_affine:
-        raise FixError("quantization other than affine cannot be written anew")
+        raise FixError("only affine quantization can be rewritten")
     return NewTable(
         "QuantizationParameters",
         {

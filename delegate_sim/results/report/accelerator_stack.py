@@ -31,7 +31,7 @@ _SOC = "soc"
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
 """Custom operators that CompiledModel registers without CPU kernels, so that XNNPACK can run the operators."""
-_GOES_ON = "CompiledModel goes on without the NPU, and only its log says so"
+_GOES_ON = "CompiledModel continues without the NPU; only its log says so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _vendor(stack: Stack) -> str:
 
 def _targets(stack: Stack) -> Iterator[Target]:
     if FALLBACK_OPTION in stack.options:
-        raise OptionError(f"{FALLBACK_OPTION} does not go with accelerators: name the CPU among them, or leave it out")
+        raise OptionError(f"{FALLBACK_OPTION} cannot be combined with accelerators: add cpu to them, or leave it out")
     soc = stack.soc.partition(":")[2]
     for delegate in delegates_of(stack):
         known = option_names(delegate.options)

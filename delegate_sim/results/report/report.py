@@ -140,7 +140,7 @@ class Report(Shown):
 
     def _viewer(self) -> Viewer:
         if self.viewer is None:
-            raise OptionError("this report has no page: analyze() and simulate() return those that have one")
+            raise OptionError("this report has no page: use a report of analyze() or simulate()")
         return self.viewer
 
     def _summary(self) -> Sequence[tuple[str, str]]:

@@ -43,8 +43,8 @@ Side by side
 
 Delegated in A, on the CPU in B: 1 node
   nnapi-operator-version: needs version at most 5
-    hint: nothing in the node needs the version that the file gives it: convert
-      with the converter of the release that the delegate was written for
+    hint: the node does not need the version in the file: use the converter of
+      the release that the delegate was written for
     FULLY_CONNECTED: 1 node [1; in A 0], v2/left, version 9
       version 1 -> 9
 """

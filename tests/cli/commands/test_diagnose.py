@@ -38,8 +38,8 @@ Now
    version if it is fixed: 2
    if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, boundary bytes 96
      -> 64
-   lower-version: nothing in the node needs the version that the file gives it:
-     convert with the converter of the release that the delegate was written for
+   lower-version: the node does not need the version in the file: use the
+     converter of the release that the delegate was written for
    delegate-sim fix rewrites the file: own-versions (exact): 4 of 5 nodes in 2
      kernels
 
@@ -53,9 +53,9 @@ Now
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
      boundary bytes 96 -> 32
    replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
-     0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), of which the
-     converter makes GELU again; or, not quite the same, x * sigmoid(1.702 * x);
-     taken by gpu, mldrift, vx, vx-nxp, xnnpack
+     0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), which the
+     converter turns into GELU again; or, not quite the same, x * sigmoid(1.702
+     * x); taken by gpu, mldrift, vx, vx-nxp, xnnpack
    delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
      rounding): 23 of 24 nodes in 2 kernels
 
@@ -183,7 +183,7 @@ def test_what_would_move(run, chain):
         (["--base", "level=1"], "nnapi has no option 'level'"),
         (
             ["--search", "0"],
-            "a goal is a number of partitions from 1 up, kernels=N with N from 1 up or multiply-adds=P%, not '0'",
+            "a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not '0'",
         ),
         (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
     ],
@@ -202,13 +202,12 @@ simulations)
 
 5 of 5 nodes delegated, 1 partition, 1 delegate kernel, without:
   - ADD at version 4 (operator-version:ADD:4)
-    lower-version: nothing in the node needs the version that the file gives it:
-      convert with the converter of the release that the delegate was written
-      for
+    lower-version: the node does not need the version in the file: use the
+      converter of the release that the delegate was written for
   - GELU is not mapped (operator:GELU)
     replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
-      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), of which
-      the converter makes GELU again; or, not quite the same, x * sigmoid(1.702
+      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), which the
+      converter turns into GELU again; or, not quite the same, x * sigmoid(1.702
       * x); taken by gpu, mldrift, vx, vx-nxp, xnnpack
 """
 

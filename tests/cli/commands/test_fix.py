@@ -101,7 +101,7 @@ def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
 def test_inputs_that_are_not_an_archive(source, run, tmp_path):
     (tmp_path / "x.npz").write_text("text")
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--data", tmp_path / "x.npz")
-    assert (result.exit_code, result.stderr.rstrip().endswith("it is no archive of numpy.savez")) == (2, True)
+    assert (result.exit_code, result.stderr.rstrip().endswith("it is not an archive of numpy.savez")) == (2, True)
 
 
 def test_nothing_is_written_over_an_existing_file(source, run, tmp_path):
@@ -163,7 +163,7 @@ def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, mo
     monkeypatch.setattr(elementwise, "_scalar", lambda work, node, value: work.constant("wrong", "FLOAT32", value * 1.01))
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 2
-    assert "nothing is written, as the rewritten model does not compute the same: its passes are exact, but" in result.stderr
+    assert "nothing is written, because the outputs of the rewritten model differ: its passes are exact, but" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
 
 

@@ -254,7 +254,7 @@ def test_a_log_of_another_model():
     with pytest.raises(ReconcileError, match="the log lists CEIL as node 2 of subgraph 0, which the model does not have"):
         reconcile(chain(*MIXED), log)
     summary = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device(), has_run_order=False))
-    with pytest.raises(ReconcileError, match="subgraph 0 does not have; was the log taken with this model"):
+    with pytest.raises(ReconcileError, match="subgraph 0 does not have; is the log from this model"):
         reconcile(chain(*MIXED), summary)
     found = reconcile(chain(*MIXED), read_log(SYNAP))
     assert found.status == "unexplained"
@@ -305,7 +305,7 @@ def test_a_kernel_that_the_driver_cannot_compile_with_and_without_the_line_of_th
 def test_a_kernel_with_a_number_that_the_model_cannot_have_shows_another_model(node):
     found = reconcile(chain(*["ADD"] * 31), read_log(COMPILATION.format(line="", node=node)))
     assert found.status == "unexplained"
-    assert any(f"node {node}" in note and "was the log taken with this model?" in note for note in found.notes)
+    assert any(f"node {node}" in note and "is the log from this model?" in note for note in found.notes)
 
 
 def test_counts_are_never_negative():
@@ -314,7 +314,7 @@ def test_counts_are_never_negative():
     )
     found = reconcile(chain("ADD", "ADD"), read_log(line))
     assert (found.device.delegated, found.device.on_cpu) == (970, None)
-    assert any("was the log taken with this model?" in note for note in found.notes)
+    assert any("is the log from this model?" in note for note in found.notes)
 
 
 LISTED = """\

@@ -9,7 +9,7 @@ from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.log import read_log
 from tests.support.models import chain_model
 
-QUESTION = "was the log taken with this model?"
+QUESTION = "is the log from this model?"
 
 
 def notes_on(log, *ops, delegate="Created TensorFlow Lite XNNPACK delegate for CPU."):

@@ -131,10 +131,10 @@ def test_what_nothing_is_learned_from():
     with pytest.raises(LearningError, match="take it with --enable_op_profiling=true and --use_xnnpack=false"):
         learned(model, HiddenRule("RELU"), has_run_order=False, has_summary=False)
     log = read_log(write_log(model, Device()).replace("Replacing 2", "Replacing 1"))
-    with pytest.raises(LearningError, match="remains unexplained"):
+    with pytest.raises(LearningError, match="unexplained difference"):
         learn(reconcile(model, log), "device.txt")
     log = read_log("INFO: Explicitly applied GPU delegate, and the model graph will be completely executed by the delegate.\n")
-    with pytest.raises(LearningError, match="a log of gpu teaches nothing about a driver"):
+    with pytest.raises(LearningError, match="a log of gpu shows nothing about a driver"):
         learn(reconcile(model, log), "device.txt")
 
 

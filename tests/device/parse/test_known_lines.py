@@ -75,7 +75,7 @@ CASES = {
         "hexagon",
         "not-created",
         errors=("not-created", "not-created"),
-        words="not there on this device",
+        words="not available on this device",
     ),
     "a Hexagon kernel by the delegate's own count": Case(
         "INFO: TfLiteHexagonDelegate delegate: 70 nodes delegated out of 77 nodes with 4 partitions.\n"

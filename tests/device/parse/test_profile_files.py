@@ -121,7 +121,7 @@ def test_the_text_form_in_a_log():
 def test_a_result_file_has_times_only(tmp_path):
     path = tmp_path / "result.pb"
     path.write_bytes(message("BenchmarkResult").SerializeToString())
-    with pytest.raises(LogError, match=r"result\.pb: is a result file of benchmark_model, which has times"):
+    with pytest.raises(LogError, match=r"result\.pb: is a result file of benchmark_model, which has only times"):
         read_log_file(str(path))
 
 

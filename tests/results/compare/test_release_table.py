@@ -65,7 +65,7 @@ def test_the_release_may_stand_among_the_options(delegate):
     named = delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}, defaults="api").to_dict()
     assert named == delegate_sim.analyze(model, delegate, runtime="litert-2.1.3", defaults="api").to_dict()
     assert named["runs"][0]["runtime"] == "litert-2.1.3"
-    with pytest.raises(OptionError, match=r"two releases are named: litert-2\.2 and litert-2\.1\.3"):
+    with pytest.raises(OptionError, match=r"two releases are given: litert-2\.2 and litert-2\.1\.3"):
         delegate_sim.analyze(model, delegate, {"release": "litert-2.1.3"}, runtime="litert-2.2", defaults="api")
 
 

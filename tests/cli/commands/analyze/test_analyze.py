@@ -36,8 +36,8 @@ On the CPU: 2 nodes, by reason
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: nothing in the node needs the version that the file gives it: convert
-          with the converter of the release that the delegate was written for
+    hint: the node does not need the version in the file: use the converter of
+          the release that the delegate was written for
     ADD: 1 node, version 4 [2]
 
 Partitions
