@@ -21,7 +21,7 @@ from delegate_sim.version import __version__
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.measures import measures_text
-from .elements.paragraphs import paragraph
+from .elements.paragraphs import indented, paragraph
 from .inference import difference_lines
 
 SCHEMA = "delegate-sim/fix/2"
@@ -34,20 +34,20 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     """Yield the text of a fix: the result, the passes, and how much the outputs of the two models differ."""
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
-    yield from _wrapped(_answer(plan, fixed), width, style=_HEADING)
+    yield from paragraph(_answer(plan, fixed), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):
-        yield from _wrapped(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
-        yield from _wrapped(f"before: {_numbers(before)}", width, "    ")
+        yield from indented(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
+        yield from indented(f"before: {_numbers(before)}", width, "    ")
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
-            yield from _wrapped(f"{what}{_numbers(after)}", width, "    ")
+            yield from indented(f"{what}{_numbers(after)}", width, "    ")
     if plan.steps or plan.shapes:
         yield Line("")
         yield Line("Passes", _HEADING)
         graph = plan.model.subgraphs[0]
         for index, shape in plan.shapes.items():
-            yield from _wrapped(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
+            yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
             yield from _step_lines(number, step, width)
     if splits:
@@ -58,10 +58,10 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("Tried and not kept", _HEADING)
         for trial in plan.rejected:
             verdict = "a target would get worse" if trial.is_worse else "gains nothing"
-            yield from _wrapped(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
+            yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
     for reason in plan.not_simulated:
         yield Line("")
-        yield from _wrapped(f"Not simulated: {reason}", width)
+        yield from paragraph(f"Not simulated: {reason}", width)
     if fixed is not None:
         yield Line("")
         if fixed.difference is None:
@@ -73,15 +73,15 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
 def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     split = plan.split
     if split is None:
-        yield from _wrapped("Not split: the last nodes do not stay on the CPU on every target", width, style=_HEADING)
+        yield from paragraph("Not split: the last nodes do not stay on the CPU on every target", width, style=_HEADING)
         return
     ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
-    yield from _wrapped(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
-    yield from _wrapped("besides inputs of the model, it reads these outputs of the first model:", width, "  ")
+    yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
+    yield from indented("besides inputs of the model, it reads these outputs of the first model:", width, "  ")
     for tensor in split.between:
-        yield from _wrapped(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
+        yield from indented(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
 
 
 def _op(node: Node) -> str:
@@ -144,14 +144,10 @@ def _count(number: int) -> str:
 
 
 def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
-    yield from _wrapped(f"{number}. {step.name} ({step.exactness.words}), {counted(step.nodes, 'node')}", width, "  ")
-    yield from _wrapped(step.does, width, "     ")
+    yield from indented(f"{number}. {step.name} ({step.exactness.words}), {counted(step.nodes, 'node')}", width, "  ")
+    yield from indented(step.does, width, "     ")
     for standing in step.standings:
-        yield from _wrapped(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
-
-
-def _wrapped(text: str, width: int, indent: str = "", style: str = "") -> list[Line]:
-    return paragraph(text, width, indent, indent + "  " if indent else "", style=style)
+        yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
 def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:

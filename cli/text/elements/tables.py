@@ -20,6 +20,9 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
     wrapped, so nothing is cut.
     """
     from rich.cells import cell_len  # a character may take two columns of a terminal, or none
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     room = width - indent
     sizes = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
@@ -34,27 +37,16 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
     for column in range(keys + 1, len(sizes)):
         wider = [*groups[-1], column]
         groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]
+    # Without the environment the lines are the same on every terminal and on a pipe.
+    console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
     for number, group in enumerate(groups):
         if number:
             yield Line("")
         unwrapped = [*group[:-1], *right] if fits(group) else ()
-        for line in _laid_out(rows, group, right, unwrapped, room):
-            yield Line(f"{' ' * indent}{line}".rstrip())
-
-
-def _laid_out(
-    rows: Sequence[TableRow], columns: Sequence[int], right: Collection[int], unwrapped: Collection[int], room: int
-) -> Iterator[str]:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, _GAP, 0, 0))
-    for column in columns:
-        grid.add_column(justify="right" if column in right else "left", no_wrap=column in unwrapped, overflow="fold")
-    for row in rows:
-        grid.add_row(*[Text(row[column]) for column in columns])
-    # Without the environment the lines are the same on every terminal and on a pipe.
-    console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
-    for line in console.render_lines(grid, pad=False):
-        yield "".join([segment.text for segment in line])
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        for column in group:
+            grid.add_column(justify="right" if column in right else "left", no_wrap=column in unwrapped, overflow="fold")
+        for row in rows:
+            grid.add_row(*[Text(row[column]) for column in group])
+        for line in console.render_lines(grid, pad=False):
+            yield Line(f"{' ' * indent}{''.join([segment.text for segment in line])}".rstrip())
