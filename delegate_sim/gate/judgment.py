@@ -195,16 +195,17 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
         if run.refusal is not None and code_of(reasons) == run.refusal.code:
             with_graph += 1
             continue
-        change = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
-        more = _changed(changes.get((subgraph.graph.index, index), ()))
-        yield node_finding(code_of(reasons), level, change, subgraph, index, reasons, more)
+        outcome = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
+        changed = _changed(changes.get((subgraph.graph.index, index), ()))
+        yield node_finding(code_of(reasons), level, outcome, subgraph, index, reasons, changed)
     refusal = run.refusal
-    outcome = measure(run).outcome
-    is_worse = with_graph or (outcome in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
+    now = measure(run).outcome
+    is_worse = with_graph or (now in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
     if refusal is not None and is_worse:
         more = f"; {with_graph:,} {'node falls' if with_graph == 1 else 'nodes fall'} back with it" if with_graph else ""
         if refusal.node is not None:
-            more += _changed(changes.get((refusal.subgraph, refusal.node), ()))
+            changed = _changed(changes.get((refusal.subgraph, refusal.node), ()))
+            more += f" (changed: {changed})" if changed else ""
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
         yield Finding(refusal.code, level, f"{refusal.message}{more}", refusal.hint, place)
 
@@ -227,8 +228,7 @@ def _changes_by_node(matching: Matching) -> Mapping[tuple[int, int], Sequence[No
 
 
 def _changed(changes: Sequence[NodeChange]) -> str:
-    words = [f"{change.what} {change.old} -> {change.new}" for change in changes]
-    return f" (changed: {', '.join(words)})" if words else ""
+    return ", ".join([f"{change.what} {change.old} -> {change.new}" for change in changes])
 
 
 def _over_budget(run: Run, now: Measures, compute: ComputeTotals, budgets: Budgets) -> Iterator[Finding]:

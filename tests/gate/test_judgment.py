@@ -54,7 +54,11 @@ def codes(case, level):
 
 
 def statements(case, code):
-    return [finding.statement for finding in case.findings if finding.code == code]
+    return [
+        f"{finding.statement} ({finding.change})" if finding.change else finding.statement
+        for finding in case.findings
+        if finding.code == code
+    ]
 
 
 def other_rules(entry):
@@ -85,7 +89,7 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
         "smaller-multiply-add-share", "nnapi-operator-version",
     ]  # fmt: skip
     assert statements(case, "nnapi-operator-version") == [
-        "fell back to the CPU: version 9; needs version at most 5 (changed: version 1 -> 9)"
+        "fell back to the CPU: version 9; needs version at most 5 (version 1 -> 9)"
     ]
     assert [(change.what, change.old, change.new) for change in case.changes] == [("version", "1", "9")]
     assert case.notes == ()
@@ -94,7 +98,7 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
 def test_a_node_that_was_on_the_cpu_already_is_not_named():
     before, now = chain_model(MIXED), chain_model([*MIXED[:-1], "ADD 4"])
     found = statements(judged(now, entry_of(before)), "nnapi-operator-version")
-    assert found == ["fell back to the CPU: version 4; needs version at most 2 (changed: version 1 -> 4)"]
+    assert found == ["fell back to the CPU: version 4; needs version at most 2 (version 1 -> 4)"]
 
 
 def test_findings_and_changes_beyond_a_limit_are_counted(monkeypatch):

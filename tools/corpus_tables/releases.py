@@ -56,7 +56,7 @@ def sections() -> Iterator[str]:
 
 
 def _flags() -> str:
-    return " ".join([f"--delegate {name}" for name in DELEGATES])
+    return " ".join([f"--delegate {name}" for name in DELEGATES] + ["--verbose"])
 
 
 def _table(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 
-from ...console.layout import node_list
+from ...console.layout import counted, node_list
 from .numbers import with_ranges, without_numbers
 
 LEVELS = (ERROR, WARNING, NOTE)
@@ -14,7 +14,7 @@ _NODES_WIDTH = 40
 
 
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Group findings that differ only in the node and in numbers.
+    """Group findings that differ only in the node, in how the node changed, and in numbers.
 
     Errors come first. Within a level, findings about the whole model come before findings about nodes, and larger groups come
     before smaller groups.
@@ -37,7 +37,22 @@ def finding_text(members: Sequence[Finding]) -> str:
     place = first.location
     nodes = node_list(sorted([member.location.node or 0 for member in members]), _NODES_WIDTH)
     subgraph = f" of subgraph {place.subgraph}" if place.subgraph else ""
-    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {with_ranges([member.statement for member in members])}"
+    statement = with_ranges([member.statement for member in members])
+    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{_changes(members)}"
+
+
+def _changes(members: Sequence[Finding]) -> str:
+    """Return how the nodes of a group changed; changes that differ in more than numbers are counted."""
+    changes: dict[str, list[str]] = {}
+    for member in members:
+        if member.change:
+            changes.setdefault(without_numbers(member.change), []).append(member.change)
+    if not changes:
+        return ""
+    texts = [with_ranges(texts) for texts in changes.values()]
+    if len(texts) > 1:
+        texts = [f"{counted(len(own), 'node')} {text}" for own, text in zip(changes.values(), texts, strict=True)]
+    return f" (changed: {'; '.join(texts)})"
 
 
 def finding_hint(members: Sequence[Finding]) -> str:

@@ -202,7 +202,8 @@ class Wording:
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
                 # If a plugin fails as a whole, no level makes it take operators.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
-                return code, f"{options}: {fails or general}"
+                lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
+                return code, f"{options}{lifted}: {fails or general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
                 return code, self.cases[0].reason.hint or general

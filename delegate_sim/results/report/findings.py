@@ -43,11 +43,14 @@ class Finding:
     hint: str = ""
     location: Location = WHOLE_MODEL
     node_name: str = ""
+    change: str = ""
+    """How the node changed in the model since the baseline; empty if it did not, or if there is no baseline."""
 
     @property
     def message(self) -> str:
-        """The statement as a sentence. If the statement is about a node, the sentence begins with the node's name."""
-        return f"{self.node_name} {self.statement}" if self.node_name else self.statement
+        """The statement as a sentence. If it is about a node, it begins with the node's name and ends with the node's change."""
+        changed = f" (changed: {self.change})" if self.change else ""
+        return f"{self.node_name} {self.statement}{changed}" if self.node_name else self.statement
 
 
 def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
@@ -62,15 +65,16 @@ def node_location(subgraph: SubgraphRun, index: int | None) -> Location:
 
 
 def node_finding(
-    code: str, level: str, outcome: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], more: str = ""
+    code: str, level: str, outcome: str, subgraph: SubgraphRun, index: int, reasons: Sequence[Reason], change: str = ""
 ) -> Finding:
     """Return a finding about a node.
 
-    The statement consists of ``outcome``, which says what happens to the node, the node's reasons, and the text ``more``.
+    The statement consists of ``outcome``, which says what happens to the node, and the node's reasons. ``change`` says how the
+    node changed since the baseline.
     """
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
     why = "; ".join([reason.message for reason in reasons]) or "no delegate is asked about it"
     hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
-    return Finding(code, level, f"{outcome}: {why}{more}", hint, place, node)
+    return Finding(code, level, f"{outcome}: {why}", hint, place, node, change)
