@@ -266,7 +266,12 @@ PASSES = (
         _leaky_relu,
     ),
     _pass(
-        "hard-swish-written-out", "HARD_SWISH", "x * relu6(x + 3) / 6 in ADD, MUL and MUL", _FLOATS, Exactness.ROUNDING, _hard_swish
+        "hard-swish-written-out",
+        "HARD_SWISH",
+        "x * relu6(x + 3) / 6 in ADD, MUL and MUL",
+        _FLOATS,
+        Exactness.ROUNDING,
+        _hard_swish,
     ),
     _pass(
         "gelu-written-out",
