@@ -26,7 +26,7 @@ _HINT = "cyan"
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
     """Return a table with a row for each model and delegate: delegated nodes, the first cause, and the result of fixing it.
 
-    The row of a model that cannot be read says "unreadable". Columns that do not fit form a second table.
+    The row of a model that cannot be read says "unreadable". Columns that do not fit form further tables.
     """
     room = max(_NARROWEST_MODEL, width // 3)
     rows = [_HEADER, *[_row(diagnosis, room) for diagnosis in diagnoses]]

@@ -38,7 +38,7 @@ def overview_lines(report: Report, view: View) -> Iterator[Line]:
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run of one model. If the last columns do not fit, they form a second table."""
+    """Return a table with a row for each run of one model. Columns that do not fit form further tables."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     defaults = DEFAULTS_TEXT[runs[0].target.defaults]
