@@ -75,7 +75,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
     """Return the reason that reports give for a node left out by the limit on the number of partitions."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
-    merge = "merge partitions by removing what splits them"
+    merge = "merge partitions by removing nodes that split them"
     raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
     return Reason(
         PARTITION_LIMIT.name,
@@ -97,7 +97,7 @@ def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
         f"its partition has {nodes}; needs at least {minimum}",
         f"a partition of {nodes}",
         f"at least {minimum} nodes",
-        f"lower {option}, or merge partitions by removing what splits them",
+        f"lower {option}, or merge partitions by removing nodes that split them",
     )
 
 

@@ -108,9 +108,9 @@ MALFORMED_OPERANDS = Kind(
     "malformed-operands",
     Problem.OPERANDS,
     "operand or result missing that the operator cannot do without",
-    "The node has fewer operands or results than its operator needs, or leaves out one that is not optional. The delegate does "
-    "not test it: it would read memory that is not the node's, so that nothing can be said of what it does.",
-    "Convert the model again, or give the node its operands with whatever wrote the file.",
+    "The node has fewer operands or results than its operator needs, or leaves out one that is not optional. The "
+    "delegate does not test this and would read other memory, so its behavior cannot be predicted.",
+    "Convert the model again, or give the node its operands in the program that wrote the file.",
     "give the node the operands that its operator needs",
     is_shared=True,
 )
@@ -192,8 +192,8 @@ ACTIVATION = Kind(
     Problem.ATTRIBUTE,
     "fused activation",
     "The operator cannot apply this fused activation.",
-    "Keep the activation as an operator of its own.",
-    "keep the activation as an operator of its own",
+    "Keep the activation as a separate operator.",
+    "keep the activation as a separate operator",
 )
 QUANTIZATION = Kind(
     "quantization",
@@ -216,8 +216,8 @@ DYNAMIC_TENSORS = Kind(
     "dynamic-tensors",
     Problem.DYNAMIC_SHAPE,
     "dynamic-sized tensor in the graph",
-    "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is known only at run time, the "
-    "runtime refuses the whole graph to every delegate that has not declared that it takes such tensors.",
+    "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is known only at run "
+    "time, the runtime applies only delegates that declare support for such tensors.",
     "Fix the shapes of the model before converting it, so that everything that determines shapes becomes constant. The report "
     "names the tensor, the node that makes it dynamic and, if there is one, the operand that would have to be constant.",
     "fix the shapes of the model before converting it",
@@ -252,7 +252,7 @@ PARTITION_LIMIT = Kind(
     "node's partition is not among them.",
     "Raise the limit if the overhead of more delegate kernels pays off, or remove the refused nodes that split the graph, so "
     "that partitions merge.",
-    "raise the limit, or merge partitions by removing what splits them",
+    "raise the limit, or merge partitions by removing nodes that split them",
     is_shared=True,
 )
 PARTITION_MINIMUM = Kind(
@@ -262,7 +262,7 @@ PARTITION_MINIMUM = Kind(
     "The delegate accepts the node, but leaves partitions with too few nodes to the CPU: handing tensors over would cost more "
     "than such a kernel saves.",
     "Remove the refused nodes that split the graph, so that partitions merge, or lower the minimum.",
-    "lower the minimum, or merge partitions by removing what splits them",
+    "lower the minimum, or merge partitions by removing nodes that split them",
     is_shared=True,
 )
 FLOAT16_DEQUANTIZE = Kind(
@@ -280,8 +280,8 @@ OPERATOR_NOT_LOADED = Kind(
     "operator-not-loaded",
     Problem.RELEASE,
     "operator that the runtime does not load",
-    "Before anything else the runtime looks up each operator that the file lists, in its version, among its own kernels. At the "
-    "first that it does not have it gives up, and the model does not load: whether a delegate would take the node does not "
+    "Before anything else the runtime looks up each operator that the file lists, in its version, among its own "
+    "kernels. If one is missing, the model does not load: whether a delegate would take the node does not "
     "matter, nor whether a node uses the operator at all.",
     "Use a release of the runtime that loads it (delegate-sim releases says which), or convert so that the operator keeps an "
     "older version. An application that registers the operator itself loads the model: say so with --assume-ops-registered.",
@@ -305,7 +305,7 @@ TENSOR_NOT_LOADED = Kind(
     "The file contradicts itself about a tensor: it has neither one scale nor one for each slice, a size below 0, more elements "
     "than can be counted, less data than its shape and type need, or data though it is a variable. The release does not load "
     "the model, whatever a delegate would take.",
-    "Repair the tensor where the model is made: the message says what is wrong with it.",
+    "Repair the tensor in the source of the model: the message says what is wrong with it.",
     "repair the tensor: no release loads the model",
     is_shared=True,
 )
@@ -313,8 +313,8 @@ NODE_NOT_LOADED = Kind(
     "node-not-loaded",
     Problem.MODEL,
     "node whose parameters the runtime does not load",
-    "The node lacks parameters that its operator cannot do without, or has some that the runtime does not know or has no room "
-    "for. No release loads the model, whatever a delegate would take.",
+    "The node lacks parameters that its operator requires, or has parameters that the runtime does not know or has no "
+    "room for. No release loads the model, with any delegate.",
     "Give the node its parameters where the model is made: the message says which.",
     "give the node its parameters: no release loads the model",
     is_shared=True,

@@ -16,7 +16,7 @@ from .kinds import MALFORMED_OPERANDS
 from .number_sets import counted
 from .rule import ACCEPTED, Reason, Verdict
 
-NEEDED = "the operands and results without which the operator does nothing"
+NEEDED = "the operands and results that the operator requires"
 
 _FEWEST: Mapping[tuple[int, int], str] = {
     (0, 1): "HASHTABLE VAR_HANDLE",

@@ -32,7 +32,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "The acceptance rules of many operators do not look at ranks, but the delegate hands tensors over to Core ML with at "
             "most four dimensions. From LiteRT 2.2.0 on a tensor with more makes the kernel fail, and the runtime undoes all "
             "delegation.",
-            "Fold dimensions with a RESHAPE, at least before and after what is delegated.",
+            "Fold dimensions with a RESHAPE, at least before and after the delegated part.",
             "fold dimensions with RESHAPE",
             is_shared=True,
         ),
@@ -43,8 +43,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-value",
             Problem.OPERANDS,
             "padding without its value",
-            "The kernel of a padding with a third operand reads the value of that operand, and so nothing where it is left out: "
-            "the process ends.",
+            "The kernel of a padding with three operands reads the third one. If it is left out, the process crashes.",
             "Use PAD, which has no such operand, or give the value.",
             "use PAD, or give the value",
             is_shared=True,

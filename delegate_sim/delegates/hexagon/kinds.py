@@ -9,8 +9,8 @@ OPERATOR = kinds.OPERATOR.reworded(
 )
 VERSION = kinds.VERSION.reworded(
     title="operator version that is not taken",
-    meaning="Each operator is taken in certain versions only, most in versions 1 and 2. RELU, RSQRT and SQUARED_DIFFERENCE are "
-    "taken in version 2 alone, which is that of int8 operands: with uint8 operands RELU stays on the CPU.",
+    meaning="Each operator is taken in certain versions only, most in versions 1 and 2. RELU, RSQRT and "
+    "SQUARED_DIFFERENCE are taken only in version 2, the version for int8 operands. With uint8 operands RELU stays on the CPU.",
     advice="Convert with int8 activations; or find the feature that raised the version and switch it off in the converter.",
     hint="convert so that the operator has another version",
 )
@@ -18,7 +18,7 @@ KINDS = (
     OPERATOR,
     kinds.RANK.reworded(
         title="more than four dimensions",
-        meaning="No operand or result may have more than four dimensions, whatever the operator, constants included.",
+        meaning="No operand or result of any operator may have more than four dimensions, not even constants.",
         advice="Fold dimensions with a RESHAPE around the operator.",
         hint="fold dimensions with RESHAPE",
     ),

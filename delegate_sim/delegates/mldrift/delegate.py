@@ -75,7 +75,7 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         1,
-        "counts as 1 whatever is given, the partition with the most nodes: it is a constant, which LiteRT has no option for",
+        "always 1, the partition with the most nodes: LiteRT has no option for it",
     ),
     Option(
         "hint_fully_delegated",
@@ -94,7 +94,7 @@ OPTIONS = (
         "build_kernels",
         boolean,
         False,
-        "let the model fail where kernels are known not to be built, instead of showing what is taken and saying that it will",
+        "let the model fail if kernels are known not to be built, instead of only warning",
     ),
 )
 

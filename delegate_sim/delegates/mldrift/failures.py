@@ -24,7 +24,7 @@ HINT_NOT_MET = Kind(
     "hint-not-met",
     Problem.MODEL,
     "hint that the delegate takes the whole model",
-    "The application promised that one delegate takes every node of every subgraph. One that it leaves over fails the model.",
+    "The application promised that one delegate takes every node of every subgraph. If a node is left over, the model fails.",
     "Leave the hint out (hint_fully_delegated), or change the nodes that are refused.",
     "leave the hint out, or change the nodes that are refused",
     is_shared=True,

@@ -84,8 +84,8 @@ DRIVER = Kind(
     "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. A node "
     "stays on the CPU if the driver rejects one of its operations. With sparse or float16 values in the partition, all of its "
     "nodes do.",
-    "Replace the operator with one that the driver takes, or choose another accelerator. The options driver_rejects and driver "
-    "say which operations a driver rejects; nothing else in the simulation knows it.",
+    "Replace the operator with one that the driver takes, or choose another accelerator. The simulation knows which "
+    "operations a driver rejects only from the options driver_rejects and driver.",
     "replace the operator, or use a driver that takes it",
     is_shared=True,
 )

@@ -7,8 +7,7 @@ from ...rules.kinds import Kind, Problem
 
 OPERATOR = kinds.OPERATOR.reworded(
     title="operator that the plugin does not select",
-    meaning="The compiler plugin has a list of operators, and this one is not selected, whatever its types and attributes. It is "
-    "left to the GPU or the CPU.",
+    meaning="The compiler plugin does not select this operator, with any types or attributes. It is left to the GPU or the CPU.",
 )
 COMPOSITE = Kind(
     "composite",
@@ -143,7 +142,7 @@ SOC = _plugin_kind(
     "soc-model",
     Problem.TARGET_LEVEL,
     "SoC that the plugin does not know",
-    "The plugin fails for a SoC that it does not have in its list, before it looks at any node.",
+    "The plugin fails for a SoC that is not in its list, before it looks at any node.",
     "Name a SoC that the plugin knows: its option soc lists them.",
     "name a SoC that the plugin knows",
 )
@@ -169,6 +168,6 @@ ISLANDS = _plugin_kind(
     "more partitions than allowed",
     "With max_partitions set, LiteRT does not keep the largest partitions, as delegates do: a subgraph with more of them is an "
     "error, and nothing of the model runs on the NPU.",
-    "Raise max_partitions, or merge partitions by removing what splits them.",
-    "raise max_partitions, or merge partitions by removing what splits them",
+    "Raise max_partitions, or merge partitions by removing nodes that split them.",
+    "raise max_partitions, or merge partitions by removing nodes that split them",
 )

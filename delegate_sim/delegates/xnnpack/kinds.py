@@ -25,8 +25,8 @@ KINDS = (
     ),
     kinds.OPTIONAL_OPERAND,
     kinds.CONSTANT.reworded(
-        meaning="Weights, biases, axes, shapes and the like must be stored in the model file, or be made from constants by "
-        "DEQUANTIZE or DENSIFY alone. What the runtime computes while it prepares the graph does not count.",
+        meaning="Weights, biases, axes and shapes must be stored in the model file, or computed from constants by "
+        "DEQUANTIZE or DENSIFY only. Values that the runtime computes while it prepares the graph do not count.",
         advice="Make the operand a constant of the model, for example by fixing shapes before converting. For FULLY_CONNECTED "
         "with weights that are computed, set the flag dynamic_fully_connected.",
         hint="make the operand a constant of the model",

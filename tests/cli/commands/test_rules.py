@@ -55,8 +55,8 @@ DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
 Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is known only at run time, the runtime refuses the whole graph to every
-delegate that has not declared that it takes such tensors.
+a tensor is known only at run time, the runtime applies only delegates that
+declare support for such tensors.
 
 What to do: Fix the shapes of the model before converting it, so that everything
 that determines shapes becomes constant. The report names the tensor, the node

@@ -36,7 +36,7 @@ RULES = {
             ATTRIBUTE,
             f"a window of at most {_MAX_WINDOW} x {_MAX_WINDOW}, or padding VALID",
             _large_padded_window,
-            "pad with an operator of its own, or split the pooling",
+            "pad with a separate operator, or split the pooling",
         ),
         NO_ACTIVATION,
         version_in=UP_TO_2,

@@ -151,7 +151,7 @@ def _kind(rule: Rule, words: Words) -> Kind:
         words.problem,
         f"refused by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
         f"The runtime behind the delegate demands: {summary[0].lower()}{summary[1:]}. A call that it refuses fails the whole "
-        "delegate application, in every subgraph, so that the CPU runs everything.",
+        "delegate application, in every subgraph, so the CPU runs everything.",
         words.advice,
         words.hint,
         is_shared=True,

@@ -105,7 +105,7 @@ def test_json(run_json, path):
         (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
         (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),
         (["--accelerators", "gpu,cpu", "--gpu_backend", "opengl"], "mldrift and xnnpack have no flag --gpu"),
-        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "name the CPU among them"),
+        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "add cpu to them"),
     ],
 )
 def test_what_does_not_go_together(run, path, arguments, words):
@@ -135,5 +135,5 @@ def test_plugins_are_imported_only_where_they_are_asked_for(path):
 def test_a_limit_without_an_option_is_not_said_to_have_one(run, tmp_path):
     chain(["ELU", "FLOOR_MOD", "CEIL"]).write(tmp_path / "model.tflite")
     text = " ".join(run("analyze", tmp_path / "model.tflite", "--delegate", "mldrift").stdout.split())
-    assert "hint: merge partitions by removing what splits them" in text
+    assert "hint: merge partitions by removing nodes that split them" in text
     assert "hint: :" not in text
