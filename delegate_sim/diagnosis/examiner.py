@@ -31,6 +31,8 @@ _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Smallest and largest number of cached runs; large models get fewer, since each run holds all of its nodes."""
 _CHANGES_KEPT = 8
 """Number of changed models that are cached in addition to the models of cached runs; the latest are kept."""
+_EFFORT_OF_A_CHANGE = 2
+"""Number of simulations that take as long as changing the model."""
 
 
 @dataclass(frozen=True, slots=True)

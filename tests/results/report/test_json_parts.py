@@ -38,7 +38,9 @@ def test_a_report_is_the_same_as_objects_and_as_text(is_chain):
         else delegate_sim.analyze(path, "nnapi", defaults="api")
     )
     assert report.is_chain is is_chain
-    assert report.to_json() == json.dumps(report.to_dict(), indent=2)
+    text = report.to_json()
+    assert json.loads(text) == report.to_dict()
+    assert "  {\"index\": 0, " in text, "a node is a line"
 
 
 def test_a_report_is_made_run_by_run(monkeypatch):
