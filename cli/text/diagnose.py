@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
@@ -48,9 +48,10 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from indented(text, width, "  ")
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
+    staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     for number, finding in enumerate(shown, 1):
         yield Line("")
-        yield from _finding_lines(number, finding, diagnosis, width, verbose)
+        yield from _finding_lines(number, finding, diagnosis, staying, width, verbose)
     if len(shown) < len(diagnosis.findings):
         yield Line("")
         yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
@@ -68,16 +69,17 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     yield from target_lines(target, width, verbose)
 
 
-def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
+def _finding_lines(
+    number: int, finding: RankedCause, diagnosis: Diagnosis, staying: Collection[tuple[int, int]], width: int, verbose: bool
+) -> Iterator[Line]:
     cause = finding.cause
     words = words_of(diagnosis.target.delegate.name)
     total = diagnosis.total_multiply_adds
     yield from indented(f"{number}. {message(cause.title)}", width, "", _HEADING)
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
-    staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     # A cause that appears only after another cause is fixed may concern nodes that are delegated now.
-    keeps = "keeps" if staying.issuperset(cause.nodes) else "would keep, once another cause is fixed,"
+    keeps = "keeps" if all(key in staying for key in cause.nodes) else "would keep, once another cause is fixed,"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
