@@ -26,6 +26,9 @@ MODEL_EXPLORER = "model-explorer"
 _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON)
 
+_EFFORT_OF_A_DRAWING = 10
+"""Number of simulations that take as long as writing the graph in a format of networkx."""
+
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit", _LOWERED: "text", _LOWERED_JSON: "json"}
 """For each of these export formats, the format to pass to ``write``. Node data is JSON. GraphML is XML, as is ``junit``."""
 
@@ -63,8 +66,11 @@ def command(
             refuse_existing(click.get_current_context(), _file(output, target, is_single=len(targets) == 1))
     model = read_model(one_path(path))
     models = Models([path])
-    affordable = models.affordable(path, targets, Effort(model))
-    texts = [(target, _text(form, model, target)) for target in affordable]
+    effort = Effort(model)
+    texts = []
+    for target in models.affordable(path, targets, effort):
+        effort.spend(_EFFORT_OF_A_DRAWING if form in ("dot", "graphml", "json") else 0)
+        texts.append((target, _text(form, model, target)))
     for target, text in texts:
         if output is None:
             write(text, _MEDIUM.get(form, form))

@@ -27,6 +27,8 @@ _OF_A_NEW_FORM = 25
 
 A form is one combination of operator, version, options and operand properties.
 """
+_LARGE_MODEL = 3500
+"""Number of nodes above which a simulation takes longer per node: a model of twice as many nodes takes four times as long."""
 _USUAL_OPERANDS = 8
 """Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
 _SMALL_CONSTANT = 64
@@ -100,7 +102,9 @@ class Effort:
     @functools.cached_property
     def _cost(self) -> int:
         """The cost of one simulation: the sizes of all nodes, plus one for each subgraph, and more for each form of nodes."""
-        return sum([1 + sum(map(_size, graph.nodes)) for graph in file_graphs(self._model)]) + _WEIGHT_OF_A_FORM * self._forms
+        graphs = file_graphs(self._model)
+        cost = sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+        return cost * max(sum([len(graph.nodes) for graph in graphs]), _LARGE_MODEL) // _LARGE_MODEL
 
     @functools.cached_property
     def _forms(self) -> int:
