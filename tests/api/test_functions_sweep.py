@@ -49,7 +49,7 @@ def test_the_best_model_is_written(source, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"best_for": "nnapi"}, "give both"),
+        ({"best_for": "nnapi"}, "best_for and output go together"),
         ({"settings": "int9"}, "there is no quantization 'int9'"),
         ({"shapes": {"x": (0,)}}, "a shape is"),
         ({"all": 1}, "all is true or false"),
