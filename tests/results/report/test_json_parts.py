@@ -40,7 +40,7 @@ def test_a_report_is_the_same_as_objects_and_as_text(is_chain):
     assert report.is_chain is is_chain
     text = report.to_json()
     assert json.loads(text) == report.to_dict()
-    assert "  {\"index\": 0, " in text, "a node is a line"
+    assert '  {"index": 0, ' in text, "a node is a line"
 
 
 def test_a_report_is_made_run_by_run(monkeypatch):
