@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from delegate_sim.results.target_totals import TargetTotals
 from delegate_sim.scan.questions import VIEWS, Result, ask
+from delegate_sim.scan.target_totals import TargetTotals
 from delegate_sim.scan.totals import totals_of
 
 from ..console.layout import counted, message

@@ -17,7 +17,7 @@ from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import OpRule
 
 from ..console.output_file import output_option
-from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result, write_text
+from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result, write_to
 from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
 from ..options.targets import ONE_DELEGATE_OPTION
@@ -74,7 +74,7 @@ def command(
         return
     rules = _all_rules(book) if op is None else _rule_for(book, op)
     if form == "markdown":
-        write_text(rules_markdown(chosen, options, rules, is_whole=op is None), form, output)
+        write_to(rules_markdown(chosen, options, rules, is_whole=op is None), form, output)
     else:
         text = rules_text(chosen, options, rules, width())
         write_result(form, output, lambda: rules_entry(chosen, options, rules), lambda: _lines(text))

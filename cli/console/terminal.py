@@ -156,18 +156,18 @@ def write_result(
     Raises ClickException if the file cannot be written.
     """
     if form == "csv" and sheet is not None:
-        write_text(sheet(), "text", output)
+        write_to(sheet(), "text", output)
     elif form == "json":
         import json
 
-        write_text(json.dumps(entry(), indent=2, default=str) + "\n", form, output)
+        write_to(json.dumps(entry(), indent=2, default=str) + "\n", form, output)
     elif output is None:
         write_lines(lines())
     else:
         write_file(output, plain(lines()))
 
 
-def write_text(text: str, form: str, output: str | None) -> None:
+def write_to(text: str, form: str, output: str | None) -> None:
     """Write a text to a file, or to standard output if ``output`` is None. Raises ClickException if writing fails."""
     if output is None:
         write(text, form)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from delegate_sim.results.target_totals import TargetTotals
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
+from delegate_sim.scan.target_totals import TargetTotals
 from delegate_sim.scan.totals import Totals
 
 from ..console.layout import counted, message, share

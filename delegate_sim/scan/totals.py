@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..results.target_totals import TargetTotals
 from .journal import ScanRows
 from .output import format_for
 from .schema import RUNS, names
+from .target_totals import TargetTotals
 
 _MOST_ERRORS = 5
 _MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")

@@ -188,7 +188,7 @@ def test_text_has_a_table_beyond_three_models(run, folder):
     (folder / "models" / "broken.tflite").write_bytes(b"no model")
     result = run("analyze", "models", *VX, COLUMNS="140")
     assert result.exit_code == 2
-    assert [line.split()[:3] for line in result.stdout.splitlines()[1:7]] == [
+    assert [line.split()[:3] for line in result.stdout.splitlines()[2:8]] == [
         ["model", "delegate", "delegated"],
         ["a.tflite", "vx", "75"],
         ["sub/b.tflite", "vx", "75"],

@@ -1,4 +1,4 @@
-"""What a diagnosis says it left out."""
+"""The hypothetical changes that a diagnosis reports as left out."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summar
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import best_verdict
-from delegate_sim.results.target_totals import TargetTotals
+from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line

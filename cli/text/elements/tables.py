@@ -36,7 +36,7 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
     groups = [[*range(len(sizes))][: keys + 1]]
     for column in range(keys + 1, len(sizes)):
         wider = [*groups[-1], column]
-        groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]
+        groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]  # bounded: the columns of a table
     # Without the environment the lines are the same on every terminal and on a pipe.
     console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
     for number, group in enumerate(groups):
@@ -48,5 +48,6 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
             grid.add_column(justify="right" if column in right else "left", no_wrap=column in unwrapped, overflow="fold")
         for row in rows:
             grid.add_row(*[Text(row[column]) for column in group])
+        before = " " * indent  # bounded: by the callers
         for line in console.render_lines(grid, pad=False):
-            yield Line(f"{' ' * indent}{''.join([segment.text for segment in line])}".rstrip())
+            yield Line(f"{before}{''.join([segment.text for segment in line])}".rstrip())

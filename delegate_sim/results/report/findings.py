@@ -44,7 +44,7 @@ class Finding:
     location: Location = WHOLE_MODEL
     node_name: str = ""
     change: str = ""
-    """How the node changed in the model since the baseline; empty if it did not, or if there is no baseline."""
+    """The change of the node since the baseline, as text. Empty if it is unchanged, or if there is no baseline."""
 
     @property
     def message(self) -> str:

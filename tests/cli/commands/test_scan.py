@@ -63,7 +63,7 @@ def test_an_internal_error_on_one_model_decides_the_exit_code(zoo, monkeypatch, 
         (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
         (("zoo", "-o", "z.csv", "--option", "nothing=1"), "npu-samsung has an option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
-        (("empty", "zoo", "-o", "z.csv"), "empty: holds no model"),
+        (("empty", "zoo", "-o", "z.csv"), "empty: contains no model"),
         (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
     ],
 )

@@ -50,7 +50,7 @@ def test_whatif(run_json, model):
 
 
 def test_the_former_name_of_the_argument_is_accepted_with_a_warning(model):
-    with pytest.warns(DeprecationWarning, match="own_resolver is called assume_ops_registered now"):
+    with pytest.warns(DeprecationWarning, match="own_resolver is now called assume_ops_registered"):
         assert delegate_sim.diagnose(model, own_resolver=True, defaults="api").now.measures.outcome == "delegated"
     with pytest.raises(delegate_sim.OptionError, match="give only one of them"):
         delegate_sim.diagnose(model, own_resolver=True, assume_ops_registered=True, defaults="api")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ..delegates.registry import PLUGIN_NAMES
 from ..foundation.printable import counted
-from .report.measures import TAKEN
-from .report.verdict import share_text
+from ..results.report.measures import TAKEN
+from ..results.report.verdict import share_text
 
 _MOST_IN_WORDS = 3
 """The largest number of targets that have a sentence each."""
