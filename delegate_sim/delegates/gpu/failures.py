@@ -277,18 +277,6 @@ _WORDINGS = (
             is_shared=True,
         ),
     ),
-    FailureWording(
-        "has a tensor with a batch of {found}, where the first tensor of the partition has a batch of {wanted}",
-        Kind(
-            "gpu-build-batch",
-            Problem.SHAPE,
-            "tensors of different batch sizes with OpenGL",
-            "OpenGL takes a partition only if the first dimension of all its tensors is the same. OpenCL has no such limit.",
-            "Give all inputs the same batch size, or use OpenCL.",
-            "give all tensors the same batch size, or use OpenCL",
-            is_shared=True,
-        ),
-    ),
 )
 
 WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording in _WORDINGS}

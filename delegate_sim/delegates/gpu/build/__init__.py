@@ -30,13 +30,8 @@ def _parser_of(view: NodeView) -> Parser:
     return parsers[view.op]
 
 
-def build_partition(
-    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST, needs_one_batch: bool = False
-) -> KernelFailure | None:
-    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds.
-
-    If ``needs_one_batch`` is true, all values must have the same batch size, as OpenGL requires.
-    """
+def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
+    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds."""
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
@@ -45,21 +40,31 @@ def build_partition(
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
-        if needs_one_batch:
-            _check_batches(model, values, graph, subset)
     except BuildError as error:
         node = current if error.node is None else error.node
         return kernel_failure(error.code, node, error.tensor, **error.found)
     return None
 
 
-def _check_batches(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
-    """Raise BuildError if values differ in their batch size from the first one (``CheckBatchSizeForAllValues``)."""
-    given = [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant]
+def different_batches(
+    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST
+) -> tuple[int, int] | None:
+    """Return two different batch sizes in the model of a partition; None if there is only one, or if the model cannot be built.
+
+    OpenGL requires that all values have the same batch size (``CheckBatchSizeForAllValues``).
+    """
+    model, values = GpuModel(), Values(graph, allow_quant_ops, release)
+    try:
+        _add_boundary(model, values, graph, subset)
+        for index in subset.nodes:
+            _add_node(model, values, graph.view(graph.nodes[index]))
+        clean_up(model, graph)
+        given = [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant]
+    except BuildError:
+        return None
     known = [*given, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
-    for value in known:
-        if value.shape[0] != known[0].shape[0]:
-            raise BuildError("gpu-build-batch", value.tensor, found=value.shape[0], wanted=known[0].shape[0])
+    sizes = [*dict.fromkeys(value.shape[0] for value in known)]
+    return (sizes[0], sizes[1]) if len(sizes) > 1 else None
 
 
 def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
