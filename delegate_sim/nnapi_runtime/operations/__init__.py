@@ -28,6 +28,7 @@ from . import (
     recurrent,
     reduction,
     reshaping,
+    resizing,
     slicing,
 )
 from .signature import OperationRule, OperationView
@@ -50,6 +51,7 @@ OPERATIONS: dict[int, OperationRule] = {
     **recurrent.RULES,
     **reduction.RULES,
     **reshaping.RULES,
+    **resizing.RULES,
     **slicing.RULES,
 }
 
