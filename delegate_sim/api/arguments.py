@@ -156,9 +156,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
     own = {key: value for key, value in given.items() if key not in _PLACES}
     for key in own:
         if key not in known:
-            raise OptionError(
-                f"{delegate.name} has no option {key!r}; what can change is {', '.join([*_PLACES, *sorted(known)])}"
-            )
+            raise OptionError(f"{delegate.name} has no option {key!r}; you can change {', '.join([*_PLACES, *sorted(known)])}")
     kept = canonical_names(
         delegate.name, delegate.options, {key: value for key, value in (options or {}).items() if key in known}
     )

@@ -81,7 +81,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
             unpacked += len(content)
             if unpacked > raised(_MOST_UNPACKED):
                 most = raised(_MOST_UNPACKED) >> 20
-                raise BundleError(f"holds bundles of more than {most:,} MiB: unpack it first{how_to_raise()}")
+                raise BundleError(f"holds nested bundles of more than {most:,} MiB in total: unpack it first{how_to_raise()}")
             waiting.append(((*names, member.name), iter(_Opened(content, member.name).by_name.values())))
 
 

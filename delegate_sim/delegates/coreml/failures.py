@@ -44,8 +44,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-value",
             Problem.OPERANDS,
             "padding without its value",
-            "The kernel of a PADV2 reads the third operand, the padding value. If the node leaves this operand out, the "
-            "process crashes.",
+            "If a padding operator has three operands, the kernel reads the third one, the padding value. If the node leaves "
+            "it out, the process crashes.",
             "Use PAD, which has no such operand, or give the node a padding value.",
             "use PAD, or give the node a padding value",
             is_shared=True,

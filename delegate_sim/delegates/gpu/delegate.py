@@ -47,7 +47,7 @@ def operators(value: Any) -> tuple[str, ...]:
     op_names = tuple(name.upper() for name in names(value))
     for name in op_names:
         if name not in known:
-            raise ValueError(f"takes builtin operators, and {name!r} is not one")
+            raise ValueError(f"takes names of builtin operators, but {name!r} is none")
     return op_names
 
 
@@ -179,7 +179,7 @@ def _batch_warnings(decision: Decision, options: OptionValues, release: Release)
         if sizes is not None:
             yield (
                 f"subgraph {decision.graph.index}: the partition that begins with node {subset.nodes[0]} has tensors with "
-                f"batches of {sizes[0]:,} and {sizes[1]:,}; OpenGL rejects it on a device, OpenCL does not"
+                f"batches of {sizes[0]:,} and {sizes[1]:,}; on a device, OpenGL rejects this partition, but OpenCL does not"
             )
 
 
