@@ -20,7 +20,7 @@ def _strides_over_filter(node: NodeView) -> str | None:
     options = node.options
     if options.stride_w <= options.filter_width and options.stride_h <= options.filter_height:
         return None
-    return f"strides {options.stride_h}x{options.stride_w} over filter {options.filter_height}x{options.filter_width}"
+    return f"strides {options.stride_h}x{options.stride_w} and filter {options.filter_height}x{options.filter_width}"
 
 
 _POOLING = (
