@@ -24,42 +24,49 @@ RUNS = "runs"
 CAUSES = "causes"
 
 _KEY = (
-    Column("model", TEXT, "the model's path, address in a bundle, or URL"),
-    Column("target", TEXT, "the target as the command line takes it"),
+    Column("model", TEXT, "the model's path, its address in a bundle, or its URL"),
+    Column("target", TEXT, "the target, written as on the command line"),
 )
 RUN_COLUMNS = (
     *_KEY,
     Column("sha256", TEXT, "the digest of the model's content"),
-    Column("size", INTEGER, "bytes of the model"),
+    Column("size", INTEGER, "the size of the model in bytes"),
     Column("delegate", TEXT, "the delegate's name"),
     Column("runtime", TEXT, "the release of the runtime"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
-    Column("error", TEXT, "why there is no answer; the columns after it are then absent"),
-    Column("outcome", TEXT, "delegated, none, refused or restored, with a note where the model cannot run at all"),
-    Column("nodes", INTEGER, "nodes of all subgraphs"),
-    Column("delegated_nodes", INTEGER, "those that the delegate takes"),
-    Column("delegated_share", NUMBER, "their share of nodes, from 0 to 1; 0 if the delegate fails or the model does not run"),
-    Column("partitions", INTEGER, "partitions, as the runtime counts them"),
-    Column("delegate_kernels", INTEGER, "those that are the delegate's"),
-    Column("border_bytes", INTEGER, "bytes into and out of the delegate's kernels in one inference"),
-    Column("multiply_adds", INTEGER, "multiply-adds of one inference"),
-    Column("delegated_multiply_adds", INTEGER, "those in nodes that the delegate takes"),
-    Column("multiply_add_share", NUMBER, "their share of multiply-adds, likewise; absent for a model without multiply-adds"),
+    Column("error", TEXT, "why there is no result; if it is set, the following columns are empty"),
+    Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
+    Column("nodes", INTEGER, "the number of nodes in all subgraphs"),
+    Column("delegated_nodes", INTEGER, "the number of delegated nodes"),
+    Column(
+        "delegated_share", NUMBER, "the share of delegated nodes, from 0 to 1; 0 if the delegate fails or the model does not run"
+    ),
+    Column("partitions", INTEGER, "the number of partitions, as the runtime counts them"),
+    Column("delegate_kernels", INTEGER, "the number of partitions that run on the delegate"),
+    Column("border_bytes", INTEGER, "the bytes that enter and leave the delegate's kernels in one inference"),
+    Column("multiply_adds", INTEGER, "the multiply-adds of one inference"),
+    Column("delegated_multiply_adds", INTEGER, "the multiply-adds of delegated nodes"),
+    Column(
+        "multiply_add_share",
+        NUMBER,
+        "the share of delegated multiply-adds, from 0 to 1; 0 if the delegate fails or the model does not run; empty for a "
+        "model without multiply-adds",
+    ),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
-    Column("refusal_code", TEXT, "the code of what refuses the whole graph"),
+    Column("refusal_code", TEXT, "the code of the refusal of the whole graph"),
     Column("refusal", TEXT, "what it says"),
-    Column("log_line", TEXT, "the first line that the runtime prints of it"),
+    Column("log_line", TEXT, "the first log line of the runtime about this refusal"),
 )
 CAUSE_COLUMNS = (
     *_KEY,
     Column("code", TEXT, "the code of a reason (delegate-sim explain CODE)"),
-    Column("problem", TEXT, "what kind of problem it is: operator, operator-version, driver, type, rank and so on"),
-    Column("operator", TEXT, "the operator of the nodes that have it"),
-    Column("nodes", INTEGER, "how many nodes stay on the CPU with it as their first reason"),
+    Column("problem", TEXT, "the kind of problem: operator, operator-version, driver, type, rank and so on"),
+    Column("operator", TEXT, "the operator of the nodes with this reason"),
+    Column("nodes", INTEGER, "how many nodes with this operator stay on the CPU with this code as their first reason"),
     Column("operator_nodes", INTEGER, "how many nodes of this operator the model has"),
-    Column("multiply_adds", INTEGER, "the multiply-adds of those that stay on the CPU"),
-    Column("reason", TEXT, "what it says of one of them"),
-    Column("change", TEXT, "what to change, where that is known"),
+    Column("multiply_adds", INTEGER, "the multiply-adds of the nodes that stay on the CPU"),
+    Column("reason", TEXT, "the text of the reason for one of these nodes"),
+    Column("change", TEXT, "what to change, if known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 

@@ -123,7 +123,8 @@ class Wording:
                 return reason.message
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
                 features = " and ".join([FEATURES[code].title for code in subject])
-                return f"{self._ops}: {features} raises the version"
+                raises = "a newer feature raises" if len(subject) == 1 else "newer features raise"
+                return f"{self._ops}: {raises} the version: {features}"
             case Problem.OPERATOR_VERSION:
                 return f"{self._ops} at version {subject[-1]}"
             case Problem.DRIVER if reason.kind == OF_RUNTIME:

@@ -14,14 +14,14 @@ _O = OperationType
 RESIZE_SIZES = operation_rule(
     "resize-sizes",
     Concern.TYPES,
-    "Width and height of a resize are both sizes or both scales.",
+    "The width and the height of a resize are both sizes, or both scales.",
     "ResizeImageOps.cpp: resize_image::validate",
 )
 
 
 def _resize_sizes(view: OperationView) -> Violation | None:
     width, height = view.inputs[1].type, view.inputs[2].type
-    return None if width == height else Violation("type of input 1", _T(width).name, f"that of input 2, {_T(height).name}")
+    return None if width == height else Violation("type of input 1", _T(width).name, f"the type of input 2, {_T(height).name}")
 
 
 def _resize_scale_level(view: OperationView) -> int:

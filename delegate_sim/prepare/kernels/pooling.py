@@ -22,5 +22,5 @@ def prepare_pool_2d(node: KernelNode) -> None:
     if output_width is not None:
         output_height = output_size(padding, height, options.filter_height, options.stride_h)
     if node.op == "L2_POOL_2D":
-        node.ensure(source.type not in ("UINT8", "INT8"), "there is no quantized L2 pooling")
+        node.ensure(source.type not in ("UINT8", "INT8"), "L2 pooling does not support quantized types")
     node.resize(result, (batches, output_height or 0, output_width or 0, channels))

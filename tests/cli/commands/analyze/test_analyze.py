@@ -212,7 +212,7 @@ def long_model() -> ModelBuilder:
 def test_long_lists_are_cut(run, tmp_path):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
-    assert lines[-7] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
+    assert lines[-7] == "  ... and 70 more partitions, none of them larger (--verbose lists all)"
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
@@ -477,7 +477,9 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert lines[2] == own
     assert whole in lines[3]
     (told,) = [line for line in lines if line.startswith("  partitions ")]
-    assert told.endswith("; yielding also counts partitions on the CPU, the delegate's own line does not")
+    assert told.endswith(
+        " (the runtime's line, with \"yielding\", also counts partitions on the CPU; the delegate's own line does not)"
+    )
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
     assert "yielding counts" not in without
 
