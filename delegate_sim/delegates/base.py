@@ -70,7 +70,7 @@ class Delegate:
     accelerator: Accelerator = Accelerator()
     """Differences between the delegate's behavior under LiteRT's CompiledModel and under the interpreter."""
     live: LiveTraits | None = None
-    """How the real delegate runs on this host; None if the host cannot run it."""
+    """The way to run the real delegate on this host; None if the host cannot run it."""
     is_live_only: bool = False
     """Whether closed-source code decides which nodes are supported. Such a delegate can be run, but not simulated."""
     is_plugin: bool = False

@@ -99,8 +99,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "regressions": Question(
-        "models of which less is delegated than in an earlier scan, that need more kernels, or that no longer run; needs two "
-        "scans",
+        "models that delegate less than in an earlier scan, need more kernels, or no longer run; needs two scans",
         f"""
         WITH was AS (SELECT DISTINCT target, runtime FROM before_runs), is_now AS (SELECT DISTINCT target, runtime FROM runs),
         compared AS (

@@ -166,7 +166,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
             "missing bias operand",
             "The node has only two operands. A node that has three operands, but omits the third (index -1), does not have "
             "this feature.",
-            "Give the layer a bias (use_bias=True), if necessary of zeros.",
+            "Give the layer a bias (use_bias=True). It may be all zeros.",
         ),
         "keep-num-dims": Explanation(
             "result with more than 2 dimensions",
