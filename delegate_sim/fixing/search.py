@@ -47,7 +47,7 @@ class Trial:
     exactness: Exactness
     standings: tuple[Standing, ...]
     is_worse: bool
-    """True if the pass would make the result worse on any target."""
+    """True if the pass would make the result on any target worse."""
 
 
 @dataclass(frozen=True, slots=True)

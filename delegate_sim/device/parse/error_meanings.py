@@ -70,12 +70,10 @@ _CALLS = (
 )
 """API calls, as (words from the delegate's description of the call, name of the function, stage in which the call is made)."""
 _MEANINGS = {
-    DYNAMIC_ERROR: (
-        "the delegate does not accept a graph in which the shape of a tensor is known only at run time; nothing is delegated"
-    ),
-    IMMUTABLE_ERROR: "another delegate had already been applied to the interpreter; the real cause is the error before this one",
-    KERNEL_ERROR: "the delegate's kernel for a partition failed when it was created; the error before this one says why",
-    BUILD_ERROR: "the device's driver could not compile a program that the delegate had generated",
+    DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
+    IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
+    KERNEL_ERROR: "the delegate's kernel of a partition failed when it was made; the error before it says why",
+    BUILD_ERROR: "the device's driver could not compile a program that the delegate made",
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
@@ -163,12 +161,10 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     values = error.values
     if error.kind == BUILTIN_ERROR:
         version = f" in version {values['version']}" if "version" in values else ""
-        return (
-            f"the runtime has no {values['op']}{version}: the runtime is older than the model, or was built without this operator"
-        )
+        return f"the runtime has no {values['op']}{version}: it is older than the model, or was built without this operator"
     if error.kind == CUSTOM_ERROR:
         known = other_name(values["op"])
-        needs = f"; this operator is a compiled part of the model, and needs {known}" if known else ""
+        needs = f"; it stands for a compiled part of the model, and needs {known}" if known else ""
         return f"the runtime has no custom operator {values['op']}: the application did not register it{needs}"
     if error.kind == CALL_ERROR:
         return f"the delegate's library returned {values['code']} from {values['call']}"
@@ -204,7 +200,7 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if delegate_named(op) is None:
         known = other_name(op)
-        why = f"{op} is of {known}" if known else "the error before this one, if there is one, says why"
+        why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
         return f"node {node} could not {stage}; {why}"
     totals = [replacement.total for replacement in log.replacements if replacement.kernel == op and replacement.total is not None]
     if not totals:
@@ -217,11 +213,11 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         ]
     if totals and node >= totals[-1]:
         return (
-            f"node {node} is the delegate's kernel {node - totals[-1] + 1} (the model's {totals[-1]} nodes are counted from "
-            f"0, and the kernels follow); it could not {stage}"
+            f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
+            f"and kernels follow; it could not {stage}"
         )
     return (
-        f"node {node} is a kernel of the delegate (kernels follow the model's nodes, so the model has at most {node} nodes); "
+        f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
         f"it could not {stage}"
     )
 
