@@ -185,7 +185,7 @@ def test_what_would_move(run, chain):
             ["--search", "0"],
             "a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not '0'",
         ),
-        (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
+        (["--search", "1", "--accept", "GELU"], "--search can be combined only with options of the delegate"),
     ],
 )
 def test_suppositions_that_cannot_be(run, chain, arguments, fault):

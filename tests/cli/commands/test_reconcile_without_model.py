@@ -73,7 +73,7 @@ def test_a_log_that_says_nothing(run, tmp_path):
     path.write_text("hello\n")
     result = run("explain", "--log", path)
     assert result.exit_code == 2
-    assert "says nothing about a delegate" in result.stderr
+    assert "has no lines about a delegate" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -58,7 +58,7 @@ Failed to apply NNAPI delegate.
           operators from constants, not from the SHAPE of a tensor
 
           Coverage
-  nodes             1 total, 0 delegated: the delegate is not asked about them
+  nodes             1 total, 0 delegated: these nodes are not offered to the delegate
           """
 
 RESTORED = """\
@@ -166,7 +166,7 @@ def test_each_subgraph_has_a_heading(run, tmp_path):
     assert lines[lines.index("All 2 subgraphs") + 1] == "  nodes             2 total, 1 delegated (50 %), 1 delegate kernel"
     assert "Subgraph 0 (first)" in lines
     skipped = lines[lines.index("Subgraph 1 (VALIDATION:second)") :]
-    assert skipped[2] == "  nodes             1 total, 0 delegated: the delegate is not asked about them"
+    assert skipped[2] == "  nodes             1 total, 0 delegated: these nodes are not offered to the delegate"
 
 
 def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
@@ -487,18 +487,24 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--delegate", "nnapi"), "An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (
+            ("--delegate", "nnapi"),
+            "An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
+        ),
         (("--delegate", "gpu"), ""),
         (("--delegate", "nnapi", "--defaults", "api"), ""),
         (("--delegate", "nnapi", "--max_delegated_partitions=0"), ""),
-        ((), "nnapi: An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (
+            (),
+            "nnapi: An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
+        ),
     ],
 )
 def test_another_result_with_the_defaults_of_the_api_is_named(run, tmp_path, arguments, sentence):
     path = tmp_path / "model.tflite"
     chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
     text = run("analyze", path, *arguments, COLUMNS="120").stdout
-    assert ([line for line in text.splitlines() if "An app with the API's defaults" in line] or [""])[0] == sentence
+    assert ([line for line in text.splitlines() if "An application that uses the API's defaults" in line] or [""])[0] == sentence
     assert "--defaults" not in arguments or "Target: nnapi on litert-2.3 with the API's defaults" in text
 
 
