@@ -55,7 +55,7 @@ def test_the_best_model_is_written(source, tmp_path):
         ({"all": 1}, "all must be True or False"),
         ({"delegates": []}, "no delegate is given"),
         ({"delegates": "none"}, "none"),
-        ({"data": "none.npz"}, "there is no such data"),
+        ({"data": "none.npz"}, "does not exist"),
         ({"best_for": "gpu", "output": "x.tflite"}, "there is no target 'gpu'"),
     ],
 )

@@ -97,7 +97,7 @@ def test_images_become_numbers_up_to_one(shape):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: "absent.npz", "absent.npz: there is no such data"),
+        (lambda: "absent.npz", "absent.npz: does not exist"),
         (lambda: ".", ".: the folder has no images"),
         (lambda: open("a.npz", "w").close() or "a.npz", "a.npz: cannot be read as a .npz file"),
         (lambda: "absent:data", "absent:data: there is no module 'absent'"),

@@ -231,7 +231,7 @@ def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
         places = ", ".join([str(view.node.index) for view in batched[:_NODES_TOLD]])
         more = f" and {len(batched) - _NODES_TOLD:,} more" if len(batched) > _NODES_TOLD else ""
         yield (
-            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}):on a device, the OpenCL "
+            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}): on a device, the OpenCL "
             "kernel of this operator could not be built (https://github.com/google-ai-edge/LiteRT/issues/8459). A batch of 1 "
             "works"
         )

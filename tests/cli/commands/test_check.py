@@ -93,7 +93,7 @@ def test_the_explanation_in_text(gated, run):
         "note: the target changed since the baseline: --driver-rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
         "error: worse-outcome: outcome: delegated -> refused",
         "dynamic-tensors: tensor ",
-        "made so by node 1 (RESHAPE), because its input tensor 1 (shape) is not constant; 3 nodes fall back for this reason (changed: "
+        "because of node 1 (RESHAPE), whose input tensor 1 (shape) is not constant; 3 nodes fall back for this reason (changed: "
         "input 1 constant INT32[2] -> computed)",
         "RESHAPE (node 1, flat): input 1 constant INT32[2] -> computed",
     ):
@@ -379,7 +379,7 @@ def test_an_error_of_the_tool_itself(gated, run, monkeypatch):
     [
         ("sarif", "takes FORMAT=FILE, not 'sarif'"),
         ("sarif=", "takes FORMAT=FILE, not 'sarif='"),
-        ("xml=a", "there is no format 'xml'; known are text, json"),
+        ("xml=a", "there is no format 'xml'; the formats are text, json"),
     ],
 )
 def test_reports_that_cannot_be_asked_for(gated, run, report, fault):

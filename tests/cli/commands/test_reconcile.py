@@ -200,7 +200,7 @@ def test_a_log_of_another_model_says_so_first(run, chain, device_log):
     path = device_log()
     path.write_text(path.read_text().replace("out of 6 node", "out of 7 node"))
     assert run("reconcile", chain, "--log", path).stdout.startswith(
-        "the log's line counts 7 nodes, and the model has 6; is the log"
+        "the log's line counts 7 nodes, but the model has 6; is the log"
     )
 
 

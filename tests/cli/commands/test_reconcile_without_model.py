@@ -88,7 +88,7 @@ def test_a_binary_file(run, tmp_path):
 def test_the_run_that_is_reconciled(run, chain):
     last = run("reconcile", chain, "--log", LOGS / "several_models.log")
     assert "Replacing 12 node(s)" in last.stdout
-    assert "the last is taken" in last.stdout
+    assert "the last is used" in last.stdout
     assert "Replacing 30 node(s)" in run("reconcile", chain, "--log", LOGS / "several_models.log", "--run", "1").stdout
 
 

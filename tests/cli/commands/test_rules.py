@@ -50,13 +50,13 @@ DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
 Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is known only at run time, the runtime applies only delegates that
+a tensor is then known only at run time, the runtime applies only delegates that
 declare support for such tensors.
 
 What to do: Fix the shapes of the model before converting it, so that everything
-that determines shapes becomes constant. The report names the tensor, the node
-that makes it dynamic and, if there is one, the operand that would have to be
-constant.
+that determines shapes becomes constant. The report names the dynamic tensor,
+the node that computes it and, if there is one, the operand that would have to
+be constant.
 
 Applies to every delegate.
 """

@@ -26,7 +26,7 @@ def run(*arguments):
 def test_the_command_says_what_was_found(zoo):
     done = run("zoo", "-o", "z.sqlite", "--delegate", "nnapi", "--delegate", "gpu", "--processes", "1")
     assert done.return_value == 2
-    assert "3 models: 3 judged now, 0 unchanged" in done.output
+    assert "3 models: 3 simulated now, 0 unchanged" in done.output
     assert "zoo/c.tflite: is not a TFLite model" in done.output
     assert "6 rows and 3 causes in z.sqlite\n" in done.output
     assert done.output.startswith("nnapi --runtime=litert-2.3 runs 75 % of nodes of 2 models\ngpu ")

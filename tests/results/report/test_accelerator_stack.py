@@ -124,7 +124,7 @@ def test_json():
 def test_accelerators_come_in_their_own_order():
     assert parse_accelerators("cpu, npu") == ("npu", "cpu")
     for text in ("", "tpu"):
-        with pytest.raises(delegate_sim.OptionError, match="known are npu, gpu, cpu"):
+        with pytest.raises(delegate_sim.OptionError, match="the accelerators are npu, gpu, cpu"):
             parse_accelerators(text)
 
 
