@@ -17,11 +17,11 @@ _Item = TypeVar("_Item")
 _MOST_NODES = 1_030_000
 """Limit on the number of nodes in all simulations of one model by one command. Above it, optional simulations are skipped."""
 _MOST_NODES_OF_TARGETS = 1_100_000
-"""Limit on the same number of nodes. Above it, whole targets are skipped."""
+"""A higher limit on the same number. Above this limit, whole targets are skipped."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of further nodes as which the first node of each form counts, since nodes of one form share most results."""
+"""Extra cost of each form, in nodes. Only the first node of a form is expensive, because the others share most of its results."""
 _OF_A_NEW_FORM = 25
 """Number of nodes that each form adds to the size of a model when the limit for one question is computed.
 
@@ -101,7 +101,7 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation: the sizes of all nodes, plus one for each subgraph, and more for each form of nodes."""
+        """The cost of one simulation, in nodes. Subgraphs, forms, and nodes with many operands increase the cost."""
         graphs = file_graphs(self._model)
         cost = sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
         return cost * max(sum([len(graph.nodes) for graph in graphs]), _LARGE_MODEL) // _LARGE_MODEL

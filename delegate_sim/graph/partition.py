@@ -83,7 +83,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
     """Partition a plan that is in order.
 
     Epochs of delegated nodes alternate with epochs of other nodes. An epoch ends when no node of its type is ready. So a node
-    runs in the epoch of the last node that it waits for. If that epoch has the other type, the node runs in the next one.
+    runs in the epoch of the last node that it waits for. If that epoch has the other type, the node runs in the next epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)

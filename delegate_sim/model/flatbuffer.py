@@ -31,7 +31,8 @@ _SMALLEST_VTABLE = 4
 _SHARING = 2
 """The largest allowed ratio of the sum of all declared sizes to the file size.
 
-It is above 1, because a writer may store equal parts only once, and then each reference to a part counts.
+The ratio is above 1, because a writer may store a repeated part only once, while every reference to the part adds its size to the
+sum.
 """
 _GREATEST_STRUCTURE = 1 << 27
 """The largest number of bytes that tables, names and shapes may take in any file: enough for about a million nodes."""

@@ -65,7 +65,7 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
         f"application; {_UNKNOWN}",
     }
 )
-"""Instructions for operators that run subgraphs, where the change is not simulated."""
+"""Instructions for operators that run subgraphs, used if the change is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Wording:
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run with every conversion, version and level changed so that none of them prevents delegation."""
+    """The run of the model after all changes that the search for causes assumed (conversion, operator versions, target level)."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
     identity: Identity

@@ -84,7 +84,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes of a run, and the causes of each node.
+    """All causes that keep nodes of a run from being delegated, and the causes for each of these nodes.
 
     ``not_simulated`` lists the hypothetical changes that exceed a limit, each with the limit.
     """

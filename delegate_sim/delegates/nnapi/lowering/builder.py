@@ -69,7 +69,7 @@ class PartitionBuilder:
         self.mapped: dict[int, int] = {}
         """The NNAPI operand of each tensor that is mapped already."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The float operand that a DEQUANTIZE writes, by the quantized operand (-1 if unmapped) and the requested type."""
+        """The float operand that a DEQUANTIZE writes, keyed by the quantized operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
         """State tensors; NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
