@@ -49,9 +49,9 @@ class Delegate:
     summary: str = ""
     """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
     effort: int = 1
-    """The number of simulations as which one simulation counts in the limit of a command; more if a node takes longer."""
+    """The weight of one simulation in the limit on a command's simulations. It is above 1 if each node takes longer."""
     semantics: int = 1
-    """A version number of the verdicts. Developers raise it if they change verdicts without changing the data of the rules."""
+    """A version number of the verdicts. Developers raise the number if verdicts change, but the data of the rules does not."""
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()

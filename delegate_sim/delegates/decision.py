@@ -41,7 +41,7 @@ class KernelFailure:
     log_lines: tuple[str, ...] = ()
     """The lines printed for the failure, besides the line about the restored plan.
 
-    These lines follow the error line of ``stage``, unless they contain this error line themselves.
+    If ``log_lines`` does not contain the error line of ``stage``, that error line is printed first.
     """
     stage: StageRefusal | None = None
 
@@ -98,10 +98,10 @@ class Decision:
     calls: tuple[ReplacingCall, ...] = ()
     """The runtime's report on each call that replaces nodes, if there are several. ``subsets`` is the result of all calls."""
     origins: Mapping[int, int] = field(default_factory=dict)
-    """The original node of each node that the delegate added to the end of ``graph``, keyed by the added node.
+    """For each node that the delegate added to the end of ``graph``, the node that it replaces, keyed by the added node's index.
 
     A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
-    Reports show the verdict on an added node at its original node.
+    Reports show the verdict on an added node at the node that it replaces.
     """
     skipped: frozenset[int] = frozenset()
     """Subgraphs that are not passed to any delegate, because this delegate runs the nodes that call these subgraphs."""
@@ -112,9 +112,9 @@ class Decision:
     Unlike ``subsets``, groups contain the nodes of inlined bodies, but no nodes that are compiled outside a group.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """The position in the file of each node that the delegate added to the end of ``graph``, keyed by the added node.
+    """For each node that was copied to the end of ``graph``, the position of the original in the file, keyed by the copy's index.
 
-    Added nodes that are not in the file are left out.
+    Nodes are copied, for example, when a composite is inlined. Added nodes without an original in the file are left out.
     """
 
     @property

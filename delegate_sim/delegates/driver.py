@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether, for some group of operations, it is only known that the driver rejects at least one of them."""
+        """Whether there are groups of operations where the driver rejects at least one, without it being known which one."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

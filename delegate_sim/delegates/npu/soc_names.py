@@ -31,7 +31,7 @@ NAMES = {
     "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
     "samsung:E9965": ("Exynos 2600",),
 }
-"""Names of phones, trade names and variants, by SoC: MT8792 is MT6897 for tablets."""
+"""Names of phones, trade names and variants, by SoC. For example, MT8792 is the variant of MT6897 for tablets."""
 
 
 def full_soc_name(text: str) -> str:

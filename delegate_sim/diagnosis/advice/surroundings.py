@@ -46,7 +46,7 @@ class Surroundings:
         return self._connected(forwards=True)
 
     def _connected(self, *, forwards: bool) -> frozenset[NodeKey]:
-        """Return the nodes after delegated nodes, or before delegated nodes if ``forwards`` is false, along any path of tensors."""
+        """Return the nodes that depend on delegated nodes. Without ``forwards``, return the nodes that these depend on."""
         connected: set[NodeKey] = set()
         for subgraph in self._run.subgraphs:
             graph = subgraph.graph

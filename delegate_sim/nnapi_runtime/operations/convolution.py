@@ -105,7 +105,7 @@ def _scale_level(view: OperationView) -> int:
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the level like ``_scale_level``, except that Android 10 correctly uses the output's scale."""
+    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale instead."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

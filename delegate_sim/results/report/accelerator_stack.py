@@ -223,7 +223,7 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
 
 
 def _unknown_soc(stack: Stack) -> Iterator[str]:
-    """Yield a note if the vendor's plugin does not list the SoC, whose name may be misspelled. Plugins also list old names (``g5``)."""
+    """Yield a note if the vendor's plugin does not list the SoC, not even under an old name (``g5``): it may be misspelled."""
     vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
     models = [
         full.partition(":")[2] for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")
