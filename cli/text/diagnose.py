@@ -95,7 +95,7 @@ def _finding_lines(
         versions = sorted(set(cause.node_versions.values()))
         yield from indented(f"version if it is fixed: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
+        # If no change is simulated, the result assumes that the delegate takes the unchanged nodes.
         condition = "if the delegate took the nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:

@@ -228,7 +228,7 @@ def _rename(named: dict[str, Any], former: str) -> None:
 
 
 def warn_of_former_name(former: str, name: str) -> None:
-    """Give a DeprecationWarning that names the line of the user's code: the first one outside of this package."""
+    """Give a DeprecationWarning that names the line of the user's code, which is the first line outside of this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1

@@ -67,11 +67,10 @@ def analyze(
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``defaults`` selects the values of all other options: ``benchmark`` (the default) selects the values that benchmark_model
     passes, and ``api`` selects the defaults of the delegate's API. The default of ``defaults`` used to be ``api``, so a
-    FutureWarning is given if it is left out. ``runtime`` is the release whose rules and log lines are used, by default the
-    newest; it may also be given as the option ``release``.
-    A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
-    application registers such operators itself.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
+    FutureWarning is given if ``defaults`` is left out. ``runtime`` is the release whose rules and log lines are used, by default
+    the newest; it may also be given as the option ``release``. A model with an operator that the release cannot load is refused,
+    unless ``assume_ops_registered`` says that the application registers such operators itself. Raises ModelError if the model
+    cannot be read, and OptionError for an unknown delegate, option, value or runtime.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -267,15 +266,15 @@ def fix(
 ) -> Fixed:
     """Rewrite a model so that delegates take more nodes, and verify that the new model computes the same results.
 
-    ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
-    one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
-    ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both models are
-    run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function to
-    replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
-    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
-    Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results,
-    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
+    delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
+    ``exact``, ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the
+    passes. If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both
+    models are run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function
+    to replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
+    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. Raises the same
+    errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results, MissingPackageError if
+    the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
@@ -398,7 +397,7 @@ def diff(
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
 ) -> Difference:
-    """Call ``verify``, whose former name this is, with a DeprecationWarning."""
+    """Call ``verify`` and give a DeprecationWarning, because ``diff`` is a former name of ``verify``."""
     warn_of_former_name("diff", "verify")
     return verify(a, b, data=data, samples=samples)
 

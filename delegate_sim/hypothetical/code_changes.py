@@ -82,7 +82,7 @@ def _as_float(editor: Editor, index: int) -> int:
 _NOT_INLINED = frozenset(
     "ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE".split()  # noqa: SIM905
 )
-"""Operators that a subgraph must not contain if its nodes are to run in place of the node that runs it."""
+"""Operators that prevent inlining. If a subgraph has one of them, its nodes cannot replace the node that runs the subgraph."""
 
 _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -154,7 +154,7 @@ def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: M
 
 
 def _without_last(changed: Edited, gone: Collection[int]) -> Edited:
-    """Leave out subgraphs that nothing calls anymore, as long as they are the last ones."""
+    """Remove subgraphs from the end of the model as long as no node calls them anymore."""
     subgraphs = changed.model.subgraphs
     while subgraphs[-1].index in gone:
         subgraphs = subgraphs[:-1]

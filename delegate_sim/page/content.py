@@ -38,7 +38,7 @@ SCHEMA = "delegate-sim/page/1"
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""The shares of multiply-adds from which, and up to which, a verdict is good or bad."""
+"""A verdict is good if at least the first share of multiply-adds is delegated, and bad if at most the second share is."""
 
 
 @dataclass(frozen=True, slots=True)

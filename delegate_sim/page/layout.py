@@ -100,7 +100,7 @@ def draw(run: SubgraphRun) -> Drawing:
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition. Nodes that a compiler removed are in no partition; they are drawn in the first one."""
+    """Return the nodes of each partition. Nodes that a compiler removed have no partition; the first partition gets them."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]

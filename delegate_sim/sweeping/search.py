@@ -44,7 +44,7 @@ def search(
     diagnose: Diagnose,
     shapes: Shapes = (),
 ) -> Iterator[SweepRow]:
-    """Try conversions, and yield the row of each when it is finished.
+    """Try conversions, and yield the row of each conversion when the conversion is finished.
 
     Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
     the routes support. The diagnoses of each of these rows suggest further settings, and each new suggestion becomes a row. The

@@ -222,7 +222,7 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
     """Yield a simulation with the changed options, if one reproduces the log.
 
-    The assumed feature level is tried first, then the other levels. If several of these fit, the highest is used.
+    The assumed feature level is tried first. If it does not fit, the highest other level that fits is used.
     """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"

@@ -32,7 +32,7 @@ class ReconcileError(DelegateSimError):
 
 
 class UnknownDelegateError(ReconcileError):
-    """Raised if a log does not show which delegate was applied, or shows one that is not simulated."""
+    """Raised if a log does not show which delegate was applied, or shows a delegate that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
