@@ -145,8 +145,8 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """Return a target like ``before``, but with the delegate, runtime, defaults and options that are given in ``changed``.
 
-    ``options`` are the options that were given for ``before``. The new target keeps those that its delegate also has.
-    Raises OptionError.
+    ``options`` are the options that were given for ``before``. The new target keeps each of these options that its own delegate
+    has, too. Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
 

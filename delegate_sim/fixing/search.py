@@ -107,8 +107,8 @@ def search(
 def split_tail(plan: FixPlan) -> FixPlan:
     """Return a plan that moves the trailing CPU nodes to a second model. If there are none, return ``plan`` unchanged.
 
-    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. They may be unregistered custom
-    operators.
+    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. Trailing nodes may have
+    unregistered custom operators.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):

@@ -1,4 +1,4 @@
-"""Simulate changes in the code of a model: integers computed in float32, and subgraphs in place of the nodes that run them."""
+"""Simulate changes in the code of a model: computing integers in float32, and inlining subgraphs."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
 
 
 def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model with the nodes of subgraphs in place of the nodes that run them.
+    """Return the model in which each of these nodes is replaced by the nodes of the subgraphs that it runs.
 
     Both branches of an IF are computed, and SELECT_V2 selects between the results.
     """
@@ -139,7 +139,7 @@ def _inline(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: Mapping[int, int]) -> list[int]:
-    """Add the nodes of a subgraph, and return the tensors that hold its results; ``results`` has tensors to use for them."""
+    """Add the nodes of a subgraph, and return the tensors of its outputs. ``results`` maps outputs to the tensors to use."""
     known = {**results, **dict(zip(body.inputs, operands, strict=False))}
 
     def own(index: int) -> int:

@@ -41,7 +41,7 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
         "TANH": (1 / 128, 0),
     }
 )
-"""The scale and zero point that the kernel requires of its result, by operator."""
+"""The scale and zero point that the kernel requires for its result, by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
 """The dimension of the weights along which each slice has its own scale, by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))

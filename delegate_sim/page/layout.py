@@ -1,6 +1,6 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers, and the order of the nodes in each layer. For large graphs, some of its
+The package fast-sugiyama computes the layers, and the order of the nodes in each layer. For large graphs, some of the package's
 optimizations are switched off. Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a
 chain of a thousand nodes would become one long, thin line.
 """

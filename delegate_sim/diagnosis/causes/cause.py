@@ -60,7 +60,7 @@ class Cause:
     change: str
     remedy: Remedy
     alternatives: tuple[Alternative, ...] = ()
-    """The changes that ``change`` offers, with their results; the first one is the change that ``remedy`` simulates.
+    """The changes that ``change`` offers, with their results. ``remedy`` simulates the first of these changes.
 
     Empty if ``change`` offers only one change, or a change that is not simulated itself.
     """

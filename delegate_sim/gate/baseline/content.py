@@ -15,7 +15,7 @@ SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
-"""Older files' names for the outcomes of models that do not run, and of models with nodes that a compiler plugin takes."""
+"""Outcomes in older files: two for models that do not run, and one for models with nodes that a compiler plugin takes."""
 
 
 def baseline_of(content: Any) -> Baseline:

@@ -79,7 +79,7 @@ BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One allowed list of an operation's inputs or outputs, as a slot for each operand, and the feature level that it needs.
+    """One allowed list of an operation's inputs or outputs: a slot for each operand, and the feature level that the list needs.
 
     If ``repeated`` is given, this slot applies to one or more operands between the slots of ``head`` and of ``tail``.
     """
