@@ -91,7 +91,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
 
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
         raise OptionError(
@@ -129,7 +129,7 @@ def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_o
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
     application, release = application_of(delegate, options, defaults)
     return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
 
@@ -255,7 +255,7 @@ def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapp
     return None
 
 
-def require_truth(name: str, value: object) -> None:
+def require_bool(name: str, value: object) -> None:
     """Raise OptionError unless an argument is True or False."""
     if not isinstance(value, bool):
         raise OptionError(f"{name} is true or false, not {_kind(value)}")
@@ -276,7 +276,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
             raise OptionError(f"a version must be a whole number, 1 or more, not {version!r}")
     if batch is not None and not _is_number(batch):
         raise OptionError(f"a batch must be a whole number, 1 or more, not {batch!r}")
-    require_truth("fix_shapes", fix_shapes)
+    require_bool("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion must be one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return HypotheticalChanges(

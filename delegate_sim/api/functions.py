@@ -21,7 +21,7 @@ from .arguments import (
     names_of,
     paths_of,
     public,
-    require_truth,
+    require_bool,
     target_of,
     targets_of,
     warn_of_former_name,
@@ -139,7 +139,7 @@ def compiled_model(
     from ..releases.catalogue import parse_release
     from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 
-    require_truth("assume_ops_registered", assume_ops_registered)
+    require_bool("assume_ops_registered", assume_ops_registered)
     asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
     if not isinstance(soc, str):
         raise OptionError(f"soc must be a string such as 'google:Tensor_G5', not {soc!r}")
@@ -281,9 +281,9 @@ def fix(
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
 
-    require_truth("force", force)
-    require_truth("proof", proof)
-    require_truth("split_tail", split_tail)
+    require_bool("force", force)
+    require_bool("proof", proof)
+    require_bool("split_tail", split_tail)
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
@@ -342,8 +342,8 @@ def sweep(
     from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
-    require_truth("all", all)
-    require_truth("force", force)
+    require_bool("all", all)
+    require_bool("force", force)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError("best_for and output go together: output is the file for the best model of that target")
@@ -425,9 +425,9 @@ def check(
     from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
 
-    require_truth("update", update)
-    require_truth("prune", prune)
-    require_truth("live", live)
+    require_bool("update", update)
+    require_bool("prune", prune)
+    require_bool("live", live)
     chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]

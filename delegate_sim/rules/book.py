@@ -76,9 +76,9 @@ class RuleBook(Generic[T]):
 
     ``families`` has the rules of builtin operators, one mapping per family. ``custom`` has the rules of custom operators.
     ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of every rule without a
-    ``source``. ``excluded`` is called before a rule is evaluated. It returns a reason to refuse the node, or None. ``key``
-    returns the part of a target that determines which checks apply. By default, this is the whole target. ``others`` is the rule
-    for all operators that have no rule of their own. If ``others`` is None, such operators are refused.
+    location of its own. ``excluded`` is called before a rule is evaluated. It returns a reason to refuse the node, or None.
+    ``key`` returns the part of a target that determines which checks apply. By default, this is the whole target. ``others`` is
+    the rule for all operators that have no rule of their own. If ``others`` is None, such operators are refused.
     """
 
     delegate: str

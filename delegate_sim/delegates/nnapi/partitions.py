@@ -45,7 +45,7 @@ class Partitions:
     def lowered(self, subset: Subset) -> LoweredPartition:
         """Return the NNAPI model of a partition; it is built at the first call.
 
-        A kernel that was kept is found by the first node of the partition alone (``MaybeGetCachedDelegateKernel``).
+        A kept kernel is reused for every partition with the same first node (``MaybeGetCachedDelegateKernel``).
         """
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)

@@ -143,7 +143,7 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of the delegate kernel at each node index, counted from 1; None for an index without a delegate kernel.
+    """For each node index, return the number of its delegate kernel, counted from 1; None if the node is no delegate kernel.
 
     TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
     """

@@ -93,7 +93,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators for which TensorFlow 2.21's converter removes added RESHAPEs. For other operators, such as ABS, it keeps them."""
+"""Operators for which TensorFlow 2.21's converter removes added RESHAPEs. It keeps RESHAPEs around others, such as ABS."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -130,7 +130,8 @@ class _Offer:
 def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
     """Return the causes with the results of their alternatives. The diagnosis uses the first alternative of each cause.
 
-    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice says which do not help.
+    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice says which alternatives do
+    not help.
     """
     judge = _AlternativeJudge(blockers, simulate, effort)
     return replace(blockers, causes=tuple([_with_results(cause, model, delegate, judge) for cause in blockers.causes]))

@@ -1,7 +1,7 @@
 """The words for kernels and for nodes that are not delegated. They differ between delegates and compiler plugins.
 
-Nodes that a compiler plugin selects are also called delegated. Only the selection is simulated. Whether the vendor's compiler
-then compiles the nodes for the chip is not.
+Nodes that a compiler plugin selects are also called delegated. Only the selection is simulated; the vendor's compiler, which then
+compiles the nodes, is not.
 """
 
 from __future__ import annotations
