@@ -67,7 +67,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 
 def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. The top causes follow a sentence on each target, or on the best of many."""
+    """Yield the text of a result. Above the top causes, there is a sentence on each target, or on the best of many targets."""
     if name != _DEFAULT_VIEW:
         yield from _lines(result)
         return

@@ -200,7 +200,7 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # If a plugin fails as a whole, no level makes it take operators.
+                # If a plugin fails as a whole, it takes no operators at any level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
                 return code, f"{options}{lifted}: {fails or general}"

@@ -32,7 +32,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
                 _merge_densify(operation)
     for operation in model.operations:
         if operation.kind == GATE_SUM:
-            # ``MergeAddWithConvolution`` reads the attributes of every ADD with a single consumer.
+            # ``MergeAddWithConvolution`` reads the attributes of every ADD with a single consumer, but this ADD has none.
             raise BuildError("gpu-build-lstm", node=operation.node)
 
 
