@@ -18,7 +18,7 @@ def _several_rows(node: NodeView) -> str | None:
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 
 
-def _names_no_missing_bias(node: NodeView) -> bool:
+def _has_no_missing_bias(node: NodeView) -> bool:
     """Return whether the delegate checks the activation.
 
     If the bias is omitted, the delegate accepts the node without this check.
