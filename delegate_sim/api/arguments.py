@@ -274,7 +274,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
             raise OptionError(f"a version must be a whole number of at least 1, not {version!r}")
     if batch is not None and not _is_number(batch):
         raise OptionError(f"a batch must be a whole number of at least 1, not {batch!r}")
-    require_truth("fix_shapes", fix_shapes)
+    require_bool("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion must be one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return HypotheticalChanges(
