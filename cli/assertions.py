@@ -30,9 +30,9 @@ _NODE_LIST_WIDTH = 80
 class Analysis:
     """The result of applying one delegate to one model, with assertions.
 
-    A failing assertion raises AssertionError; any other assertion returns the analysis, so assertions can be chained. Every
-    assertion also fails if the model would not run or nothing is delegated; without this rule, a model that is not delegated at
-    all would pass a limit on partitions.
+    A failing assertion raises AssertionError. Any other assertion returns the analysis, so assertions can be chained. Every
+    assertion also fails if the model would not run, or if nothing is delegated. Otherwise, a model that is not delegated at all
+    would pass a limit on partitions.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:

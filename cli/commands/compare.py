@@ -70,8 +70,8 @@ def command(
 ) -> int:
     """Show what differs between two models, or between two targets for one model.
 
-    The output starts with the log lines and the numbers of both sides. Then it lists the nodes that only one side delegates, with
-    the reasons and what changed in them; the nodes that only one side has; and those on the CPU for different reasons.
+    The output starts with the log lines and the numbers of both sides. Three lists follow: nodes that only one side delegates,
+    with the reasons and what changed in them; nodes that only one side has; and nodes that are on the CPU for different reasons.
     """
     configured = arguments.configured(only_first=True)
     if configured:

@@ -81,7 +81,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, its JSON entry, and its lines of text. Only JSON output has an entry, and only text has lines."""
+    """A diagnosis as output: its JSON entry if the output is JSON, or its lines if the output is text."""
 
     diagnosis: Diagnosis
     entry: Any

@@ -53,7 +53,7 @@ Examples:
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()
 def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
-    """Query the output of a scan, SCAN. If two are given, the first is the earlier one."""
+    """Query the output of a scan, SCAN. To compare two scans, give the earlier scan first."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
     if sql is None:
@@ -68,7 +68,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 
 def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. The top causes follow a sentence on each target, or on the best of many."""
+    """Yield the text of a result. Above the top causes, there is a sentence on each target, or on the best of many targets."""
     if name != _DEFAULT_VIEW:
         yield from _lines(result)
         return

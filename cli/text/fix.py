@@ -106,7 +106,7 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
-    """Return the verdict on the original model, and on the rewritten one if the target takes more or less of it."""
+    """Return the verdict on the original model, and on the rewritten model if the target takes more or less of that model."""
     now, then = (
         short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
         for standing in (before, after)

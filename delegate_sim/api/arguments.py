@@ -91,7 +91,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
 
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
         raise OptionError(
@@ -129,7 +129,7 @@ def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_o
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
     application, release = application_of(delegate, options, defaults)
     return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
 
@@ -145,8 +145,8 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """Return a target like ``before``, but with the delegate, runtime, defaults and options that are given in ``changed``.
 
-    ``options`` are the options that were given for ``before``. The new target keeps those that its delegate also has.
-    Raises OptionError.
+    ``options`` are the options that were given for ``before``. The new target keeps each of these options that its own delegate
+    has, too. Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
 
@@ -226,7 +226,7 @@ def _rename(named: dict[str, Any], former: str) -> None:
 
 
 def warn_of_former_name(former: str, name: str) -> None:
-    """Give a DeprecationWarning that names the line of the user's code: the first one outside of this package."""
+    """Give a DeprecationWarning that names the line of the user's code, which is the first line outside of this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -253,7 +253,7 @@ def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapp
     return None
 
 
-def require_truth(name: str, value: object) -> None:
+def require_bool(name: str, value: object) -> None:
     """Raise OptionError unless an argument is True or False."""
     if not isinstance(value, bool):
         raise OptionError(f"{name} must be True or False, not {_kind(value)}")
@@ -274,7 +274,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
             raise OptionError(f"a version must be a whole number of at least 1, not {version!r}")
     if batch is not None and not _is_number(batch):
         raise OptionError(f"a batch must be a whole number of at least 1, not {batch!r}")
-    require_truth("fix_shapes", fix_shapes)
+    require_bool("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion must be one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return HypotheticalChanges(

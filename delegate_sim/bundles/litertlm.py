@@ -27,7 +27,7 @@ _MOST_SECTIONS = 4096
 def read_litertlm(content: Content) -> Sequence[Member]:
     """Return the sections that contain models. Raises BundleError.
 
-    The name of a section is its ``model_type`` or ``name``. If a section has neither of these, its number is its name.
+    The name of a section is its ``model_type`` or ``name``. A section that has neither is named by its number.
     """
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")

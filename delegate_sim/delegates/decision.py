@@ -44,7 +44,7 @@ class KernelFailure:
     log_lines: tuple[str, ...] = ()
     """The lines printed for the failure, except the line about the restored plan.
 
-    These lines follow the error line of ``stage``, unless they contain this error line themselves.
+    If ``log_lines`` does not contain the error line of ``stage``, that error line is printed first.
     """
     stage: StageRefusal | None = None
 
@@ -104,10 +104,10 @@ class Decision:
     ``subsets`` is the result of all of them.
     """
     origins: Mapping[int, int] = field(default_factory=dict)
-    """The original node of each node that the delegate added to the end of ``graph``, keyed by the added node.
+    """For each node that the delegate added to the end of ``graph``, the node that it replaces, keyed by the added node's index.
 
     A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
-    Reports show the verdict on an added node at its original node.
+    Reports show the verdict on an added node at the node that it replaces.
     """
     skipped: frozenset[int] = frozenset()
     """Subgraphs that are not passed to any delegate, because this delegate runs the nodes that call these subgraphs."""
@@ -119,9 +119,9 @@ class Decision:
     partition of its own.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """The position in the file of each node that the delegate added to the end of ``graph``, keyed by the added node.
+    """For each node that was copied to the end of ``graph``, the position of the original in the file, keyed by the copy's index.
 
-    Added nodes that are not in the file are left out.
+    Nodes are copied, for example, when a composite is inlined. Added nodes without an original in the file are left out.
     """
 
     @property

@@ -45,7 +45,7 @@ class Option:
     other_flags: tuple[str, ...] = ()
     """Further flags, which the help does not show."""
     printed: tuple[str, ...] = ()
-    """The flag's descriptions in benchmark_model's list of parameters, in lower case. They differ between releases."""
+    """All descriptions of the flag in benchmark_model's list of parameters, in lower case. Each release has one of them."""
 
     @property
     def key(self) -> str:

@@ -107,7 +107,7 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model, with a mapping of the model's inputs, outputs and tensors to those of the whole model."""
+    """Return the second model, and how its inputs, outputs and tensors correspond to the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))

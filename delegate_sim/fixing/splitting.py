@@ -137,7 +137,7 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the second model's bytes, in pieces, and a map from tensor indices in the unsplit model to indices in the second.
+    """Return the second model's bytes, in pieces, and a map from tensor indices in the unsplit model to its own indices.
 
     The second model has only the parts that its nodes need.
 

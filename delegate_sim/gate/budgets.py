@@ -88,7 +88,7 @@ def regressions(
 def compute_regressions(
     base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
 ) -> Iterator[Regression]:
-    """Yield the share of delegated multiply-adds if it is smaller than in the baseline, even if no more nodes are on the CPU.
+    """Yield the share of delegated multiply-adds if it fell below the baseline, even if no further node is on the CPU.
 
     A baseline of an older version has no multiply-adds, and a model without multiply-adds has no share.
     """

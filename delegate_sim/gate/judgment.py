@@ -110,7 +110,7 @@ def _shortened(case: Case) -> Case:
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
     """Yield a finding if the model does not run: a warning if the baseline entry accepts that, an error if there is no entry.
 
-    If the entry does not accept it, the comparison with the baseline yields the finding instead.
+    If there is an entry that does not accept this, the comparison with the baseline yields the finding instead.
     """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):

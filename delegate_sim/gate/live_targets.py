@@ -1,4 +1,4 @@
-"""Run a target's real delegate on a model, if this host has the delegate, and compare it with the simulation."""
+"""Run a target's real delegate on a model, if this host has the delegate, and compare the result with the simulation."""
 
 from __future__ import annotations
 

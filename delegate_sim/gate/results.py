@@ -173,8 +173,8 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 def fingerprints(case: Case) -> Sequence[str]:
     """Return a digest for each finding. The digest stays the same if nodes are renumbered or messages are reworded.
 
-    The digest depends on the model, target, code, subgraph, operator and tensor name; findings that agree in all of these are
-    distinguished by their order.
+    The digest depends on the model, target, code, subgraph, operator and tensor name. If findings agree in all of these
+    properties, their order distinguishes them.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     digests = []

@@ -104,7 +104,7 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation: the sizes of all nodes, plus one for each subgraph, and more for each form of nodes."""
+        """The cost of one simulation, in nodes. Subgraphs, forms, and nodes with many operands increase the cost."""
         graphs = file_graphs(self._model)
         cost = sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
         return cost * max(sum([len(graph.nodes) for graph in graphs]), _LARGE_MODEL) // _LARGE_MODEL

@@ -62,7 +62,7 @@ class HypotheticalChanges:
     release: Release | None = None
     """The release of the runtime that replaces the target's release; None to keep the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes whose CPU kernels are assumed to accept them during preparation."""
+    """Nodes that their CPU kernels are assumed to accept during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes to remove from the model, because the application does their work."""
     float_nodes: frozenset[NodeKey] = frozenset()

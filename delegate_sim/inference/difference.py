@@ -112,7 +112,7 @@ class Continuation:
     inputs: tuple[tuple[bool, int], ...]
     """For each input: True and the index of an output of the other model, or False and the index of an original input."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the original model: the model that computes it (0: the other, 1: this), and the index in that model."""
+    """For each output of the original model: 0 if the other model computes it, 1 if this model does; and its index there."""
     tensors: Mapping[int, int]
     """The index in this model of each tensor that both this model and the original have, by the index in the original model."""
 

@@ -41,7 +41,7 @@ def compare_models(
 def _facing(first: Model, second: Model) -> Facing | None:
     """Return the correspondence of the models' inputs and outputs; None if their order and types are the same.
 
-    Raise FixError if the inputs or outputs of one model cannot be matched with those of the other.
+    Raise FixError if the inputs or outputs of the two models cannot be matched.
     """
     order: dict[str, list[int]] = {}
     in_real_numbers: dict[str, list[bool]] = {}
@@ -103,7 +103,7 @@ def _fault(expected: Tensor, tensor: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Return whether a tensor's values represent real numbers: they are floats or quantized."""
+    """Return whether a tensor's values represent real numbers, because they are floats or quantized."""
     return tensor.type in _REAL or tensor.scale > 0
 
 

@@ -87,7 +87,7 @@ def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
-        # If the model cannot be read, the run would not need the missing library.
+        # The simulation predicts that the model cannot be read. This does not depend on the missing library, so the run counts.
         result = replace(result, is_run=True)
     return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 

@@ -247,9 +247,9 @@ class Model:
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes come after the flatbuffer, at the offset in ``Buffer.offset``."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Options that hypothetical changes set, by a negative key.
+    """The options that hypothetical changes set, keyed by negative numbers.
 
-    A changed node has this key in ``Node.options``, instead of a position in the file.
+    In ``Node.options`` of a changed node, such a key takes the place of the position in the file.
     """
 
     def __repr__(self) -> str:

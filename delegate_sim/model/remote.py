@@ -131,7 +131,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that do not hold only weights. A range is (first, end)."""
+    """Yield the ranges of blocks that hold anything besides weights. A range is (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)

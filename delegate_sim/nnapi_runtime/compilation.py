@@ -141,7 +141,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """If another step, or an interpreted IF or WHILE, reads a temporary operand, make it an output of the step that writes it.
+    """Make a temporary operand an output of the step that writes it, if another step, or an interpreted IF or WHILE, reads it.
 
     The model's own outputs are already outputs of the steps that write them.
 

@@ -16,7 +16,7 @@ _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0
 """The bounds to which each fused activation clips its result; activations that are not listed do not clip."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
-"""The largest value of bound / scale that does not overflow int32 after the kernels round it to float32."""
+"""The largest quotient of bound and scale that still fits into int32 after the kernels round the quotient to float32."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3

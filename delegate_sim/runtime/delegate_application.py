@@ -254,7 +254,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Add the warnings of the stage behind the delegate and the delegate's log line, if this stage refused a call."""
+        """If the stage behind the delegate refused a call, add the warnings of the stage and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
@@ -305,7 +305,7 @@ class DelegateApplication:
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """Return the failure of the stage behind the delegate and the first node of the failing partition, or None."""
+        """If the stage behind the delegate fails, return the failure and the first node of the failing partition."""
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None

@@ -117,7 +117,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    # Many changes of a model keep its tensors. Tensors are compared by identity; the result keeps them, and so their identities.
+    # Changed models often share tensors. The cached result refers to the tensors, so that their identities stay valid as a key.
     identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
     key = release_features(release), identities
     invalid, _ = cache.get("invalid tensors", key, lambda: (invalid_tensors(read, release), read))
@@ -133,7 +133,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return the first release of each family after ``release`` that loads the model. Omit a family without such a release.
+    """For each family, return the first release after ``release`` that loads the model. Omit families without such a release.
 
     The family of ``release`` comes first.
     """

@@ -24,49 +24,50 @@ RUNS = "runs"
 CAUSES = "causes"
 
 _KEY = (
-    Column("model", TEXT, "the model's path, its address in a bundle, or its URL"),
+    Column("model", TEXT, "the model's path, address in a bundle, or URL"),
     Column("target", TEXT, "the target, written as on the command line"),
 )
 RUN_COLUMNS = (
     *_KEY,
     Column("sha256", TEXT, "the digest of the model's content"),
-    Column("size", INTEGER, "the size of the model in bytes"),
+    Column("size", INTEGER, "bytes of the model"),
     Column("delegate", TEXT, "the delegate's name"),
     Column("runtime", TEXT, "the release of the runtime"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
-    Column("error", TEXT, "why there is no result; if it is set, the following columns are empty"),
+    Column("error", TEXT, "the reason why there is no result; the columns after this one are then absent"),
     Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
-    Column("nodes", INTEGER, "the number of nodes in all subgraphs"),
-    Column("delegated_nodes", INTEGER, "the number of delegated nodes"),
+    Column("nodes", INTEGER, "number of nodes in all subgraphs"),
+    Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes"),
     Column(
-        "delegated_share", NUMBER, "the share of delegated nodes, from 0 to 1; 0 if the delegate fails or the model does not run"
+        "delegated_share",
+        NUMBER,
+        "delegated nodes as a share of all nodes, from 0 to 1; 0 if the delegate fails or the model does not run",
     ),
-    Column("partitions", INTEGER, "the number of partitions, as the runtime counts them"),
-    Column("delegate_kernels", INTEGER, "the number of partitions that run on the delegate"),
-    Column("border_bytes", INTEGER, "the bytes that enter and leave the delegate's kernels in one inference"),
-    Column("multiply_adds", INTEGER, "the multiply-adds of one inference"),
-    Column("delegated_multiply_adds", INTEGER, "the multiply-adds of delegated nodes"),
+    Column("partitions", INTEGER, "number of partitions, as the runtime counts them"),
+    Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate"),
+    Column("border_bytes", INTEGER, "bytes that go into and out of delegate kernels in one inference"),
+    Column("multiply_adds", INTEGER, "multiply-adds in one inference"),
+    Column("delegated_multiply_adds", INTEGER, "multiply-adds in nodes that the delegate takes"),
     Column(
         "multiply_add_share",
         NUMBER,
-        "the share of delegated multiply-adds, from 0 to 1; 0 if the delegate fails or the model does not run; empty for a "
-        "model without multiply-adds",
+        "delegated multiply-adds as a share of all multiply-adds, like delegated_share; absent if the model has none",
     ),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
-    Column("refusal_code", TEXT, "the code of the refusal of the whole graph"),
-    Column("refusal", TEXT, "what it says"),
-    Column("log_line", TEXT, "the first log line of the runtime about this refusal"),
+    Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused"),
+    Column("refusal", TEXT, "the message for refusal_code"),
+    Column("log_line", TEXT, "the first log line that the runtime prints"),
 )
 CAUSE_COLUMNS = (
     *_KEY,
-    Column("code", TEXT, "the code of a reason (delegate-sim explain CODE)"),
+    Column("code", TEXT, "the code of the reason (delegate-sim explain CODE)"),
     Column("problem", TEXT, "the kind of problem: operator, operator-version, driver, type, rank and so on"),
-    Column("operator", TEXT, "the operator of the nodes with this reason"),
-    Column("nodes", INTEGER, "how many nodes with this operator stay on the CPU with this code as their first reason"),
-    Column("operator_nodes", INTEGER, "how many nodes of this operator the model has"),
-    Column("multiply_adds", INTEGER, "the multiply-adds of the nodes that stay on the CPU"),
-    Column("reason", TEXT, "the text of the reason for one of these nodes"),
-    Column("change", TEXT, "what to change, if known"),
+    Column("operator", TEXT, "the operator of the nodes"),
+    Column("nodes", INTEGER, "number of nodes that stay on the CPU and have this reason first"),
+    Column("operator_nodes", INTEGER, "number of nodes of this operator in the model"),
+    Column("multiply_adds", INTEGER, "multiply-adds of the nodes that stay on the CPU for this reason"),
+    Column("reason", TEXT, "the message for one of the nodes"),
+    Column("change", TEXT, "what to change, if that is known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 

@@ -164,7 +164,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield option values that avoid refusals with this code. They lift the limit on partitions or on node indices."""
+        """Yield option values that avoid refusals with this code. The values lift the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
@@ -193,7 +193,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes whose indices are in the range to delegate, and a reason for each supported node outside it."""
+    """Return the supported nodes in the range of indices to delegate, and a reason for each supported node outside the range."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]

@@ -192,7 +192,7 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """``ShouldUseTargetDevices``: return whether the options limit NNAPI to target devices.
 
-    The options must name an accelerator or, in NNAPI 1.2 and later, exclude NNAPI's CPU.
+    They do so if they name an accelerator or, in NNAPI 1.2 and later, if they exclude NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 

@@ -98,7 +98,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
-    # LiteRT logs this line after each partition that it slices out of an unsortable graph; the order depends on addresses.
+    # LiteRT logs this line after each partition of a graph that cannot be sorted. The order of partitions is unpredictable.
     lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
     return Partitioned(decision, tuple(lines))

@@ -37,7 +37,7 @@ NAMES = {
 def full_soc_name(text: str) -> str:
     """Return a SoC as ``vendor:model``.
 
-    A model that the vendor's plugin does not know is returned as given, because the simulation covers unknown models.
+    If the vendor's plugin does not know the SoC, the name is returned as given, because the simulation covers unknown SoCs.
     Raises OptionError for other unknown names, and for a SoC whose plugin cannot be simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
@@ -59,7 +59,7 @@ def full_soc_name(text: str) -> str:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to ``vendor:model``, for all SoCs whose plugins can be simulated.
 
-    The names are the models, and the folded names of phones.
+    The names are those of the SoCs themselves, and the names in ``NAMES`` in folded form (see ``_folded``).
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:

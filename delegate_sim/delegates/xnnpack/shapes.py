@@ -1,4 +1,4 @@
-"""Kernel failures caused by shapes, by constants that do not fit the tensor they are unpacked to, and by variables read twice.
+"""Kernel failures due to shapes, to constants that do not fit the tensor to which they are unpacked, and to variables read twice.
 
 Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, ``reshape_reduce_operator``
 (``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).

@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers accept the node's result as float16 weights, and no reader has it as its first operand."""
+    """Return whether all readers accept the node's result as float16 weights, and none takes it as the first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

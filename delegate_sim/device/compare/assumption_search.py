@@ -143,7 +143,7 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of the delegate kernel at each node index, counted from 1; None for an index without a delegate kernel.
+    """For each node index, return the number of its delegate kernel, counted from 1; None if the node is no delegate kernel.
 
     TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
     """
@@ -225,7 +225,7 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
     """Yield a simulation with the changed options, if one reproduces the log.
 
-    The assumed feature level is tried first, then the other levels. If several of these fit, the highest is used.
+    The assumed feature level is tried first. If it does not fit, the highest other level that fits is used.
     """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"

@@ -95,7 +95,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, or those of another platform release that accepts the model.
+    """Return the given setting and simulation, or the setting and simulation for another platform release that accepts the model.
 
     If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """
@@ -144,7 +144,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the reported CPU nodes are those of a simulation without the limit on partitions."""
+    """Yield a note if the reported CPU nodes come from a simulation without the limit on partitions."""
     for name, value in lifted.items():
         yield (
             f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "

@@ -52,8 +52,8 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A
-    contradiction is an operation that is rejected in one of them and accepted in the other, with the same types and shapes.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. The log
+    contradicts the profile if an operation is rejected in one and accepted in the other, with the same types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()

@@ -163,8 +163,8 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except
-    those of one kind. They are needed if the number of partitions is limited. In this case, the driver may have accepted some of
+    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except those
+    of one kind. These sets are needed if the number of partitions is limited. In this case, the driver may have accepted some of
     the CPU nodes, because the limit may have dropped their partitions.
     """
     by_op: dict[str, set[_Node]] = {}

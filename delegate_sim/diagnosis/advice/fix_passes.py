@@ -23,7 +23,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 @dataclass(frozen=True, slots=True)
 class FoundPass:
-    """A pass of ``fix`` that improves a model, and the simulated result of applying it to the nodes of a cause."""
+    """A pass of ``fix`` that improves a model, and the simulated result of applying the pass to the nodes of a cause."""
 
     pass_: Pass
     cost: Cost

@@ -1,7 +1,7 @@
 """Rewrites of layers, for operators that delegates often do not support.
 
-``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. It checks that the converter does not restore the original
-operator, and that the results are the same unless the description says otherwise.
+``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. The script checks that the converter does not restore the
+original operator, and that the results are the same unless the description says otherwise.
 """
 
 from __future__ import annotations

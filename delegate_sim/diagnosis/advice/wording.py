@@ -85,7 +85,7 @@ class Wording:
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run with every conversion, version and level changed so that none of them prevents delegation."""
+    """The run of the model after all changes that the search for causes assumed (conversion, operator versions, target level)."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
     identity: Identity
@@ -201,7 +201,7 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # If a plugin fails as a whole, no level makes it take operators.
+                # If a plugin fails as a whole, it takes no operators at any level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
                 return code, f"{options}{lifted}: {fails or general}"

@@ -72,13 +72,14 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChange
 def other_types(
     model: Model, now: Examined, simulate: Simulate, hypothetical: HypotheticalChanges, not_simulated: list[str]
 ) -> Root | None:
-    """Return the conversion to other types that gains most when added to ``hypothetical``; None if no conversion gains anything.
+    """Return the conversion to other types that improves the result most; None if no conversion improves it.
 
-    Each conversion that exceeds a limit is added to ``not_simulated``. A conversion that removes only the refusals of one
-    operator's version is ignored, because the feature that raised the version explains these refusals.
+    Every conversion is simulated together with the changes in ``hypothetical``. A conversion that exceeds a limit is added to
+    ``not_simulated``. A conversion that removes only the refusals of one operator's version is ignored, because the feature that
+    raised the version explains these refusals.
     """
     if now.run.refusal is not None and now.run.refusal.behind is not None:
-        # A stage behind the delegate names the refused operand, so not all types have to change.
+        # The stage behind the delegate names the operand that it refuses, so there is no need to change all types.
         return None
     best: tuple[tuple[float, ...], Root] | None = None
     conversions = list(_conversions(model))

@@ -1,4 +1,4 @@
-"""Find the causes of a run's refusals. Refusals of CPU nodes that the same change fixes form one cause."""
+"""Find the causes of a run's refusals. All refusals that one change would remove form one cause."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Finder:
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
         self.without_kernels: set[NodeKey] = set()
-        """Nodes whose kernels cannot be created."""
+        """Nodes at fault for delegate kernels that cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
         """For each cause with a refused version, the nodes whose features raised the version.
 
@@ -151,7 +151,7 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Add the causes of CPU kernels that refuse their nodes.
+        """Add a cause for each node that its CPU kernel refuses to prepare. Nodes of the same operator share a cause.
 
         After each added cause, the next simulations assume that the kernel accepts its node.
         """
@@ -200,7 +200,7 @@ class _Finder:
     def _look_at_text(self) -> None:
         """Add the cause of nodes that work on text.
 
-        The sizes of their results are unknown. This alone may prevent the delegation of the model.
+        The sizes of the nodes' results are unknown. This alone may prevent the delegation of the model.
         """
         nodes = text_nodes(self.model)
         if not nodes:

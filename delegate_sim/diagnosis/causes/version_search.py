@@ -27,7 +27,7 @@ class FoundVersion:
     """The reason why a node has a refused version: features, or only the operator and version if no feature is known.
 
     ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes whose features raised the version.
-    Other nodes have the version only because all nodes of an operator share one.
+    Other nodes have this version only because all nodes of an operator share one version.
     """
 
     identity: Identity

@@ -134,7 +134,7 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
 
 
 def _cast_before_moves(work: Work) -> None:
-    """If a CAST of INT64 values follows nodes that only move elements, place it before these nodes.
+    """If a CAST of INT64 values follows nodes that only move elements, place the CAST before these nodes.
 
     Nodes are visited from last to first.
     """

@@ -117,7 +117,7 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return the reason why a file is not JSON; if the reason is a merge conflict, add how to resolve it."""
+    """Return the reason why a file is not JSON. For a merge conflict, add instructions for resolving it."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1

@@ -1,4 +1,4 @@
-"""Rules on IF and WHILE. The operands of these operations have to match the inputs and outputs of the models they refer to.
+"""Rules on IF and WHILE. The operands of an IF or WHILE have to match the inputs and outputs of the models that it runs.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """

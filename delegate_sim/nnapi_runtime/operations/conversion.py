@@ -23,7 +23,7 @@ CAST_SHAPE = operation_rule(
 def _cast_shape(view: OperationView) -> Violation | None:
     """Return the violation if the shapes of input and output differ.
 
-    Nothing is checked if the rank of either is unknown, or a dimension of the output is unknown.
+    Nothing is checked if one of the ranks or a dimension of the output is unknown.
     """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:

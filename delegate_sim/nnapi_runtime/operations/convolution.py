@@ -66,7 +66,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional inputs for the layout and the dilation, for explicit padding and for a padding scheme.
+    """Return the optional inputs for layout and dilation: those after explicit padding, then those after a padding scheme.
 
     ``place`` is the position of the layout input if there is a padding scheme.
     """
@@ -105,7 +105,7 @@ def _scale_level(view: OperationView) -> int:
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the level like ``_scale_level``, except that Android 10 correctly uses the output's scale."""
+    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale instead."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

@@ -19,7 +19,7 @@ The number is 1 for REFLECT and 0 for SYMMETRIC.
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
 """Since this release, PAD also treats paddings as constant if another kernel computed them during Prepare."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
-"""Since this release, MIRROR_PAD refuses negative paddings, and paddings wider than the part of the input to mirror."""
+"""Since this release, MIRROR_PAD refuses negative paddings, and paddings that are too wide for the input to fill by mirroring."""
 
 
 @kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))

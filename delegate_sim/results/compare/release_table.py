@@ -1,4 +1,4 @@
-"""Compare runtime releases for one model and one delegate: whether each release loads the model, and which nodes it delegates."""
+"""Compare runtime releases for one model and one delegate: whether a release loads the model, and which nodes are delegated."""
 
 from __future__ import annotations
 

@@ -53,9 +53,8 @@ class Stack:
 class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    The nodes of the NPU are those that the NPU's plugin selects. The vendor's compiler may reject some of these nodes; the
-    compiler is not simulated.
-    ``to_dict`` returns plain data with a stable schema.
+    A node counts as running on the NPU if the NPU's plugin selects the node. The vendor's compiler, which is not simulated, may
+    reject some of the selected nodes. ``to_dict`` returns plain data with a stable schema.
     """
 
     stack: Stack
@@ -123,7 +122,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
-    # A model that was compiled ahead of time runs as it is: LiteRT does not apply a plugin to it again.
+    # LiteRT does not apply a plugin to a model that was compiled ahead of time.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
     by_default = None
@@ -231,7 +230,7 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
 
 
 def _unknown_soc(stack: Stack) -> Iterator[str]:
-    """Yield a note if the vendor's plugin does not name the SoC, which may be misspelt. Plugins also name old forms (``g5``)."""
+    """Yield a note if the vendor's plugin does not list the SoC, not even under an old name (``g5``): it may be misspelled."""
     vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
     models = [
         full.partition(":")[2] for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")

@@ -44,7 +44,7 @@ _OUTCOME_TEXTS = {
 
 
 def outcome_text(outcome: str) -> str:
-    """Return an outcome in words for a cell of a table: the delegate rejects the model, or the model does not run."""
+    """Return an outcome in words, for a cell of a table."""
     return _OUTCOME_TEXTS.get(outcome, outcome)
 
 

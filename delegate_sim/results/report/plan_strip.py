@@ -1,4 +1,4 @@
-"""Show the execution plan as a strip of cells, one cell for each node in execution order. A cell shows the state of its node."""
+"""Show the execution plan as a strip of cells in execution order. A cell shows the state of one node, or of several nodes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def _several_rows(node: NodeView) -> str | None:
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 
 
-def _names_no_missing_bias(node: NodeView) -> bool:
+def _has_no_missing_bias(node: NodeView) -> bool:
     """Return whether the delegate checks the activation.
 
     If the bias is omitted, the delegate accepts the node without this check.
@@ -38,7 +38,7 @@ RULES = {
             "channels], with a RESHAPE before and after it, and set coreml_version to 2, which supports RESHAPE",
         ),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
-        *where(_names_no_missing_bias, "unless the node names a bias and leaves it out", NO_SIGN_BIT),
+        *where(_has_no_missing_bias, "unless the node names a bias and leaves it out", NO_SIGN_BIT),
         source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),
         version=6,
     ),

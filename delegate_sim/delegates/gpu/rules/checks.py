@@ -1,4 +1,4 @@
-"""Checks that only the GPU rules use, in addition to those of ``gpu_compatibility``.
+"""Checks that only the GPU rules use, in addition to the checks of ``gpu_compatibility``.
 
 Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check, so the
 order of a rule's checks decides which reason is reported.

@@ -37,7 +37,7 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a function that describes the shapes of operand ``compared`` and of operand 1 if they differ.
+    """Return a function that describes the shapes of operand ``compared`` and of operand 1 if the two shapes differ.
 
     Any shape passes if operand ``scalar`` has one element.
     """

@@ -56,7 +56,7 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """If the first input or the output does not have exactly one scale, return a description of its number of scales.
+    """If the first input or the output does not have exactly one scale, return a description of the number of scales.
 
     Upstream does not check the pointer to the quantization parameters, so a tensor without such parameters crashes the delegate.
     """

@@ -62,9 +62,8 @@ def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
 def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
     """Return a check that applies ``demand`` to all inputs, or to all outputs.
 
-    The delegate applies all of ``demands`` to one tensor before it checks the next tensor. If an earlier tensor fails any of
-
-    ``demands``, this check therefore passes, and the check that the earlier tensor fails reports the reason.
+    The delegate applies all of ``demands`` to one tensor before it looks at the next tensor, and stops at the first failure. So
+    if an earlier tensor fails one of ``demands``, this check ignores later tensors.
     """
     finder, first = demand.finder, positions.start or 0
 

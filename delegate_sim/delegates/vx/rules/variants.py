@@ -135,7 +135,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a copy of a rule whose sources, including those of its checks, point to another repository."""
+    """Return a copy of a rule in which all sources, also the sources of its checks, point to another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)

@@ -1,4 +1,7 @@
-"""Activations (``VisitUnaryNode``, ``VisitBinaryNode`` and ``VisitSoftmaxNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Activations (``VisitUnaryNode``, ``VisitBinaryNode`` and ``VisitSoftmaxNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 

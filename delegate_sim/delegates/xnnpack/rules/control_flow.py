@@ -3,6 +3,8 @@
 Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: the delegate accepts
 the operators even if the flag is not set.
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

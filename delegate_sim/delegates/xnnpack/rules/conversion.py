@@ -2,6 +2,8 @@
 
 Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). A node that unpacks
 a constant is accepted if all readers of its result are accepted. A DENSIFY that does not unpack a constant is not visited.
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

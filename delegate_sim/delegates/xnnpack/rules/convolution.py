@@ -2,6 +2,8 @@
 
 Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode`` and ``VisitTransposeConvNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

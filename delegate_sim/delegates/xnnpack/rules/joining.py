@@ -1,4 +1,7 @@
-"""Joining and splitting (``VisitConcatenationNode`` and ``VisitSplitNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Joining and splitting (``VisitConcatenationNode`` and ``VisitSplitNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 

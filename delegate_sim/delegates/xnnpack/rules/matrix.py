@@ -1,6 +1,8 @@
 """Matrix products.
 
 Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

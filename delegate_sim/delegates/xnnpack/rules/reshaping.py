@@ -2,6 +2,8 @@
 
 Source: ``VisitReshapeNode``, ``VisitTransposeNode``, ``VisitDepthToSpaceNode`` and ``VisitSpaceToDepthNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ RMS_NORM: Checks = tuple(
     ]
 )
 
-# odml.group_norm, which is one of two normalizations
+# odml.group_norm, which normalizes either over groups or over all channels
 
 
 def attributes(node: NodeView) -> FlexbufferMap:
