@@ -179,7 +179,7 @@ def delegate_of(name: Any) -> Delegate:
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
-        raise OptionError(f"a delegate must be a name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"a delegate must be a name, not {_kind(name)}; the delegates are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
 
 

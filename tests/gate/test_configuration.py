@@ -114,7 +114,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             "1: targets.t: has no delegate; the delegates are nnapi, gpu, mldrift, vx, vx-nxp, coreml, hexagon, xnnpack",
         ),
         ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
-        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; known are nnapi"),
+        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; the delegates are nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
         (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
         (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; the runtimes are tf-2.10"),
@@ -142,7 +142,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             "4: budgets.forbid-fallback-ops: there is no operator CONV2D; did",
         ),
         (f"{TARGET}[[overrides]]\nmax-partitions = 1\n", "3: overrides.0: names neither models nor targets"),
-        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; known are t"),
+        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; the targets are t"),
         (f"{TARGET}[overrides]\n", "3: overrides: must be written as [[overrides]]"),
         (
             f"required-version = '>=99'\n{TARGET}",
