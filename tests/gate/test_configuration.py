@@ -123,7 +123,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
         (f'{TARGET}deleagte = "gpu"\n', "3: targets.t.deleagte: there is no such key; did you mean delegate?"),
         (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
-        (f"zzz = 3\n{TARGET}", "1: zzz: is not a known key; the keys are baseline, budgets"),
+        (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; the keys are baseline, budgets"),
         (f"models = [3]\n{TARGET}", "1: models: takes a string, not 3"),
         (f'models = ["/a"]\n{TARGET}', "1: models: takes a path inside the folder of this file, not '/a'"),
         (f"baseline = true\n{TARGET}", "1: baseline: takes a string, not True"),

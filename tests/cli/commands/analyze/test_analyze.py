@@ -66,7 +66,7 @@ Why
           and similar operators from constants, not from the SHAPE of a tensor
 
 Coverage
-  nodes             1 total, 0 delegated: these nodes are not offered to the delegate
+  nodes             1 total, 0 delegated: not offered to the delegate
 """
 
 RESTORED = """\
@@ -174,7 +174,7 @@ def test_each_subgraph_has_a_heading(run, tmp_path):
     assert lines[lines.index("All 2 subgraphs") + 1] == "  nodes             2 total, 1 delegated (50 %), 1 delegate kernel"
     assert "Subgraph 0 (first)" in lines
     skipped = lines[lines.index("Subgraph 1 (VALIDATION:second)") :]
-    assert skipped[2] == "  nodes             1 total, 0 delegated: these nodes are not offered to the delegate"
+    assert skipped[2] == "  nodes             1 total, 0 delegated: not offered to the delegate"
 
 
 def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
@@ -485,11 +485,9 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert lines[2] == own
     assert whole in lines[3]
     (told,) = [line for line in lines if line.startswith("  partitions ")]
-    assert told.endswith(
-        " (the runtime's line, with \"yielding\", also counts partitions on the CPU; the delegate's own line does not)"
-    )
+    assert told.endswith(" (the runtime also counts partitions on the CPU, the delegate's own line does not)")
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
-    assert "yielding counts" not in without
+    assert "the runtime also counts" not in without
 
 
 @pytest.mark.parametrize(
