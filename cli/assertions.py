@@ -169,9 +169,9 @@ def _fallback(run: Run, measures: Measures) -> Iterator[str]:
         place = f"subgraph {group.subgraph}, " if len(run.subgraphs) > 1 else ""
         yield f"    {place}{name(group.op)}: {counted(len(group.nodes), 'node')} [{node_list(group.nodes, _NODE_LIST_WIDTH)}]"
         if not group.reasons:
-            yield "      the delegate is not asked about this subgraph"
+            yield "      this subgraph is not offered to the delegate"
         for reason in group.reasons:
-            others = "" if group.is_uniform else f" (node {group.nodes[0]}; similar for the others)"
+            others = "" if group.is_uniform else f" (node {group.nodes[0]}; similar for the other nodes)"
             yield f"      {message(f'{reason.code}: {reason.message}')}{others}"
             yield from _hint(reason, "      ")
     left_out = groups[_GROUPS_SHOWN:]

@@ -144,7 +144,7 @@ def compiled_model(
     if not isinstance(soc, str):
         raise OptionError(f"soc must be a string such as 'google:Tensor_G5', not {soc!r}")
     if soc and "npu" not in asked:
-        raise OptionError("soc is for the NPU: add npu to the accelerators")
+        raise OptionError("soc applies only to the NPU: add npu to the accelerators")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
@@ -202,7 +202,7 @@ def compare(
     after = changed_target(before, options, changed)
     first = model_of(a)
     if (b is None or b is a) and after == before:
-        raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
+        raise OptionError("A and B are the same: give a second model, or changed={'delegate': ...}")
     second = first if b is None or b is a else model_of(b)
     return advised_comparison(compare(simulated_side(first, before), simulated_side(second, after)))
 
@@ -346,7 +346,9 @@ def sweep(
     require_bool("force", force)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
-        raise OptionError("best_for and output go together: output is the file for the best model of that target")
+        raise OptionError(
+            "give best_for and output together: output is the file to which the best model for that target is written"
+        )
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")

@@ -55,7 +55,9 @@ def _members(content: Content, header: bytes) -> Iterator[Member]:
             continue
         begin, end = _scalar(section, 1, flags.Uint64Flags), _scalar(section, 2, flags.Uint64Flags)
         if not begin <= end <= len(content):
-            raise BundleError(f"is truncated or damaged: section {number} ends at byte {end:,} of {len(content):,}")
+            raise BundleError(
+                f"is truncated or damaged: section {number} ends at byte {end:,}, but the file has {len(content):,} bytes"
+            )
         name = _name(section) or f"section-{number}"
         if name in seen:
             name = f"{name}-{number}"

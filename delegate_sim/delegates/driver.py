@@ -54,7 +54,7 @@ class DriverQuestion:
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the driver must accept either all nodes of the partition or none."""
+    """Whether the driver has to accept all nodes of the partition."""
 
 
 @dataclass(frozen=True, slots=True)

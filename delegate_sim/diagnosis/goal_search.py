@@ -89,7 +89,7 @@ class Search:
     causes: int
     without_all: Cost
     not_simulated: tuple[str, ...] = ()
-    """The hypothetical changes that were left out because of a limit, each with the limit."""
+    """The hypothetical changes that were not tried because of a limit, each with the limit."""
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:

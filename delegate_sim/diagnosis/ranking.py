@@ -24,7 +24,7 @@ CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""Gains in this order: percent of multiply-adds, whether anything is delegated, kernels, partitions, boundary bytes."""
+"""Gains in this order: percentage of multiply-adds, whether anything is delegated, kernels, partitions, boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,8 +193,11 @@ class _Search:
         target = self._targets[0]
         missing = custom_operators(self._model, target).unregistered
         if missing:
-            return f"the runtime does not run the original model on the CPU: nobody registers {', '.join(sorted(missing))}"
-        return "with these shapes the runtime does not prepare the model"
+            return (
+                "the runtime does not run the original model on the CPU, because these operators are not registered: "
+                f"{', '.join(sorted(missing))}"
+            )
+        return "with these shapes, the runtime cannot prepare the model"
 
     def _standings(self, model: Model) -> tuple[Standing, ...]:
         self._simulations += 1

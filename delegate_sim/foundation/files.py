@@ -116,7 +116,7 @@ def _refuse_status(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "is not a regular file")
     if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
-        raise OSError(errno.EEXIST, "is an input, which is not overwritten")
+        raise OSError(errno.EEXIST, "is an input file, which is never overwritten")
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:

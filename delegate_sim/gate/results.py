@@ -21,7 +21,7 @@ BETTER = "better"
 """Status of a case that passed and is better than the baseline."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""Status of a case without a result, because the model cannot be read or the program failed on it."""
+"""Status of a case without a result because the model cannot be read or the program failed on it."""
 
 _CASES = (
     "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
@@ -64,7 +64,7 @@ class Case:
     compute: ComputeTotals | None = None
     """Multiply-adds of the whole model and of the delegated nodes; None if there is no result."""
     baseline_compute: ComputeTotals | None = None
-    """Multiply-adds in the baseline; None if the baseline has no entry, or an older entry without multiply-adds."""
+    """Multiply-adds in the baseline; None if the baseline has no entry, or if its entry is too old to have them."""
     strip: Lengths = ()
     """Consecutive nodes in the same state, as (state, number of nodes) in execution order; empty if there is no result."""
 

@@ -276,7 +276,7 @@ class _Partitioner:
     def finish(self) -> tuple[Subset, ...]:
         """Add the graph's outputs to the outputs of the subsets that write them, and return the subsets."""
         if not all(self.is_done):
-            raise PartitionError("some nodes wait for each other")
+            raise PartitionError("some nodes wait for each other's results")
         for tensor in self.graph.outputs:
             if tensor >= 0 and self.tensor_epoch[tensor] >= 0:
                 self.subsets[self.tensor_epoch[tensor]][3].add(tensor)

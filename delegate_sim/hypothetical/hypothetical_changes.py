@@ -53,7 +53,10 @@ class HypotheticalChanges:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore. With such an error, a compiler plugin or LiteRT's loader would refuse the whole model."""
+    """The codes of errors to ignore.
+
+    Because of each of these errors, a compiler plugin or LiteRT's loader would refuse the whole model.
+    """
     assume_ops_registered: bool = False
     """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
@@ -65,7 +68,7 @@ class HypotheticalChanges:
     float_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that compute in float32 instead of integers."""
     inlined_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that run subgraphs, and that are replaced by the nodes of these subgraphs."""
+    """Nodes that are replaced by the nodes of the subgraphs that they run."""
 
     @property
     def changes(self) -> Hashable:

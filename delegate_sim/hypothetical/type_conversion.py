@@ -139,7 +139,7 @@ CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
         "mask-100": functools.partial(with_mask, value=100.0),
     }
 )
-"""The conversions of a model, by name. The last five only change models that are already quantized."""
+"""The conversions of a model, by name. The last five change only models that are already quantized."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:

@@ -108,7 +108,7 @@ def _is_real(tensor: Tensor) -> bool:
 
 
 def _refused(first: Model, second: Model, fault: str) -> str:
-    return printable(f"{second.path}: does not have the interface of {first.path}: {fault}")
+    return printable(f"{second.path}: has other inputs or outputs than {first.path}: {fault}")
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:

@@ -72,7 +72,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     if requested.order == installed.order:
         return requested
     if requested.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"what is installed here is {installed}: {engine.delegate.name} cannot be run as in {requested}")
+        raise OptionError(f"{installed} is installed here, so {engine.delegate.name} cannot be run as in {requested}")
     return installed
 
 

@@ -19,7 +19,7 @@ from .types import AndroidRelease, OperationType, Preference
 
 NO_DEVICE = Rule(
     "compilation-no-device",
-    "Some device of the compilation takes each operation.",
+    "For each operation, at least one of the compilation's devices supports it.",
     "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
 )
 

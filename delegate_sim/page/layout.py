@@ -36,7 +36,7 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box, whose nodes are not drawn. The page arranges closed boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
-"""The library minimizes ranks and crossings if nodes * (edges - nodes) is at most this number; it then takes about a second."""
+"""The library minimizes ranks and crossings if nodes * (edges - nodes) is at most this number. It then takes about a second."""
 _WIDEST_OPTIMIZED = 5_000
 """The library minimizes ranks and crossings if no layer has more nodes than this.
 

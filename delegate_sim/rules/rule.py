@@ -49,7 +49,7 @@ class Verdict:
 ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
-"""A function that returns None if a node meets a demand, or else a description of the actual value."""
+"""A function that returns None if a node meets a demand, and otherwise a description of the actual value."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ class Assumptions:
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes, as (subgraph, node), that their CPU kernels are assumed to accept."""
     ended: frozenset[str] = frozenset()
-    """Codes with which a compiler plugin refuses the whole model. These refusals are assumed not to occur."""
+    """Codes of refusals that are assumed not to occur. They are refusals of the whole model by a compiler plugin."""
     registered: frozenset[str] = frozenset()
     """Custom operators that are assumed to run: the application registers them, or a delegate outside the simulation runs them.
     """

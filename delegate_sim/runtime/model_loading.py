@@ -162,7 +162,7 @@ class CustomOperators:
     assumed: tuple[str, ...]
     """The operators that the application or TensorFlow's wheel is assumed to register."""
     unregistered: frozenset[str]
-    """The operators that nobody registers."""
+    """The operators that are not registered."""
     assume_ops_registered: bool
     """Whether the application is assumed to register all operators that the runtime lacks."""
 
@@ -192,9 +192,9 @@ def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) ->
     """Return warnings about operators that are assumed to load, and about precompiled parts of the model."""
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
-        yield f"{reason}; the model does not load unless the application registers one, which is assumed"
+        yield f"{reason}; the model loads only if the application registers one, which is assumed here"
     for code in loading.unknown:
-        yield f"{unresolved(code.op, code.version, loading.release)}; it is assumed"
+        yield f"{unresolved(code.op, code.version, loading.release)}; here, it is assumed to do so"
     yield from precompiled(model).words
     for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"

@@ -56,7 +56,7 @@ class TargetTotals:
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
-        return f"{text}; it fails on {self.failing:,}, which run on the CPU or not at all" if self.failing else text
+        return f"{text}; it fails on {self.failing:,} of them, which run on the CPU or not at all" if self.failing else text
 
     def _quality(self) -> tuple[float, float]:
         """Return a sort key, larger for better targets: the delegated shares of multiply-adds and of nodes."""

@@ -433,5 +433,4 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
 1.
 """
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The version of a node without any feature, for operators where this version is not 1. Version 1 of BROADCAST_TO was withdrawn.
-"""
+"""The version of a node without any feature, for operators where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""

@@ -152,8 +152,8 @@ def _decided(
         subsets, is_sorted = in_running_order(graph, (*groups, *[(index,) for index in npu_calls]))
         if not is_sorted:
             warnings = (
-                f"subgraph {graph.index}: partitions wait for each other in a circle, so that no order of them can run; the "
-                "strategy that groups what is connected allows this",
+                f"subgraph {graph.index}: some partitions depend on each other in a cycle, so they cannot run in any order; "
+                "this can happen with the partition strategy weakly_connected",
             )
     return Decision(
         graph,

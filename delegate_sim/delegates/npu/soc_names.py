@@ -86,14 +86,14 @@ def _folded(name: str) -> str:
 
 def _unknown(text: str, known: dict[str, str]) -> str:
     near = list(dict.fromkeys([known[name] for name in get_close_matches(_folded(text), known, n=8)]))
-    others = f"near matches are {', '.join(near)}" if near else "name it as VENDOR:SOC, such as google:Tensor_G5"
+    others = f"similar names are {', '.join(near)}" if near else "name the SoC as VENDOR:SOC, such as google:Tensor_G5"
     return f"LiteRT's compiler plugins know no SoC {text!r}: {others}"
 
 
 def _not_simulated(text: str, full: str, plugin: str) -> str:
     vendor, _, model = full.partition(":")
     return (
-        f"{text} is {full}, whose NPU cannot be simulated: a closed library of {vendor.capitalize()} decides about every node. "
-        f"On this host, `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} --live` runs the real plugin (see "
-        "delegate-sim doctor); --accelerators gpu,cpu shows what the GPU and the CPU take without the NPU"
+        f"{text} is {full}, and its NPU cannot be simulated: a closed-source library of {vendor.capitalize()} decides about "
+        f"every node. On this host, `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} --live` runs the "
+        "real plugin (see delegate-sim doctor); --accelerators gpu,cpu shows what the GPU and the CPU run without the NPU"
     )

@@ -28,7 +28,7 @@ class Unpacking:
         self.producers: dict[int, int] = {}
         """The index of the node that unpacks each tensor, by the index of the tensor."""
         self.elided_float16: dict[int, int] = {}
-        """The float16 constant that replaces the result of a DEQUANTIZE for all readers, by the index of the result."""
+        """The FLOAT16 constant that all readers use in place of the result of a DEQUANTIZE, by the index of the result."""
         self.refused_readers: dict[int, Node] = {}
         """For each unpacking node (by index) that is left to the CPU, the first refused node that reads its result."""
 

@@ -96,7 +96,7 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
         return
     which = "" if not failed or None in failed else f" (kernel {failed[0]} of {kernel_count(first)})"
     seen = (
-        "the nodes were replaced as simulated, and then" if facts.replacements is not None else "after the nodes were replaced,"
+        "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
     )
     yield Match(first, Account("compilation", f"{seen} the driver could not compile or prepare a kernel{which}"))
 
@@ -129,7 +129,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
     changes = {interface.option: _Without(missing)}
     run = trials.fitting(changes)
     if run is not None and all(partition.compilation is not None for partition in matched_partitions(trials.facts.runtime, run)):
-        text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
+        text = f"the driver rejects {', '.join(sorted(missing))}: the runtime did not compile them"
         yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
 
 
@@ -174,8 +174,11 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
-    others = f" (so do {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
-    text = f"feature level {level} instead of {trials.setting.options[declared.option]} reproduces the device{others}"
+    others = f" (also with {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
+    text = (
+        f"with feature level {level} instead of {trials.setting.options[declared.option]}, the simulation reproduces the "
+        f"device{others}"
+    )
     changes = {declared.option: level}
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
@@ -188,7 +191,7 @@ def _limits(trials: Trials) -> Iterator[Match]:
         return
     for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
         if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
+            text = f"with {option} = {limit} instead of {setting.options[option]}, the simulation reproduces the device"
             yield Match(run, Account("options", text, {option: limit}))
             return
 

@@ -51,22 +51,22 @@ CONVERSION_WORDS: Mapping[str, _Conversion] = MappingProxyType(
         "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
         "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
         "int8-per-tensor": _Conversion(
-            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with one scale per tensor"
+            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
         ),
         "float16": _Conversion(
             f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
             "float16 weights",
         ),
         "per-tensor": _Conversion(
-            f"give each tensor of weights one scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+            f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
         ),
         "dense-per-tensor": _Conversion(
-            f"give the weights of FULLY_CONNECTED one scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
-            "one scale for the weights of FULLY_CONNECTED",
+            f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+            "a single scale for the weights of FULLY_CONNECTED",
         ),
         "dynamic-range-per-tensor": _Conversion(
             f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
-            "the older quantizer with one scale per tensor",
+            "the older quantizer with a single scale for each tensor",
         ),
     }
 )
@@ -93,7 +93,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators for which TensorFlow 2.21's converter removes added RESHAPEs. It keeps RESHAPEs around others, such as ABS."""
+"""Operators around which the converter of TensorFlow 2.21 removes RESHAPEs. Around ABS or SLICE, it keeps them."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -101,20 +101,20 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "CALL": ("write the called function in place in the model's code", "the function in place"),
         "IF": (
             "compute both branches in the model's code, and choose between the results with tf.where",
-            "both branches and tf.where",
+            "computing both branches with tf.where",
         ),
         "STABLEHLO_COMPOSITE": (
-            "convert without marking the composite, so that the operators of its body replace it",
-            "the body of the composite in its place",
+            "convert without marking the composite, so that the operators of its body appear in its place",
+            "the operators of the composite's body",
         ),
     }
 )
 """Instructions and a short name for replacing an operator that runs subgraphs by the content of the subgraphs."""
 _HUGE_SCALE = 1e20
-"""The largest ordinary scale. A larger scale comes from an attention mask that hides positions with the lowest float32 number."""
+"""Larger scales come from the lowest FLOAT32 value, which attention masks use to hide positions."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
-"""Conversions with a less extreme attention mask, and the value in the mask."""
-_IN_APPLICATION = "run the subgraphs as models of their own from the application"
+"""Conversions with a smaller attention mask, and the value of the mask."""
+_IN_APPLICATION = "run the subgraphs as separate models from the application"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
@@ -174,8 +174,8 @@ def _with_note_of_folding(cause: Cause) -> Cause:
     if not (ops and is_of_shapes and "RESHAPE" in cause.change):
         return cause
     note = (
-        f"TensorFlow's converter folds a RESHAPE around {', '.join(ops[:3])} away again: delegate-sim fix writes it into the "
-        "file, where it has a pass for it"
+        f"TensorFlow's converter removes a RESHAPE around {', '.join(ops[:3])} again; delegate-sim fix can write it into the "
+        "file if it has a pass for it"
     )
     return replace(cause, change=f"{cause.change}; {note}")
 
@@ -190,7 +190,7 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
     if offer.remedy.float_nodes:
         return _ON_CPU
     if offer.remedy.conversion in _MASKS:
-        return f"{offer.change}, which is not enough alone; then {cause.change}"
+        return f"{offer.change} (this alone is not enough); then {cause.change}"
     if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
     # The hint of a rule would name conversions that do not help.

@@ -16,12 +16,12 @@ from ...runtime.interpreter import Run
 from ..examiner import Cost, Examined, RefusedNode
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
-"""Problems that another choice of types may fix."""
+"""Problems that other tensor types may fix."""
 
 _SUBSTANTIAL = 0.01
 """The smallest share of multiply-adds that counts as substantial."""
 _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
-"""Problems of a node that are due to other nodes."""
+"""Problems of a node that other nodes cause."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 

@@ -32,7 +32,7 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Problems that form no cause: they disappear once other nodes are delegated, or they keep the whole graph on the CPU."""
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
-"""Smallest and largest number of repeated simulations, each of which assumes that one more CPU kernel accepts its node.
+"""Smallest and largest number of repeated simulations. Each assumes that one more CPU kernel accepts its node.
 
 Large models get fewer simulations.
 """
@@ -41,12 +41,12 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems whose fix is found by trying other versions or levels. This is done only once for each node."""
+"""Problems whose fix is found by trying other versions or feature levels, only once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that a conversion to float removes. Such a conversion is a larger change than another operator version."""
+"""Features that a conversion to float removes. Converting to float is a larger change than another operator version."""
 
 
 def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:

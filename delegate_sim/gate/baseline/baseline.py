@@ -122,8 +122,8 @@ def _fault(path: str, text: str, error: Exception) -> str:
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1
         return (
-            f"holds the markers of a merge (line {line}): take one side with git checkout --theirs -- {path} (or --ours), then "
-            "run delegate-sim check --update"
+            f"contains merge conflict markers (line {line}): choose one side with git checkout --theirs -- {path} (or "
+            "--ours), then run delegate-sim check --update"
         )
     if isinstance(error, json.JSONDecodeError):
         return f"is not JSON: line {error.lineno}: {error.msg}"

@@ -29,7 +29,7 @@ _O = OperationType
 CONV_RANK = operation_rule(
     "conv-rank",
     Concern.RANK,
-    "Input and filter of CONV_2D have 4 dimensions.",
+    "The input and the filter of a CONV_2D have 4 dimensions.",
     "Conv2D.cpp: conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
@@ -42,7 +42,7 @@ FILTER_CHANNEL = operation_rule(
 DEPTHWISE_CHANNEL = operation_rule(
     "depthwise-filter-channel",
     Concern.CHANNELS,
-    "The scales of DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
+    "The scales of a DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
     "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
@@ -83,7 +83,7 @@ def _filter_channel(dimension: int, rule: Rule) -> SignatureCheck:
         if filter_.type != _T.TENSOR_QUANT8_SYMM_PER_CHANNEL:
             return None
         if filter_.channels is None:
-            raise ProcessAborted(f"the per-channel filter of {view.name} was never given its scales")
+            raise ProcessAborted(f"the per-channel filter of {view.name} has no scales")
         if filter_.channels.dimension == dimension:
             return None
         return Violation("channel dimension of input 1", str(filter_.channels.dimension), str(dimension))

@@ -141,11 +141,15 @@ def operation_rule(
 
 
 _UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"
-INPUT_COUNT = Rule("operation-input-count", "The operation has a number of inputs that one of its forms has.", _UTILITIES)
-OUTPUT_COUNT = Rule("operation-output-count", "The operation has a number of outputs that one of its forms has.", _UTILITIES)
-DECIDING_TYPE = Rule("operation-type", "The operation exists for the type of the tensor that decides.", _UTILITIES)
-INPUT_TYPE = Rule("operation-input-type", "The type of each input fits the tensor that decides.", _UTILITIES)
-OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the tensor that decides.", _UTILITIES)
+INPUT_COUNT = Rule("operation-input-count", "The operation has the number of inputs of one of its forms.", _UTILITIES)
+OUTPUT_COUNT = Rule("operation-output-count", "The operation has the number of outputs of one of its forms.", _UTILITIES)
+DECIDING_TYPE = Rule("operation-type", "The operation supports the type of the tensor that selects its form.", _UTILITIES)
+INPUT_TYPE = Rule(
+    "operation-input-type", "The type of each input matches the tensor that selects the operation's form.", _UTILITIES
+)
+OUTPUT_TYPE = Rule(
+    "operation-output-type", "The type of each output matches the tensor that selects the operation's form.", _UTILITIES
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
     The kernel reads the data of ``size`` as numbers of the type of ``begin``.
     """
-    node.ensure(begin.element_count == source.rank, "begin and size do not name every dimension")
+    node.ensure(begin.element_count == source.rank, "begin and size do not have one number for each dimension")
     begins = begin.integers()
     sizes = read_as(size.value(), kind_of(begin.value())).tolist()
     shape = []
@@ -246,7 +246,7 @@ def _strided_slice(
     if elements is None or not node.elements.take(count):
         return None
     if 0 <= element_count([axis.size for axis in axes]) != len(elements):
-        raise ValueError("the axes are not those of the input")
+        raise ValueError("an axis does not exist in the input")
     # bounded: no longer than the input, whose elements are known
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if element_count([len(indices) for indices in taken]) < count:

@@ -67,7 +67,7 @@ class ReleaseRow:
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """False if it is likely, but not certain, that the release fails to create the delegate kernels."""
+    """False if the release probably, but not certainly, fails to create the delegate kernels."""
 
     @property
     def is_loaded(self) -> bool:

@@ -14,7 +14,7 @@ from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
-"""Kinds of problem that a node has only because other nodes are on the CPU."""
+"""Kinds of problems that a node has only because other nodes are on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,6 @@ def node_finding(
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
-    why = "; ".join([reason.message for reason in reasons]) or "no delegate is asked about it"
+    why = "; ".join([reason.message for reason in reasons]) or "the node is not offered to any delegate"
     hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
     return Finding(code, level, f"{outcome}: {why}", hint, place, node, change)

@@ -16,8 +16,8 @@ NONE_FAILS = "none, then fails"
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are the same as for a restored run. The report, however, shows the nodes as delegated, with a refusal that explains
-the failure.
+The measures are the same as for a restored run, but the report shows the nodes as delegated, with a refusal that explains the
+failure.
 """
 
 NOT_PREPARED = "refused, not prepared"

@@ -67,7 +67,7 @@ class PartitionBuilder:
         self.allows_dynamic = allows_dynamic
         self.operations: dict[int, list[str]] = {}
         self.mapped: dict[int, int] = {}
-        """The NNAPI operand of each tensor that is mapped already."""
+        """The NNAPI operand of each tensor that has been mapped."""
         self.dequantized: dict[tuple[int, str], int] = {}
         """The float operand that a DEQUANTIZE writes, keyed by the quantized operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []

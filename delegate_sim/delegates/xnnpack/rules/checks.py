@@ -118,9 +118,9 @@ def stored_or_unpacked(which: Operand) -> Check[Visit]:
 
     def find(node: NodeView, visit: Visit) -> str | None:
         tensor = which.tensor(node)
-        return None if tensor.is_constant or visit.unpacking.makes(tensor) else f"{which.name} not constant"
+        return None if tensor.is_constant or visit.unpacking.makes(tensor) else f"{which.name} is not constant"
 
-    needed = f"constant {which.name}, or made from constants by DEQUANTIZE or DENSIFY"
+    needed = f"a constant {which.name}, or the result of a DEQUANTIZE or DENSIFY of a constant"
     return check_for_target(kinds.CONSTANT, needed, find).from_source(method("CheckTensorStaticAllocation"))
 
 
