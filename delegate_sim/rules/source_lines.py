@@ -1,6 +1,6 @@
 """The lines of every upstream source that a rule names.
 
-Written by ``make sources ARGS=--write``: change the rule's ``Source`` and run it again.
+``make sources ARGS=--write`` writes this module. To change an entry, change the rule's ``Source`` and run the command again.
 """
 
 from __future__ import annotations
