@@ -50,8 +50,8 @@ def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:
     if nodes:
         op = decision.graph.nodes[nodes[0]].op
         yield (
-            f"subgraph {decision.graph.index}: {len(nodes)} nodes (first: node {nodes[0]}, {op}) lack an operand or a result that the "
-            "delegate reads; usually it refuses such a node, but the process may also crash"
+            f"subgraph {decision.graph.index}: {len(nodes)} nodes (first: {nodes[0]}, {op}) lack an operand or a result that "
+            "the delegate reads; usually it refuses such a node, but the process may also crash"
         )
 
 
