@@ -7,7 +7,7 @@ from ....rules.kinds import OPERAND_VALUE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed, where, where_given
-from .checks import reads, upstream
+from .checks import reads, upstream, values_of
 
 _LARGEST, _SMALLEST = 0xFFFFFFFFFF, -0x7FFFFFFFFF
 
@@ -20,7 +20,7 @@ def bias(position: int) -> tuple[Check[object], ...]:
         return which.tensor(node).type == "INT64"
 
     def large(node: NodeView) -> str | None:
-        values = node.value(which.tensor(node)) or ()
+        values = values_of(node, which.tensor(node))
         return next((f"bias {value}" for value in values if not _SMALLEST <= value <= _LARGEST), None)
 
     return upstream(

@@ -173,17 +173,25 @@ def reads(which: Operand) -> Check[object]:
     return check(READS_COMPUTED_VALUE, f"a constant {which.name}, whose value the delegate reads", find)
 
 
+def values_of(node: NodeView, tensor: Tensor) -> list[int]:
+    """Return the elements of a constant; none if the tensor is not constant."""
+    values = node.value(tensor)
+    return [] if values is None else [int(value) for value in values]
+
+
 def int32_values(node: NodeView, which: Operand) -> list[int]:
     """Return the value of a constant as the delegate reads it: as INT32 numbers, whatever its type is.
 
     An INT64 number is two INT32 numbers, the lower half first. As many numbers are read as the tensor has elements.
     """
     tensor = which.tensor(node)
-    values = [int(value) for value in node.value(tensor) or ()]
-    if tensor.type != "INT64":
-        return values
-    halves = [half for value in values for half in ((value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, value >> 32)]
-    return halves[: len(values)]
+    values = values_of(node, tensor)
+    return halves(values)[: len(values)] if tensor.type == "INT64" else values
+
+
+def halves(values: Sequence[int]) -> list[int]:
+    """Return the lower and the upper half of each INT64 number, as INT32 numbers."""
+    return [half for value in values for half in ((value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, value >> 32)]
 
 
 def size(tensor: Tensor, axis: int) -> int:

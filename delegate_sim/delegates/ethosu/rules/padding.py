@@ -7,7 +7,7 @@ from ....rules.kinds import SHAPE
 from ....rules.number_sets import exactly
 from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed
-from .checks import ethosu_rule, size, upstream
+from .checks import ethosu_rule, halves, size, upstream, values_of
 
 _PADDINGS = operand(1, "paddings")
 
@@ -23,12 +23,9 @@ def _other_output(node: NodeView) -> str | None:
     The delegate reads INT64 paddings as if they were INT32: the two halves of one number are the padding of one dimension.
     """
     source, result, paddings = node.input(0), node.output(0), node.input(1)
-    values = [int(value) for value in node.value(paddings) or ()]
-    pairs: list[int] = []
-    if paddings.type == "INT64":
-        pairs = [((value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000) + (value >> 32) for value in values]
-    else:
-        pairs = [sum(values[at : at + 2]) for at in range(0, len(values), 2)]
+    values = values_of(node, paddings)
+    numbers = halves(values) if paddings.type == "INT64" else values
+    pairs = [sum(numbers[at : at + 2]) for at in range(0, len(numbers), 2)]
     met = all(size(result, axis) == size(source, axis) + pairs[axis] for axis in range(paddings.shape[0]))
     return None if met else f"input {list(source.shape)}, output {list(result.shape)} and paddings {values}"
 
