@@ -291,9 +291,9 @@ def test_lstm(node, expected):
 
 
 _BREAKERS = {
-    "tensors without STRING elements": lambda tensor: tensor._replace(type="STRING"),
-    "tensors with at least one dimension": lambda tensor: tensor._replace(shape=()),
-    "tensors of rank at most 4": lambda tensor: tensor._replace(shape=(1,) * 5),
+    "outputs without STRING elements": lambda tensor: tensor._replace(type="STRING"),
+    "outputs with at least one dimension": lambda tensor: tensor._replace(shape=()),
+    "outputs of rank at most 4": lambda tensor: tensor._replace(shape=(1,) * 5),
     "tensors of type UINT8, INT8, INT16 or INT32": lambda tensor: tensor._replace(type="FLOAT32"),
     "tensors that are not INT32": lambda tensor: tensor._replace(type="INT32"),
     "dimensions of 1 to 65535": lambda tensor: tensor._replace(shape=(*tensor.shape[:-1], 65536)),

@@ -40,21 +40,29 @@ def _if(condition: bool, text: str) -> str | None:
     return text if condition else None
 
 
-_STATIC = TensorDemand(
-    TENSOR_TYPE, "tensors without STRING elements", lambda tensor: _if(tensor.type == "STRING", "is STRING"), "convert to INT8"
-)
-_NO_SCALAR = TensorDemand(
-    RANK,
-    "tensors with at least one dimension",
-    lambda tensor: _if(not tensor.shape, "has no dimensions"),
-    "keep a dimension of 1",
-)
-_RANK = TensorDemand(
-    RANK,
-    "tensors of rank at most 4",
-    lambda tensor: _if(len(tensor.shape) > 4, f"has rank {len(tensor.shape)}"),
-    "fold dimensions",
-)
+def _before(side: str, *, strings: bool, scalars: bool) -> tuple[TensorDemand, ...]:
+    """Return the demands of every input or output, without those that the operator is exempt from."""
+    static = TensorDemand(
+        TENSOR_TYPE,
+        f"{side} without STRING elements",
+        lambda tensor: _if(tensor.type == "STRING", "is STRING"),
+        "convert to INT8",
+    )
+    no_scalar = TensorDemand(
+        RANK,
+        f"{side} with at least one dimension",
+        lambda tensor: _if(not tensor.shape, "has no dimensions"),
+        "keep a dimension of 1",
+    )
+    rank = TensorDemand(
+        RANK,
+        f"{side} of rank at most 4",
+        lambda tensor: _if(len(tensor.shape) > 4, f"has rank {len(tensor.shape)}"),
+        "fold dimensions with RESHAPE",
+    )
+    return (*(() if strings else (static,)), *(() if scalars else (no_scalar,)), rank)
+
+
 _TYPE = TensorDemand(
     TENSOR_TYPE,
     f"tensors of type {listed((*_TYPES, 'INT32'))}",
@@ -118,8 +126,9 @@ def ethosu_rule(
     ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. The flags name the
     checks that the operator is exempt from.
     """
-    before = of_tensors(inputs, *(() if strings else (_STATIC,)), *(() if scalar_inputs else (_NO_SCALAR,)), _RANK) + of_tensors(
-        outputs, *(() if strings else (_STATIC,)), *(() if scalar_outputs else (_NO_SCALAR,)), _RANK
+    before = (
+        *of_tensors(inputs, *_before("inputs", strings=strings, scalars=scalar_inputs)),
+        *of_tensors(outputs, *_before("outputs", strings=strings, scalars=scalar_outputs)),
     )
     positions = (*operands, *weights)
     demands = [
