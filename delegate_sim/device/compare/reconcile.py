@@ -167,7 +167,7 @@ def _notes(trials: Trials) -> Iterator[str]:
     counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:
-        if kernels is not None and len(counts) == 1 and kernels != partitions:
+        if kernels is not None and partitions is not None and len(counts) == 1 and kernels != partitions:
             yield (
                 f"the line of the replacement counts {partitions} partitions, those on the CPU among them; the line of "
                 f"benchmark_model counts the delegate's {kernels} kernels alone"
