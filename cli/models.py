@@ -152,7 +152,7 @@ class Models:
 
 
 def print_not_simulated(path: str, delegate: str, reasons: Iterable[str]) -> None:
-    """Report what was left out for a model on one target because of a limit, if the output itself has no lines about it."""
+    """Print what a limit left out for a model on one target. Call this if the output itself has no lines about the limit."""
     for reason in reasons:
         print_error(f"{path}: not simulated: {delegate}: {reason}")
 

@@ -45,14 +45,15 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     type=click.Choice(tuple(_KINDS)),
     default="rounding",
     show_default=True,
-    help="Passes to try: only those that keep every bit, also those that change rounding, or also approximate ones.",
+    help="The passes to try: exact (keep every bit), also rounding (may change rounding), or also approximate.",
 )
 @click.option(
     "--shape",
     "shapes",
     metavar="INPUT=SIZES",
     multiple=True,
-    help="Fix the shape of an input, as in input=1,224,224,3, and fold what becomes constant; may be given several times.",
+    help="Fix the shape of an input, as in input=1,224,224,3, and fold everything that becomes constant; may be given several "
+    "times.",
 )
 @click.option(
     "--split-tail",
@@ -82,9 +83,9 @@ def command(
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same."""
+    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same results."""
     if plans == (written is not None):
-        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see the changes only")
+        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
     path = one_path(path)

@@ -44,7 +44,7 @@ _VERDICTS_SHOWN = 12
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @all_targets_options
 @click.option(
-    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute what each cause costs, as diagnose does."
+    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
 @output_option("The file to write.", default="report.html")
 def command(
@@ -55,8 +55,8 @@ def command(
 ) -> int:
     """Write an HTML page that shows what delegates do to each MODEL: the graph, its partitions, and why.
 
-    The page has the verdict for each target, the execution plan as a strip, the graph with its partitions, the causes of refusals
-    ranked by what fixing them would delegate, and for each node its tensors, the reasons and what to change.
+    For each target, the page has the verdict, the execution plan as a strip, the graph with its partitions, and the causes of
+    refusals, ranked by what fixing them would delegate. For each node, it has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library

@@ -65,7 +65,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     if fixed is not None:
         yield Line("")
         if fixed.difference is None:
-            yield Line("Not proven: the models were not run (--no-proof)", _BAD)
+            yield Line("Not proven, because the models were not run (--no-proof)", _BAD)
         else:
             yield from difference_lines(fixed.difference, width, verbose)
 
@@ -79,7 +79,7 @@ def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Lin
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
     yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
-    yield from indented("besides inputs of the model, it reads these outputs of the first model:", width, "  ")
+    yield from indented("in addition to inputs of the original model, it reads these outputs of the first model:", width, "  ")
     for tensor in split.between:
         yield from indented(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
 
@@ -96,17 +96,17 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
         if not number:
-            return f"No pass would improve the model ({tried}), but it would be changed as asked; nothing is written"
+            return f"No pass would improve the model ({tried}), but the requested changes would be made; nothing is written"
         return f"{passes} would improve the model ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
         proof = "same outputs, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
-    unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
+    unread = f", {fixed.unread_bytes:,} of them in constants that no node reads any more" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
-    """Return the verdict on the original model, and on the rewritten one if the target takes more or less of it."""
+    """Return the verdict on the original model, and on the rewritten model if the target takes more or less of that model."""
     now, then = (
         short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
         for standing in (before, after)

@@ -56,9 +56,9 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 
 LEGEND = (
-    "*: no other row is better in a target's share of multiply-adds, in size or in difference without being worse in another "
-    "of these. Difference: the largest error of an output as a share of its range, against "
-    "the same converter's float model on this CPU."
+    "*: one of the best rows. No other row is at least as good in each target's share of multiply-adds, in size and in "
+    "difference, and better in one of them. Difference: the largest error of an output as a share of its range, compared "
+    "with the same converter's float model on this CPU."
 )
 
 

@@ -15,7 +15,7 @@ class ReleaseHistory:
     known_since: str = ""
     """The oldest release whose rules are known, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables leave out the releases before ``known_since``, which lack the delegate or have unknown rules."""
+    """Whether tables leave out the releases before ``known_since``, because they lack the delegate or their rules are unknown."""
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases after ``known_since``, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
@@ -76,7 +76,7 @@ class Levels:
     known: tuple[int, ...]
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest level that is possible if benchmark_model prints a parameter, keyed by the parameter's description."""
+    """The lowest possible level if benchmark_model prints a certain parameter, keyed by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Diagnose a model on a delegate: causes, their cost, and the result of fixing each."""
+"""Diagnose a model on a delegate: find the causes, their cost, and the result of fixing each cause."""
 
 from __future__ import annotations
 

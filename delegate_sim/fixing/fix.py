@@ -25,8 +25,7 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, but for models with quantized activations, in which a rounding error may grow to a whole quantization step.
-"""
+"""Like ``ROUNDING``, but for models with quantized activations, where a rounding error may grow to a whole quantization step."""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
@@ -102,13 +101,13 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
     """Raise FixError if an output file is the model itself, or if the output file exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the model itself, which fix does not overwrite"))
+            raise FixError(printable(f"{path}: is the model itself, which fix never overwrites"))
         if not replaces:
             raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model, with a mapping of the model's inputs, outputs and tensors to those of the whole model."""
+    """Return the second model, and how its inputs, outputs and tensors correspond to the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -164,8 +163,8 @@ def prove(
     if difference.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
             printable(
-                f"the runtime computes {difference.unsteady!r} of the original model differently from run to run on this CPU, so "
-                "nothing can be shown of the rewritten one; --no-proof writes it all the same"
+                f"on this CPU, the original model computes different values of {difference.unsteady!r} from run to run, so "
+                "the rewritten model cannot be compared with it; --no-proof writes it without a comparison"
             )
         )
     fault = _fault(plan, difference)

@@ -95,10 +95,10 @@ def search(
 ) -> FixPlan:
     """Find passes that together improve a model on at least one target, and make the result worse on no target.
 
-    Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
-    largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are dropped. ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. Raise
-    FixError if the model cannot be rewritten.
+    Exact passes come first; a less exact pass is applied only if it improves the result further. Each step applies the pass that
+    improves the result most. If no single pass improves the result, all passes are applied together, and then the passes that
+    contribute nothing are dropped. ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message
+    for each try. Raise FixError if the model cannot be rewritten.
     """
     check_writable(model)
     return _Search(model, targets, allowed, shapes, passes, report).run()
@@ -107,8 +107,8 @@ def search(
 def split_tail(plan: FixPlan) -> FixPlan:
     """Return a plan that moves the trailing CPU nodes to a second model. If there are none, return ``plan`` unchanged.
 
-    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. They may be unregistered custom
-    operators.
+    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. Trailing nodes may have
+    unregistered custom operators.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):
@@ -146,7 +146,7 @@ class _Search:
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
         """The passes that were last applied to the current model in sequence, with the result after each pass."""
         self._tried_together: tuple[Pass, ...] = ()
-        """Passes that together bring no gain on the current model."""
+        """Passes that together do not improve the current model."""
 
     def run(self) -> FixPlan:
         """Run the search and return the plan."""
@@ -193,8 +193,11 @@ class _Search:
         target = self._targets[0]
         missing = custom_operators(self._model, target).unregistered
         if missing:
-            return f"the runtime does not run the original model on the CPU: nobody registers {', '.join(sorted(missing))}"
-        return "with these shapes the runtime does not prepare the model"
+            return (
+                "the runtime does not run the original model on the CPU, because these operators are not registered: "
+                f"{', '.join(sorted(missing))}"
+            )
+        return "with these shapes, the runtime cannot prepare the model"
 
     def _standings(self, model: Model) -> tuple[Standing, ...]:
         self._simulations += 1
@@ -221,7 +224,7 @@ class _Search:
         return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
-        """Apply the pass with the largest gain, if any pass brings a gain; return whether one was applied."""
+        """Apply the pass that improves the result most, if any pass does; return whether a pass was applied."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
@@ -248,7 +251,7 @@ class _Search:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """If passes bring a gain only in combination, apply as few of them as possible; return whether any were applied."""
+        """If passes help only in combination, apply as few of these passes as possible; return whether any pass was applied."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False

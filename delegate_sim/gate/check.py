@@ -133,7 +133,7 @@ def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[Configu
     known = list(dict.fromkeys([name for target in configuration.targets for name in (target.group, target.name)]))
     for name in names:
         if name not in known:
-            raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; known are {', '.join(known)}")
+            raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; the targets are {', '.join(known)}")
     chosen = [target for target in configuration.targets if not {target.name, target.group}.isdisjoint(names)]
     return tuple(chosen) if names else configuration.targets
 
@@ -256,7 +256,7 @@ def _missing(path: str) -> Finding:
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
     """Yield a warning if the baseline entry accepts a result so bad that no later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "warning: the delegate takes no node of this model, so later checks cannot find a regression"
+        yield "warning: the delegate takes no node of this model, so later checks cannot find regressions"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
@@ -292,7 +292,7 @@ def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Ca
     why = (
         "the model does not exist"
         if is_gone
-        else f"the configuration does not {'apply the target to it' if known else 'name the target'}"
+        else f"the configuration does not {'apply this target to the model' if known else 'name this target'}"
     )
     finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
     return Case(

@@ -134,8 +134,8 @@ def find_configuration(folder: str) -> str:
         if parent == folder:
             raise NoConfigurationError(
                 printable(
-                    f"{start}: there is no {OWN_FILE} and no {PROJECT_FILE} with [tool.delegate-sim] here or above; "
-                    "'delegate-sim init' writes one"
+                    f"{start}: neither this folder nor a parent folder has {OWN_FILE}, or {PROJECT_FILE} with "
+                    "[tool.delegate-sim]; 'delegate-sim init' writes a configuration"
                 )
             )
         folder = parent
@@ -170,7 +170,7 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     budgets = _budgets_in(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
-        raise ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
+        raise ConfigurationProblem(table.key, "has no target; write one as [targets.NAME] with a delegate")
     configured = tuple(
         target
         for name, content in targets.content.items()
@@ -195,7 +195,7 @@ def _targets(
 ) -> list[ConfiguredTarget]:
     delegate = table.take("delegate", parse_delegate)
     if delegate is None:
-        raise ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
+        raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", parse_defaults, defaults)
     releases = table.take("runtime", parse_releases, runtime)
     option_table = table.table("options")
@@ -250,7 +250,9 @@ def _override(table: ConfigurationTable, targets: Sequence[ConfiguredTarget]) ->
     models = table.take("models", parse_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
-        raise ConfigurationProblem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
+        raise ConfigurationProblem(
+            table.key, "names neither models nor targets; put budgets that apply to everything in [budgets]"
+        )
     budgets = _budgets(table)
     table.finish()
     return Override(models, chosen, budgets)

@@ -17,18 +17,21 @@ _Item = TypeVar("_Item")
 _MOST_NODES = 1_030_000
 """Limit on the number of nodes in all simulations of one model by one command. Above it, optional simulations are skipped."""
 _MOST_NODES_OF_TARGETS = 1_100_000
-"""Limit on the same number of nodes. Above it, whole targets are skipped."""
+"""Limit on the number of nodes in all simulations of one model by one command. Above it, whole targets are skipped."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of further nodes as which the first node of each form counts, since nodes of one form share most results."""
+"""Number of nodes that the first node of each form counts for in addition to itself.
+
+Nodes of the same form share most results.
+"""
 _OF_A_NEW_FORM = 25
 """Number of nodes that each form adds to the size of a model when the limit for one question is computed.
 
 A form is one combination of operator, version, options and operand properties.
 """
 _LARGE_MODEL = 3500
-"""Number of nodes above which a simulation takes longer per node: a model of twice as many nodes takes four times as long."""
+"""Number of nodes above which a simulation takes longer per node: above it, twice as many nodes take four times as long."""
 _USUAL_OPERANDS = 8
 """Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
 _SMALL_CONSTANT = 64
@@ -101,7 +104,7 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation: the sizes of all nodes, plus one for each subgraph, and more for each form of nodes."""
+        """The cost of one simulation, in nodes. Subgraphs, forms, and nodes with many operands increase the cost."""
         graphs = file_graphs(self._model)
         cost = sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
         return cost * max(sum([len(graph.nodes) for graph in graphs]), _LARGE_MODEL) // _LARGE_MODEL

@@ -38,7 +38,7 @@ class TensorDifference:
     name: str
     elements: int
     different: int
-    """Number of elements with different values; zeros of either sign are equal, and so are two NaNs."""
+    """Number of elements with different values. Zeros of either sign count as equal, and so do two NaNs."""
     bits: int
     """Number of elements with different bits."""
     mean: float
@@ -112,7 +112,7 @@ class Continuation:
     inputs: tuple[tuple[bool, int], ...]
     """For each input: True and the index of an output of the other model, or False and the index of an original input."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the original model: the model that computes it (0: the other, 1: this), and the index in that model."""
+    """For each output of the original model: 0 if the other model computes it, 1 if this model does; and its index there."""
     tensors: Mapping[int, int]
     """The index in this model of each tensor that both this model and the original have, by the index in the original model."""
 
@@ -133,7 +133,7 @@ class Facing:
 def check_installed() -> None:
     """Raise MissingPackageError unless the runtime is installed."""
     if importlib.util.find_spec(_PACKAGE) is None:
-        raise MissingPackageError("models are run with the package ai-edge-litert: pip install 'delegate-sim[fix]'")
+        raise MissingPackageError("to run models, the package ai-edge-litert is needed: pip install 'delegate-sim[fix]'")
 
 
 def compare(
@@ -232,7 +232,7 @@ def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     result, stage = folder / "found.json", folder / "stage.txt"
     if status or not result.is_file():
         side, _, action = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")
-        raise FixError(f"the runtime crashed when it was to {action} {_SIDES[side]} on the CPU (status {status})")
+        raise FixError(f"the runtime crashed when it tried to {action} {_SIDES[side]} on the CPU (status {status})")
     results: dict[str, Any] = json.loads(result.read_text("utf-8"))
     if "error" in results:
         raise FixError(f"the runtime does not run {_SIDES[results['side']]} on the CPU: {results['error']}")

@@ -50,7 +50,7 @@ def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mappin
     most = raised(_MOST_ELEMENTS)
     # numpy refuses sizes beyond its limit even if another size is 0.
     if sum([element_count([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
-        raise OptionError(f"inputs of more than {most:,} elements are not generated: give them in a .npz file{how_to_raise()}")
+        raise OptionError(f"inputs with more than {most:,} elements are not generated: give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
 
 
@@ -106,7 +106,7 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     try:
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
-                raise ValueError("it is not an archive of numpy.savez")
+                raise ValueError("numpy.savez did not write it")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
                 stored = dict(archive)
@@ -126,7 +126,10 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
         name = next((name for name in (tensor.name, names.get(index, "")) if name in stored), None)
         if name is None:
             raise OptionError(
-                printable(f"{os.path.basename(path)}: has no array {tensor.name!r}; it has {', '.join(sorted(stored)) or 'none'}")
+                printable(
+                    f"{os.path.basename(path)}: has no array {tensor.name!r}; its arrays are "
+                    f"{', '.join(sorted(stored)) or 'none'}"
+                )
             )
         kind = schema.NUMPY_TYPES.get(tensor.type)
         array = stored[name]

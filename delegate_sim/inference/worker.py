@@ -257,7 +257,7 @@ class _Tally:
         self.different += int((~same).sum())
         error = np.where(same, 0.0, np.abs(one - other))
         if not np.isfinite(error).all():
-            self.problem = "a value is not finite in only one model"
+            self.problem = "a value is finite in only one of the models"
             error = np.where(np.isfinite(error), error, 0.0)
         finite = np.abs(one[np.isfinite(one)])
         self.sum += float(error.sum())

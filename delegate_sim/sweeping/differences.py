@@ -25,7 +25,7 @@ _FORMAT = 1
 
 
 def difference_from(reference: Conversion, conversion: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
-    """Compare the outputs of a conversion with those of ``reference``, the same converter's float model.
+    """Compare the outputs of a conversion with the outputs of ``reference``, the same converter's float model.
 
     Return the difference, if known, and the reason why it is unknown, if any. A failure is not cached, because missing packages
     may be installed later.

@@ -70,7 +70,7 @@ class Swept(Shown):
         """
         labels = [target.label for target in self.targets]
         if target not in labels:
-            raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
+            raise OptionError(f"there is no target {target!r}; the targets are {', '.join(labels)}")
         return best_for(self.rows, labels.index(target))
 
     def to_dict(self) -> dict[str, Any]:

@@ -207,7 +207,7 @@ def test_a_pointer_of_git_lfs(run, tmp_path):
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n")
     result = run("analyze", path)
     assert (result.exit_code, result.stdout) == (2, "")
-    told = f"error: {path}: is a pointer of Git LFS, not the model itself: run git lfs pull\n"
+    told = f"error: {path}: is a Git LFS pointer, not the model itself: run git lfs pull\n"
     assert result.stderr == told
     assert run("compare", path).stderr == told
 

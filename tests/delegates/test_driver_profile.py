@@ -55,7 +55,7 @@ START = 'schema = "delegate-sim/driver/1"\n'
         ("schema = [\n", "is not TOML"),
         (
             f"{START}more = 1\n",
-            "driver.toml:2: more: there is no such key; known are accelerator, logs, rejects, rejects_one_of, schema, seen",
+            "driver.toml:2: more: is not a known key; the keys are accelerator, logs, rejects, rejects_one_of, schema, seen",
         ),
         (
             f'{START}[[rejects]]\noperation = "ADD"\n\n[[rejects]]\noperation = "ADD"\nrank = -1\n',

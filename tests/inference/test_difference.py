@@ -68,7 +68,7 @@ def test_values_that_are_not_finite_are_a_problem(tmp_path):
         builder.write(tmp_path / op)
         models.append(load(tmp_path / op))
     found = compare_models(*models, [str(tmp_path / "x.npz")], 0)
-    assert found.problem == "y0: a value is not finite in only one model"
+    assert found.problem == "y0: a value is finite in only one of the models"
 
 
 @pytest.mark.parametrize(

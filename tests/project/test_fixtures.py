@@ -166,9 +166,9 @@ def test_operators_with_rules_are_taken_somewhere(findings):
 
 def test_checks_refuse_a_node_somewhere(findings):
     book = find_delegate(findings.delegate).rules
-    refused = {(op, code, "" if book.speaks else kind) for op, code, kind in findings.refused}
+    refused = {(op, code, "" if book.has_native_messages else kind) for op, code, kind in findings.refused}
     checks = {
-        (op, book.code_of(check.kind), "" if book.speaks else check.native or book.native_of(check.kind))
+        (op, book.code_of(check.kind), "" if book.has_native_messages else check.native or book.native_of(check.kind))
         for op, rule in book.rules.items()
         for check in rule.checks
     }

@@ -122,6 +122,7 @@ MOST_MODULES = 16
 FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
+    "delegate_sim/delegates/gpu/rules": FAMILIES,
     "delegate_sim/delegates/gpu_compatibility": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,
     "delegate_sim/delegates/npu/rules": FAMILIES,

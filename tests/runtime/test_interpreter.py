@@ -290,7 +290,7 @@ def test_a_crash_in_one_subgraph_ends_what_would_befall_the_next():
 
 
 def test_subgraphs_that_are_not_reached_are_judged_unless_they_are_dynamic():
-    """The first subgraph has nodes that wait for each other."""
+    """The first subgraph has nodes that wait for each other's results."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     source = graph.input("in", "FLOAT32", (1, 4))

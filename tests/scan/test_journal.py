@@ -57,7 +57,7 @@ def test_two_scans_do_not_write_one_output(zoo, monkeypatch, system):
     if system != "this one":
         monkeypatch.setitem(sys.modules, "fcntl", None)
     held = Journal("z.csv.journal")
-    with pytest.raises(ScanError, match="another scan is writing it"):
+    with pytest.raises(ScanError, match="another scan is writing to it"):
         scan(zoo, [NNAPI], "z.csv", Workers())
     held.close()
     assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (3, 0)

@@ -130,7 +130,11 @@ def shrinks_while_it_is_read(batch):
 @pytest.mark.parametrize(
     ("processes", "expected"),
     [
-        (1, "ends the process that simulates it; unless the file shrank meanwhile, please report this with the model"),
+        (
+            1,
+            "makes the process that simulates it end; unless the file became shorter in the meantime, please report this "
+            "with the model",
+        ),
         (2, "is empty"),
     ],
 )

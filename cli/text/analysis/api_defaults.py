@@ -31,7 +31,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     kernels = f" in {counted(measures.delegate_kernels, 'kernel')}"
     result = f"{of_all}{kernels}" if measures.outcome == TAKEN else outcome_text(measures.outcome)
     name = f"{run.delegate.name}: " if is_named else ""
-    text = f"{name}An app with the API's defaults ({_changed(run, target)}): {result}; --defaults api"
+    text = f"{name}An application that uses the API's defaults ({_changed(run, target)}): {result} (see --defaults api)"
     yield from paragraph(text, view.width, "", "  ")
 
 

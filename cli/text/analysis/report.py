@@ -42,8 +42,8 @@ _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _SELECTED = (
-    "Selected, not compiled: the plugin selects nodes on the host. Only the vendor's compiler and the device can "
-    "tell whether these nodes compile and run."
+    "Selected, but not compiled: the plugin only selects nodes. Whether these nodes can be compiled and run is known only "
+    "from the vendor's compiler and the device."
 )
 
 
@@ -191,7 +191,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
         asked = "plugin" if whole.delegate.is_plugin else "delegate"
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: the {asked} is not asked about them", view)
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: these nodes are not offered to the {asked}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
@@ -220,7 +220,7 @@ def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
     ]
     if not own or not run.subsets:
         return ""
-    return "; yielding also counts partitions on the CPU, the delegate's own line does not"
+    return " (the runtime's line, with \"yielding\", also counts partitions on the CPU; the delegate's own line does not)"
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
@@ -386,7 +386,7 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
         yield Line(start + (item_list(names) if view.verbose else cut(item_list(names, room), room)))
     if len(shown) < len(numbered):
         hidden = len(numbered) - len(shown)
-        text = f"... and {counted(hidden, 'more partition')}, none larger than these (--verbose lists all)"
+        text = f"... and {counted(hidden, 'more partition')}, none of them larger (--verbose lists all)"
         yield from _paragraph(text, view, "  ", "  ")
 
 

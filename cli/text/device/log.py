@@ -44,7 +44,7 @@ _OUTCOMES = {
     NOT_SHOWN: "the model ran, but the log shows no delegate: it ran on the CPU",
     APPLIED_TO: "was applied; the log does not show how much of the graph it took",
     MADE: "was created; the log does not show how many nodes it took",
-    REQUESTED: "was asked for; the log does not show whether it was applied",
+    REQUESTED: "was requested; the log does not show whether it was applied",
     UNKNOWN: "is not known: the log ends too early, or does not cover the delegate",
 }
 

@@ -13,7 +13,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Lines and counts of the device or of the simulation, for all subgraphs; unknown counts are None."""
+    """Log lines and counts from the device or from the simulation, for all subgraphs together. Unknown counts are None."""
 
     lines: tuple[str, ...]
     delegated: int | None

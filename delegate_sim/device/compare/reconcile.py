@@ -95,7 +95,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, or those of another platform release that accepts the model.
+    """Return the given setting and simulation, or the setting and simulation for another platform release that accepts the model.
 
     If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """
@@ -106,7 +106,10 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
     refused = setting.options[platform.option]
     for name in (*reversed(platform.releases), platform.alone):
         options = {**setting.options, platform.option: name}
-        note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
+        note = (
+            f"{platform.key} {refused} would refuse this model, but the device did not, so {platform.option}={name} is "
+            "simulated instead"
+        )
         other = replace(setting, options=options, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
         if then.refusal is None or then.refusal.behind is None:
@@ -141,7 +144,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the reported CPU nodes are those of a simulation without the limit on partitions."""
+    """Yield a note if the reported CPU nodes come from a simulation without the limit on partitions."""
     for name, value in lifted.items():
         yield (
             f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "
@@ -153,8 +156,9 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
     """Yield a note if the log probably belongs to another model, or if a compiler plugin left only a part to the delegate."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
-            "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
-            f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each with what it saw"
+            "on the device, a compiler plugin had already taken a part of the model, but the simulation gave the delegate "
+            f"the whole model; give --accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with "
+            "the nodes that it got"
         )
         return
     note = other_model_note(log, trials.facts, first)
@@ -169,10 +173,10 @@ def _notes(trials: Trials) -> Iterator[str]:
     for partitions, _ in counts:
         if kernels is not None and partitions is not None and len(counts) == 1 and kernels != partitions:
             yield (
-                f"the line of the replacement counts {partitions} partitions, those on the CPU among them; the line of "
-                f"benchmark_model counts the delegate's {kernels} kernels alone"
+                f"the runtime's line counts {partitions} partitions, including those on the CPU; the line of benchmark_model "
+                f"counts only the delegate's {kernels} kernels"
             )
     if trials.release != trials.setting.release:
-        yield f"{trials.release} reproduces the device, {trials.setting.release} does not"
+        yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
     if trials.facts.driver_errors:
         yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"

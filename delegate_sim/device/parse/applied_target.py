@@ -174,19 +174,19 @@ def _require_delegate(log: DeviceLog) -> Delegate:
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     if kernels and not other_name(kernels[0]):
-        raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
+        raise UnknownDelegateError(f"the log is of an unknown delegate with the kernel {kernels[0]}; give --delegate")
     applied = accelerators_in(log)
     if len(applied) > 1 and APPLIED_AHEAD in applied:
         raise UnknownDelegateError(
-            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare each, "
-            "or --delegate to compare one"
+            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare "
+            "all of them, or --delegate to compare one"
         )
     if log.plugins:
         plugin = plugin_in(log)
         if plugin is not None:
             return plugin
         raise UnknownDelegateError(
-            "the log is of a compiler plugin of LiteRT 2, and does not show whose; give --delegate, one of "
+            "the log is of a compiler plugin of LiteRT 2, but does not show the vendor; give --delegate with one of "
             + ", ".join(PLUGIN_NAMES)
         )
     if others:
@@ -198,7 +198,7 @@ def _require_delegate(log: DeviceLog) -> Delegate:
             f"the log is of {who}, which is not simulated; give --delegate to compare it with another delegate"
         )
     if library := library_of(log):
-        raise UnknownDelegateError(f"the log does not show what the delegate in {library} is; give --delegate")
+        raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
     likely = ""
     if log.dynamic_tensor is not None and not log.is_failed:
         likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by itself"
@@ -292,10 +292,10 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
     if runtime is not None:
         release = parse_release(runtime)
         if not all(_has_wording(release, replacement) for replacement in log.replacements):
-            notes.append(f"{release} would word the log's lines differently")
+            notes.append(f"{release} prints these lines with another wording")
         return (release,)
     if not fitting:
-        notes.append("no known release words its lines as the log does")
+        notes.append("no known release prints lines with the wording of this log")
         fitting = known
     if log.tensorflow_version is not None:
         minor = tuple(int(part) for part in log.tensorflow_version.split(".")[:2])
@@ -303,7 +303,8 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
         if exact:
             return tuple(exact)
         notes.append(
-            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release or words its lines differently"
+            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release, or prints lines with another "
+            "wording"
         )
     return tuple(fitting)
 

@@ -63,7 +63,7 @@ _NEURON_CLOSED = (8, 2, 24)
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
-    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer was null that must not be",
+    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer was null, but must not be",
     "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
     "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run it",
     "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
@@ -91,7 +91,7 @@ _CALLS = (
     (
         "checking supported operations",
         "ANeuralNetworksModel_getSupportedOperationsForDevices",
-        "the driver is asked what it takes",
+        "the driver is asked which operations it accepts",
     ),
     ("running computation", "ANeuralNetworksExecution_startCompute", _RUNNING),
     ("waiting for async computation", "ANeuralNetworksEvent_wait", _RUNNING),
@@ -110,7 +110,7 @@ _MEANINGS = {
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
-    FLEX_ERROR: "the model has operators of TensorFlow's own; the application has to link the Flex delegate and apply it",
+    FLEX_ERROR: "the model has TensorFlow's own operators; the application must link the Flex delegate and apply it",
     NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
 }
 
@@ -124,8 +124,8 @@ _FAILURES = (
     ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
     ("load plugin", "a compiler plugin's library could not be loaded, so it compiles nothing"),
-    ("NPU islands", "the compiler plugin would make more partitions than the application allows, so it compiles nothing"),
-    ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
+    ("NPU islands", "the compiler plugin would create more partitions than the application allows, so it compiles nothing"),
+    ("get hooks", "the accelerator provides no hooks for profiling; LiteRT continues without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
     ("initialize", "the vendor's runtime could not be started on this device"),
     (
@@ -134,7 +134,7 @@ _FAILURES = (
     ),
     (
         "context from context binary",
-        "the vendor's runtime does not take the compiled part: it may be made for another device or version",
+        "the vendor's runtime does not accept the compiled part: it may have been compiled for another device or version",
     ),
     ("context", "the vendor's runtime could not set up a compiled part of the model"),
     ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
@@ -159,7 +159,7 @@ _OTHER_ERRORS = (
     ("to create XNNPACK runtime", "XNNPACK does not take the graph that was made for it"),
     ("to invoke XNNPACK runtime", "XNNPACK failed while the model ran"),
     ("versions", "the delegate's libraries on the device are of different versions"),
-    ("open OpenCL", "the device has no OpenCL that the application may use; the delegate then tries OpenGL"),
+    ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
 )
 """Meanings of delegates' errors, keyed by words in the error line."""
@@ -204,13 +204,13 @@ class ExplainedError:
 
 
 _RUNTIME_FAILURES = (
-    ("No driver can do", "none of the devices that were chosen takes this operation, so nothing is compiled"),
+    ("No driver can do", "none of the chosen devices accepts this operation, so nothing is compiled"),
     ("getSupportedOperations", "a driver does not report what it supports, so it gets no operations"),
-    ("prepareModelFromCache", "a driver does not take what it compiled before, and compiles again"),
+    ("prepareModelFromCache", "a driver does not accept what it compiled earlier, so it compiles again"),
     ("prepareModel", "a driver could not compile a model"),
     ("Invalid Operation", "the runtime's own validation refuses the operation"),
     ("called on invalid model", "the runtime finds the model invalid as a whole"),
-    ("newer what is allowed", "the model needs a higher feature level than the runtime's"),
+    ("newer what is allowed", "the model needs a higher feature level than the runtime has"),
     ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
     ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
 )
@@ -360,13 +360,13 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
             return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if "DispatchLibraryDir" in error.line:
-        return "the application asks for the NPU and does not say where the dispatch library of its vendor is"
+        return "the application requests the NPU, but does not say where the vendor's dispatch library is"
     if error.kind == FAILURE:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
     if error.kind == LIBRARY_ERROR and "versions" in error.line:
         return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
     if error.kind == LIBRARY_ERROR:
-        return "the delegate's library, or one that it needs, is not there, or not for this device; nothing is applied"
+        return "the delegate's library, or a library that it needs, is missing or is not for this device; nothing is applied"
     if error.kind == OTHER_ERROR:
         return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
     if error.kind == RUNTIME_ERROR:

@@ -78,7 +78,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
     if logs[-1].is_empty:
-        raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
+        raise LogError(printable(f"{path}: has no lines about a delegate or about nodes that ran"))
     return logs
 
 
@@ -115,7 +115,9 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
         difference = next(_disagreements(joined, log), "")
         if difference:
             raise LogError(
-                printable(f"{first_name} and {name} are not from one run: they differ in {difference}; reconcile them one by one")
+                printable(
+                    f"{first_name} and {name} are not from the same run: they differ in {difference}; reconcile them one by one"
+                )
             )
         both = {field.name: _joined(getattr(joined, field.name), getattr(log, field.name)) for field in fields(DeviceLog)}
         statements = {(statement.kind, statement.line): statement for statement in (*log.statements, *joined.statements)}

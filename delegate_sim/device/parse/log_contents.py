@@ -34,7 +34,7 @@ class ReconcileError(DelegateSimError):
 
 
 class UnknownDelegateError(ReconcileError):
-    """Raised if a log does not show which delegate was applied, or shows one that is not simulated."""
+    """Raised if a log does not show which delegate was applied, or shows a delegate that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class DeviceLog:
 
     @property
     def is_of_compiled_model(self) -> bool:
-        """True if LiteRT 2's runtime, which applies accelerators instead of delegates, printed lines."""
+        """True if the log has lines of LiteRT 2's runtime, which applies accelerators instead of delegates."""
         return bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any(
             "source" in statement.values for statement in self.statements
         )

@@ -58,7 +58,7 @@ def run_note(count: int, number: int | None) -> str:
     if count < 2:
         return ""
     chosen = f"run {number}" if number is not None else "the last"
-    return f"the log has {count} runs, or lines of as many models; {chosen} is taken, and --run N takes another"
+    return f"the log has {count} runs, or lines of as many models; {chosen} is used (--run N selects another)"
 
 
 def beginning(log: DeviceLog, replacement: Replacement) -> int:

@@ -434,7 +434,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
         op = statement.values.get("op") or _operator(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
     for statement in log.statements_of(DRIVER_REFUSAL):
-        yield statement.values["op"], f"the driver does not take {statement.values['type']}", statement.times
+        yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
 
 
 def _operator(code: int) -> str:

@@ -16,8 +16,8 @@ NONE_FAILS = "none, then fails"
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are the same as for a restored run. The report, however, shows the nodes as delegated, with a refusal that explains
-the failure.
+The measures are the same as for a restored run, but the report shows the nodes as delegated, with a refusal that explains the
+failure.
 """
 
 NOT_PREPARED = "refused, not prepared"
@@ -44,7 +44,7 @@ _OUTCOME_TEXTS = {
 
 
 def outcome_text(outcome: str) -> str:
-    """Return an outcome in words for a cell of a table: the delegate rejects the model, or the model does not run."""
+    """Return an outcome in words, for a cell of a table."""
     return _OUTCOME_TEXTS.get(outcome, outcome)
 
 

@@ -230,9 +230,9 @@ def test_other_defaults(run, run_json):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.tflite"], "nothing differs between A and B: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "./a.tflite"], "nothing differs between A and B: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "--with", "delegate=nnapi"], "nothing differs between A and B: give a second model, or --with KEY=VALUE"),
+        (["a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE"),
+        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE"),
+        (["a.tflite", "--with", "delegate=nnapi"], "A and B are the same: give a second model, or --with KEY=VALUE"),
         (["a.tflite", "--with", "feature_level=1000008"], "nothing differs between A and B"),
         (["a.tflite", "--with", "delegate"], "Invalid value for '--with': takes KEY=VALUE, not 'delegate'"),
         (["a.tflite", "--with", "delegate=npu"], "there is no delegate 'npu'; known are nnapi, gpu"),

@@ -35,7 +35,7 @@ Now
    keeps 1 node on the CPU: ADD 1
    nodes 3
    found: version 4; needed: version at most 2
-   version if it is fixed: 2
+   version after the fix:  2
    if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, boundary bytes 96
      -> 64
    lower-version: the node does not need the version in the file: use the
@@ -48,7 +48,7 @@ Now
    keeps 1 node on the CPU: GELU 1
    nodes 1
    found: GELU; needed: an operator that NNAPI has
-   if the delegate took the nodes: delegated 3 -> 4 of 5, partitions 5 -> 3,
+   if the delegate accepted these nodes: delegated 3 -> 4 of 5, partitions 5 -> 3,
      boundary bytes 96 -> 64
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
      boundary bytes 96 -> 32
@@ -96,7 +96,7 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     layers.finish()
     builder.write(tmp_path / "m.tflite")
     text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
-    assert "fixing it does not help: no more multiply-adds, no fewer kernels or bytes analyse-source:" in text
+    assert "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes analyse-source:" in text
 
 
 def test_nothing_to_diagnose(run, tmp_path):
@@ -278,7 +278,7 @@ def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
             "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
         ).stdout.split()
     )
-    assert "would keep, once another cause is fixed, 3 nodes on the CPU: LSTM 3" in text
+    assert "once another cause is fixed, would keep 3 nodes on the CPU: LSTM 3" in text
 
 
 def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):

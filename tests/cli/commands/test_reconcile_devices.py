@@ -65,7 +65,7 @@ def test_accelerators(run, chain, tmp_path):
     assert (result.exit_code, result.stderr) == (0, "")
     assert "--- gpu (mldrift): as simulated ---" in result.stdout
     asked = run("reconcile", chain, "--log", path, "--soc", "MT6991")
-    assert "npu (npu-mediatek): asked for, but the log does not show that it was applied" in asked.stdout
+    assert "npu (npu-mediatek): requested, but the log does not show that it was applied" in asked.stdout
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_text_of_unknown_size_is_not_to_be_given_a_shape():
     assert diagnosis.is_dynamic
     assert names(diagnosis) == ["operator:text"]
     cause = diagnosis.findings[0].cause
-    assert (cause.title, cause.suggestion) == ("the whole model works on text", "leave-on-cpu")
+    assert (cause.title, cause.suggestion) == ("the whole model processes text", "leave-on-cpu")
     assert diagnosis.without_all.measures.nodes == 0
 
 

@@ -249,7 +249,7 @@ NODE = ("models", "ab", 0, "nodes", 0)
         (with_value([3], "models", "ab"), "is not a baseline: a subgraph has no"),
         (with_value(3, *NODE, "op"), "is not a baseline: a node has no"),
         (with_value([3], *NODE, "in"), "is not a baseline: an operand has no"),
-        (with_value([["y"]], *NODE, "out"), "is not a baseline: tensors are not pairs of a name and a type"),
+        (with_value([["y"]], *NODE, "out"), "is not a baseline: tensors must be pairs of a name and a type"),
     ],
 )
 def test_files_that_are_no_baselines(tmp_path, text, fault):

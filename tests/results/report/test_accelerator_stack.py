@@ -41,7 +41,7 @@ def test_the_gpu_that_cannot_be_applied_is_no_failure_of_the_plugin():
     found = result(chain(["TANH", "ELU"]), hint_fully_delegated=True)
     assert not found.is_created
     assert [run.delegate.name for run in found.report.runs] == ["npu-mediatek", "mldrift"]
-    assert found.notes == ("mldrift cannot be applied, so CompiledModel is not created: nothing is tried after it",)
+    assert found.notes == ("mldrift cannot be applied, so CompiledModel is not created, and no other accelerator is tried",)
 
 
 def test_kernels_that_cannot_be_made_fail_the_model():

@@ -62,9 +62,8 @@ def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
 def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
     """Return a check that applies ``demand`` to all inputs, or to all outputs.
 
-    The delegate applies all of ``demands`` to one tensor before it checks the next tensor. If an earlier tensor fails any of
-
-    ``demands``, this check therefore passes, and the check that the earlier tensor fails reports the reason.
+    The delegate applies all of ``demands`` to one tensor before it looks at the next tensor, and stops at the first failure. So
+    if an earlier tensor fails one of ``demands``, this check ignores later tensors.
     """
     finder, first = demand.finder, positions.start or 0
 
@@ -91,7 +90,7 @@ def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDema
     refused = frozenset(types)
     return TensorDemand(
         kinds.TENSOR_TYPE,
-        f"{side} of other types than {listed(types)}",
+        f"{side} of any type except {listed(types)}",
         lambda tensor: f"is {tensor.type}" if tensor.type in refused else None,
         hint,
     )
@@ -114,14 +113,14 @@ _INPUT_SIZES = (
     TensorDemand(kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
     TensorDemand(
         kinds.SHAPE,
-        f"inputs without dimensions of 0, or over {MAX_SIZE} after the first",
+        f"inputs with no dimension of 0, and no dimension over {MAX_SIZE} except the first",
         _empty_or_too_large,
         "remove empty tensors from the model, and fold or split large dimensions",
     ),
 )
 _OUTPUTS = of_outputs(
-    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices; quantize activations to 8 bits"),
-    TensorDemand(kinds.SHAPE, "outputs without dimensions of 0", _empty, "remove empty tensors from the model"),
+    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices, and quantize activations to 8 bits"),
+    TensorDemand(kinds.SHAPE, "outputs with no dimension of 0", _empty, "remove empty tensors from the model"),
 )
 _NO_INT64_OR_STRING = not_of_type(
     "INT64", "STRING", hint="convert with INT32 for axes, shapes and indices, and with 8-bit or float activations"
@@ -159,7 +158,7 @@ def quantized_8_bits() -> TensorDemand:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS
         return f"is {tensor.type} without quantization parameters" if unscaled else None
 
-    return TensorDemand(kinds.QUANTIZATION, "quantization parameters on 8-bit inputs", find, "quantize the model, or use float")
+    return TensorDemand(kinds.QUANTIZATION, "quantization parameters for 8-bit inputs", find, "quantize the model, or use float")
 
 
 def is_affine(tensor: Tensor) -> bool:
