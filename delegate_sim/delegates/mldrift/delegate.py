@@ -155,6 +155,7 @@ class MlDriftDelegate(Delegate):
         is_in_benchmark_model=False,
         speaks_as="GPU",
         options_by_kernel=MappingProxyType({kernel: {"backend": name} for name, kernel in _KERNELS.items()}),
+        hinted_options=MappingProxyType({"hint_fully_delegated": "true"}),
         options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
     )
     history = ReleaseHistory("litert-2.1.3", starts_at_known=True)

@@ -171,7 +171,7 @@ def _notes(trials: Trials) -> Iterator[str]:
     counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:
-        if kernels is not None and len(counts) == 1 and kernels != partitions:
+        if kernels is not None and partitions is not None and len(counts) == 1 and kernels != partitions:
             yield (
                 f"the runtime's line counts {partitions} partitions, including those on the CPU; the line of benchmark_model "
                 f"counts only the delegate's {kernels} kernels"
