@@ -27,7 +27,7 @@ code is 1 if an output differs by more than the tolerance. If the models store a
 its real values are compared.
 """
 
-SCHEMA = "delegate-sim/diff/1"
+SCHEMA = "delegate-sim/diff/2"
 
 
 @click.command("verify", epilog=_EPILOG, no_args_is_help=True)
