@@ -290,7 +290,7 @@ def fix(
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.search(loaded, targets, kinds[allow], given)
+    plan = search.try_shapes(search.search(loaded, targets, kinds[allow], given))
     if split_tail:
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
@@ -337,8 +337,9 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
+    from ..runtime.target import with_labels
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import sweep, with_labels
+    from ..sweeping.sweep import sweep
     from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
