@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import FixError
 from ..graph.analysis_cache import AnalysisCache
-from ..graph.effort import Effort
+from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import Edited, NodeKey, unchanged
 from ..model.model import Model
 from ..runtime.model_loading import custom_operators
@@ -101,6 +101,7 @@ def search(
     FixError if the model cannot be rewritten.
     """
     check_writable(model)
+    Effort(model).require(REWRITING)
     return _Search(model, targets, allowed, shapes, passes, report).run()
 
 
