@@ -13,7 +13,6 @@ from delegate_sim.graph import effort
 from delegate_sim.runtime import interpreter
 from tests.support.models import chain_model, many_operators
 
-
 LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "gpu_refusals.log"
 
 
