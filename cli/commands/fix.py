@@ -14,7 +14,7 @@ from delegate_sim.runtime.target import Target, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
-from ..models import one_path, read_model
+from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
@@ -72,6 +72,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @for_targets_options
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
+@naming_its_model
 def command(
     path: str,
     targets: Sequence[Target],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ..errors import FixError
-from ..graph.effort import Effort
+from ..graph.effort import REWRITING, Effort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
@@ -94,6 +94,7 @@ def search(
     message for each try. Raise FixError if the model cannot be rewritten.
     """
     check_writable(model)
+    Effort(model).require(REWRITING)
     start = Rewritten(with_shapes(model, shapes, targets[0].release) if shapes else unchanged(model), {})
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     joint = Descent(allowed_passes, targets, start, Effort(model), report=report)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
+from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import words_of
-from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
@@ -220,7 +220,9 @@ def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     if run.subsets and not whole.delegate.counts_cpu_partitions:
         return f"; as the delegate counts them. The runtime's line also counts those on the CPU ({len(run.subsets):,})"
     own = [
-        line for line in whole.log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
+        line
+        for line in whole.log_lines
+        if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
     if not own or not run.subsets:
         return ""
