@@ -1,0 +1,187 @@
+"""Convolutions and transposed convolutions."""
+
+from __future__ import annotations
+
+from ...foundation.limits import element_count
+from ...graph.graph import NodeView
+from ...rules.kinds import QUANTIZATION
+from ...rules.number_sets import exactly
+from ...rules.operands import INPUT, OUTPUT, Operand, operand
+from ...rules.rule import Check
+from ...rules.vocabulary import check, operand_count, where
+from ..checks import (
+    ACTIVATION_RANGE,
+    FLOAT32_INT8_INT16,
+    INT8,
+    INT8_INT16,
+    INT16,
+    SAME_TYPES,
+    dimension,
+    of_type,
+    quantized,
+    takes,
+)
+from ..kernel import MicroKernel, in_source
+from ..kinds import HYBRID, TENSOR_TYPE
+from ..quantization import affine, scale, scales
+
+FILTER = operand(1, "filter")
+BIAS = operand(2, "bias")
+_LARGEST_BIAS_ERROR = 0.02
+
+
+def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> Check[object]:
+    """Demand one of these pairs of types of an operand and the filter; ``same`` also allows equal types."""
+    words = "input and filter of one type, or " if same else ""
+    needed = words + ", ".join([f"{first} input with {second} filter" for first, second in pairs])
+
+    def find(node: NodeView) -> str | None:
+        types = source.tensor(node).type, FILTER.tensor(node).type
+        return None if types in pairs or (same and types[0] == types[1]) else f"{types[0]} input and {types[1]} filter"
+
+    return check(HYBRID, needed, find)
+
+
+def bias_scale_fits(source: Operand = INPUT) -> Check[object]:
+    """Demand a bias whose scale is the product of those of input and filter (``GetQuantizedConvolutionMultipler``)."""
+
+    def find(node: NodeView) -> str | None:
+        product = scale(source.tensor(node)) * scale(FILTER.tensor(node))
+        steps = scale(node.output(0))
+        if BIAS.is_given(node):
+            difference = abs(product - scale(BIAS.tensor(node)))
+            if not steps or not difference / steps <= _LARGEST_BIAS_ERROR:
+                return f"bias with scale {scale(BIAS.tensor(node)):g}, input and filter with product {product:g}"
+        return None if product >= 0 else f"scales of input and filter with product {product:g}"
+
+    hint = "quantize the bias with the product of the scales of input and filter"
+    return check(QUANTIZATION, "bias with the scale of input times filter", find, hint)
+
+
+def _scale_count(axis: int) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        filters = FILTER.tensor(node)
+        count, channels = len(scales(filters)), dimension(filters, axis)
+        return None if count in (1, channels) else f"filter with {count} scales and {channels} output channels"
+
+    return check(QUANTIZATION, "filter with 1 scale, or one for each output channel", find)
+
+
+def _is_per_channel(node: NodeView) -> bool:
+    return len(scales(FILTER.tensor(node))) > 1
+
+
+def _channel_axis(axis: int) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        filters = FILTER.tensor(node)
+        quantization = affine(filters)
+        channels = dimension(filters, axis)
+        if quantization is None:
+            return None
+        along = dimension(filters, quantization.dimension)
+        return None if len(quantization.scales) == channels == along else f"filter with scales along dimension {quantization.dimension}"
+
+    return check(QUANTIZATION, "filter with one scale for each output channel", find)
+
+
+def _quantization(axis: int, source: Operand) -> tuple[Check[object], ...]:
+    """Return the checks of ``PopulateConvolutionQuantizationParams``, which apply unless the input is float."""
+    return where(
+        lambda node: source.tensor(node).type != "FLOAT32",
+        "unless input is FLOAT32",
+        *quantized(source, FILTER),
+        *where(
+            _is_per_channel,
+            "with several scales of the filter",
+            takes(source, INT8_INT16),
+            takes(FILTER, ("INT8", "INT4")),
+            _channel_axis(axis),
+        ),
+        *of_type(source, ("UINT8",), bias_scale_fits(source)),
+        *of_type(source, ("INT8", "UINT8", "INT16"), takes(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
+    )
+
+
+def _int4_filter(node: NodeView) -> tuple[int, ...]:
+    filters = FILTER.tensor(node)
+    return (element_count(filters.shape),) if filters.type == "INT4" else ()
+
+
+_CONV_COUNT = operand_count(exactly(2, 3), 1)
+
+_TRANSPOSED_INPUT = operand(2, "input")
+_TRANSPOSED_BIAS = operand(3, "bias")
+
+
+def _transpose_scratch(node: NodeView) -> tuple[int, ...]:
+    elements = node.output(0).element_count
+    kind = node.input(2).type
+    sizes: tuple[int, ...] = ()
+    if kind == "INT8":
+        sizes = (4 * elements,)
+    elif kind == "INT16":
+        sizes = (8 * elements,)
+        if _TRANSPOSED_BIAS.tensor(node).type == "INT16":
+            sizes += (8 * _TRANSPOSED_BIAS.tensor(node).element_count,)
+    return sizes
+
+
+KERNELS = {
+    "CONV_2D": MicroKernel(
+        in_source(
+            "conv_common.cc",
+            "ConvPrepare",
+            SAME_TYPES,
+            type_pairs(INPUT, ("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", "INT8")),
+            *of_type(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            _CONV_COUNT,
+            *_quantization(0, INPUT),
+        ),
+        in_source(
+            "conv.cc",
+            "ConvEval",
+            *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", takes(BIAS, ("INT32", "INT64")))),
+        ),
+        scratch=_int4_filter,
+    ),
+    "DEPTHWISE_CONV_2D": MicroKernel(
+        in_source(
+            "depthwise_conv_common.cc",
+            "DepthwiseConvPrepare",
+            *of_type(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
+            type_pairs(INPUT, ("INT8", "INT4"), ("INT16", "INT8"), same=True),
+            _CONV_COUNT,
+            *_quantization(3, INPUT),
+        ),
+        in_source(
+            "depthwise_conv.cc",
+            "DepthwiseConvEval",
+            takes(INPUT, FLOAT32_INT8_INT16),
+            *of_type(INPUT, INT16, takes(FILTER, INT8)),
+        ),
+        scratch=_int4_filter,
+    ),
+    "TRANSPOSE_CONV": MicroKernel(
+        in_source(
+            "transpose_conv.cc",
+            "TransposeConvPrepare",
+            type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
+            *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            operand_count(exactly(3, 4), 1),
+            *_quantization(0, _TRANSPOSED_INPUT),
+        ),
+        in_source(
+            "transpose_conv.cc",
+            "TransposeConvEval",
+            check(
+                TENSOR_TYPE,
+                "input and output of one type",
+                lambda node: None
+                if node.input(2).type == node.output(0).type
+                else f"{node.input(2).type} input and {node.output(0).type} output",
+            ),
+            takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16),
+        ),
+        scratch=_transpose_scratch,
+    ),
+}
