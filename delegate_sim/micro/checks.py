@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from ..graph.activation import fused_activation
 from ..graph.graph import NodeView
 from ..model.model import Tensor
+from ..model.numbers import FlatNumbers, StoredNumbers
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ..rules.number_sets import listed
 from ..rules.operands import INPUT, OUTPUT, Operand
@@ -153,7 +154,11 @@ def dimension(tensor: Tensor, axis: int) -> int:
     return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
 
-def integers(node: NodeView, tensor: Tensor, most: int = 1 << 10) -> list[int] | None:
+_MOST_READ = 1 << 10
+_MOST_COMPARED = 1 << 20
+
+
+def integers(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
     """Return the first elements of a constant as a list; None if the tensor is not constant."""
     if not tensor.is_constant:
         return None
@@ -161,14 +166,47 @@ def integers(node: NodeView, tensor: Tensor, most: int = 1 << 10) -> list[int] |
     return None if values is None else [int(value) for value in values[:most].tolist()]
 
 
-def axis_in_range(which: Operand, of: Operand = INPUT) -> Check[object]:
-    """Demand that a constant axis, or each of several, names a dimension of the operand ``of``."""
+def as_int32(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
+    """Return the first 32-bit integers in the bytes of a constant, whatever its type; None if it is not constant.
+
+    Several kernels read axes, strides and paddings in this way without a look at the type.
+    """
+    values = node.value(tensor) if tensor.is_constant else None
+    if values is None:
+        return None
+    content = values[: 4 * most].tobytes()
+    return [int(value) for value in StoredNumbers.read("<i4", content)[:most].tolist()]
+
+
+def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
+    """Return the elements of a constant, or a 0 for an input of the model, since the runtime starts with inputs of zeros.
+
+    Return None for all other tensors.
+    """
+    if tensor.is_constant:
+        values = node.value(tensor)
+        return None if values is None else distinct_elements(values)
+    return [0] if node.graph.index == 0 and tensor.index in node.graph.inputs else None
+
+
+def distinct_elements(values: FlatNumbers) -> list[float]:
+    """Return the different elements of a constant, up to a number of bytes that is quick to read."""
+    return [float(value) for value in set(values[:_MOST_COMPARED].tolist())]
+
+
+def axis_in_range(which: Operand, of: Operand = INPUT, *, skips_empty: bool = False) -> Check[object]:
+    """Demand that a constant axis, or each of several, names a dimension of the operand ``of``.
+
+    With ``skips_empty``, axes of an operand without elements or without dimensions do not matter.
+    """
 
     def find(node: NodeView) -> str | None:
-        rank = of.tensor(node).rank
-        for axis in integers(node, which.tensor(node)) or ():
-            if rank and not -rank <= axis < rank:
-                return f"{which.name} {axis} with {of.name} of rank {rank}"
+        tensor = of.tensor(node)
+        if skips_empty and (not tensor.rank or 0 in tensor.shape):
+            return None
+        for axis in as_int32(node, which.tensor(node)) or ():
+            if not -tensor.rank <= axis < tensor.rank:
+                return f"{which.name} {axis} with {of.name} of rank {tensor.rank}"
         return None
 
     return check(OPERAND_VALUE, f"{which.name} that names a dimension of {of.name}", find)

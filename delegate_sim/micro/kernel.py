@@ -29,6 +29,8 @@ class MicroKernel:
     """The shapes that Prepare gives to results; None if it leaves them as the file states them."""
     scratch: Scratch | None = None
     """The scratch buffers that Prepare requests; None if it requests none."""
+    may_lack_results: bool = False
+    """Whether the kernel does nothing, instead of reading other memory, for a node without results."""
     persistent: Scratch | None = None
     """The sizes in bytes of large buffers that the kernel keeps in the tail of the arena; None if it keeps none."""
 

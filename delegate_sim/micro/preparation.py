@@ -25,6 +25,8 @@ class Status(Enum):
     MISSING = "missing-op"
     PREPARE = "prepare"
     INVOKE = "invoke"
+    INVOKE_IF_CALLED = "invoke-if-called"
+    """Invoke refuses the node, which is in a branch or in the body of a loop that may never run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Preparation:
 
 def prepare_model(model: Model, target: MicroTarget) -> Preparation:
     """Judge each node by itself, although the runtime stops at the first one that fails."""
+    certain = _certain_subgraphs(model)
     graphs: list[Graph] = []
     nodes: list[MicroNode] = []
     scratch: list[ScratchRequest] = []
@@ -69,9 +72,9 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
         graph = micro_graph(model, subgraph)
         for node in graph.nodes:
             view = graph.view(node)
-            verdict = _judge(view, target)
+            verdict = _judge(view, target, is_certain=subgraph.index in certain)
             kernel = kernel_of(node.op, is_custom=node.is_custom)
-            if kernel is not None and verdict.status in (Status.OK, Status.INVOKE):
+            if kernel is not None and verdict.status not in (Status.MISSING, Status.PREPARE):
                 graph = _with_shapes(graph, view, kernel)
                 view = graph.view(node)
                 if kernel.scratch is not None:
@@ -89,7 +92,7 @@ def operator_name(node: Node) -> str:
     return f"CUSTOM:{node.custom_code or ''}" if node.is_custom else node.op
 
 
-def _judge(view: NodeView, target: MicroTarget) -> MicroNode:
+def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNode:
     node = view.node
 
     def found(status: Status, *reasons: Reason) -> MicroNode:
@@ -98,11 +101,30 @@ def _judge(view: NodeView, target: MicroTarget) -> MicroNode:
     missing = lacks(node, target)
     if missing is not None:
         return found(Status.MISSING, missing)
-    verdict = PREPARE.validate(view, target)
-    if not verdict.is_supported:
-        return found(Status.PREPARE, *verdict.reasons)
+    kernel = kernel_of(node.op, is_custom=node.is_custom)
+    if kernel is None or node.outputs or not kernel.may_lack_results:
+        verdict = PREPARE.validate(view, target)
+        if not verdict.is_supported:
+            return found(Status.PREPARE, *verdict.reasons)
     verdict = INVOKE.validate(view, target)
-    return found(Status.OK if verdict.is_supported else Status.INVOKE, *verdict.reasons)
+    refused = Status.INVOKE if is_certain else Status.INVOKE_IF_CALLED
+    return found(Status.OK if verdict.is_supported else refused, *verdict.reasons)
+
+
+def _certain_subgraphs(model: Model) -> frozenset[int]:
+    """Return the subgraphs that run whatever the inputs are: the first, and those that its nodes call in any case."""
+    certain: set[int] = set()
+    waiting = [0]
+    while waiting:
+        index = waiting.pop()
+        if index in certain or not 0 <= index < len(model.subgraphs):
+            continue
+        certain.add(index)
+        for node in model.subgraphs[index].nodes:
+            field = {"WHILE": "cond_subgraph_index", "CALL_ONCE": "init_subgraph_index"}.get(node.op)
+            if field is not None and not node.is_custom:
+                waiting.append(getattr(model.options(node), field))
+    return frozenset(certain)
 
 
 def _with_shapes(graph: Graph, view: NodeView, kernel: MicroKernel) -> Graph:

@@ -25,6 +25,7 @@ from ..checks import (
     THREE_TO_ONE,
     TWO_TO_ONE,
     broadcast_shape,
+    first_values,
     not_quantized,
     of_type,
     quantized,
@@ -59,11 +60,11 @@ def _is_scaled(node: NodeView) -> bool:
 _SCALED = where(_is_scaled, "with a quantized input", *quantized(INPUT, OUTPUT), *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
 
 
-def _rescaled(eval_symbol: str, types: tuple[str, ...]) -> MicroKernel:
+def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
     """Return the kernel of ABS or RSQRT."""
     return MicroKernel(
         in_source("elementwise.cc", "PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
-        in_source("elementwise.cc", eval_symbol, takes(INPUT, types)),
+        in_source("elementwise.cc", eval_symbol, takes(INPUT, types), *checks),
     )
 
 
@@ -82,14 +83,26 @@ _ORDER_TYPES = ("FLOAT32", "INT32", "INT64", "INT8")
 
 
 def _zero_divisor(node: NodeView) -> str | None:
-    divisor = node.input(1)
-    values = node.value(divisor) if divisor.is_constant else None
-    if values is None or divisor.type not in ("FLOAT32", "INT32"):
+    values = first_values(node, node.input(1))
+    if values is None or node.input(1).type not in ("FLOAT32", "INT32") or 0 not in values:
         return None
-    return "input 1 with a 0" if 0 in values.tolist() else None
+    return "input 1 with a 0" if node.input(1).is_constant else "input 1 that is 0 until the application sets it"
 
 
-NO_ZERO_DIVISOR = check(OPERAND_VALUE, "a constant input 1 without 0", _zero_divisor, "remove the division by 0")
+_NO_ZERO_DIVISOR = check(
+    OPERAND_VALUE,
+    "an input 1 without 0",
+    _zero_divisor,
+    "make sure that no divisor is 0, for example with MAXIMUM before the division",
+)
+
+
+def _below_zero_point(node: NodeView) -> str | None:
+    values, point = first_values(node, node.input(0)), zero_point(node.input(0))
+    return None if values is None or min(values, default=point) >= point else f"input 0 with {min(values)} and zero point {point}"
+
+
+_NOT_NEGATIVE = check(OPERAND_VALUE, "an input 0 without negative numbers", _below_zero_point, "keep negative numbers from the node")
 
 _FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
 
@@ -169,14 +182,14 @@ KERNELS = {
             *of_type(OUTPUT, INT8, ACTIVATION_RANGE),
             *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
-        in_source("div.cc", "DivEval", takes(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, NO_ZERO_DIVISOR)),
+        in_source("div.cc", "DivEval", takes(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
     ),
     "EQUAL": _comparison("EqualEval", *_EQUALITY_TYPES),
     "EXP": _rounding("exp.cc", "ExpPrepare", "ExpEval"),
     "FLOOR": MicroKernel(NO_PREPARE, in_source("floor.cc", "FloorEval", takes(INPUT, FLOAT32))),
     "FLOOR_DIV": MicroKernel(
         in_source("floor_div.cc", "CalculateOpData", *_FLOOR_CHECKS),
-        in_source("floor_div.cc", "EvalFloorDiv", takes(INPUT, FLOAT32), NO_ZERO_DIVISOR),
+        in_source("floor_div.cc", "EvalFloorDiv", takes(INPUT, FLOAT32), _NO_ZERO_DIVISOR),
     ),
     "FLOOR_MOD": MicroKernel(
         in_source("floor_mod.cc", "CalculateOpData", *_FLOOR_CHECKS),
@@ -214,7 +227,7 @@ KERNELS = {
     "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc", "NegEval", takes(INPUT, FLOAT32))),
     "NOT_EQUAL": _comparison("NotEqualEval", *_EQUALITY_TYPES),
     "ROUND": _rounding("round.cc", "RoundPrepare", "RoundEval"),
-    "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16),
+    "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16, *where(_is_scaled, "with a quantized input", _NOT_NEGATIVE)),
     "SELECT_V2": MicroKernel(
         in_source(
             "select.cc",

@@ -11,7 +11,7 @@ from ..kernel import MicroKernel, in_source
 from ..kinds import TENSOR_TYPE
 from ..quantization import scales
 
-_CAST_OUTPUTS = ("INT8", "INT16", "INT32", "UINT32", "FLOAT32")
+_CAST_TYPES = ("INT8", "INT16", "INT32", "UINT32", "FLOAT32", "BOOL")
 _QUANTIZED_TO = {
     "FLOAT32": ("INT8", "INT16"),
     "INT32": ("INT8", "INT16"),
@@ -35,7 +35,7 @@ def _unknown_pair(node: NodeView) -> str | None:
 KERNELS = {
     "CAST": MicroKernel(
         in_source("cast.cc", "CastPrepare", ONE_TO_ONE),
-        in_source("cast.cc", "CastEval", takes(INPUT, (*_CAST_OUTPUTS, "BOOL")), takes(OUTPUT, _CAST_OUTPUTS)),
+        in_source("cast.cc", "CastEval", takes(INPUT, _CAST_TYPES), takes(OUTPUT, _CAST_TYPES)),
     ),
     "DEQUANTIZE": MicroKernel(
         in_source("dequantize_common.cc", "DequantizePrepare", ONE_TO_ONE, takes(INPUT, ("INT8", "INT16", "UINT8")), takes(OUTPUT, FLOAT32)),

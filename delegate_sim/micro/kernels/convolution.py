@@ -42,16 +42,16 @@ def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> 
     return check(HYBRID, needed, find)
 
 
-def bias_scale_fits(source: Operand = INPUT) -> Check[object]:
+def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[object]:
     """Demand a bias whose scale is the product of those of input and filter (``GetQuantizedConvolutionMultipler``)."""
 
     def find(node: NodeView) -> str | None:
         product = scale(source.tensor(node)) * scale(FILTER.tensor(node))
         steps = scale(node.output(0))
-        if BIAS.is_given(node):
-            difference = abs(product - scale(BIAS.tensor(node)))
+        if bias.is_given(node):
+            difference = abs(product - scale(bias.tensor(node)))
             if not steps or not difference / steps <= _LARGEST_BIAS_ERROR:
-                return f"bias with scale {scale(BIAS.tensor(node)):g}, input and filter with product {product:g}"
+                return f"bias with scale {scale(bias.tensor(node)):g}, input and filter with product {product:g}"
         return None if product >= 0 else f"scales of input and filter with product {product:g}"
 
     hint = "quantize the bias with the product of the scales of input and filter"
@@ -84,7 +84,7 @@ def _channel_axis(axis: int) -> Check[object]:
     return check(QUANTIZATION, "filter with one scale for each output channel", find)
 
 
-def _quantization(axis: int, source: Operand) -> tuple[Check[object], ...]:
+def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Check[object], ...]:
     """Return the checks of ``PopulateConvolutionQuantizationParams``, which apply unless the input is float."""
     return where(
         lambda node: source.tensor(node).type != "FLOAT32",
@@ -97,7 +97,7 @@ def _quantization(axis: int, source: Operand) -> tuple[Check[object], ...]:
             takes(FILTER, ("INT8", "INT4")),
             _channel_axis(axis),
         ),
-        *of_type(source, ("UINT8",), bias_scale_fits(source)),
+        *of_type(source, ("UINT8",), bias_scale_fits(source, bias)),
         *of_type(source, ("INT8", "UINT8", "INT16"), takes(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
     )
 
@@ -168,7 +168,7 @@ KERNELS = {
             type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
             *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
             operand_count(exactly(3, 4), 1),
-            *_quantization(0, _TRANSPOSED_INPUT),
+            *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
         ),
         in_source(
             "transpose_conv.cc",

@@ -12,9 +12,9 @@ from ..checks import (
     FLOAT32_INT8_INT16_INT32,
     INT8,
     SAME_TYPES,
+    as_int32,
     dimension,
     fixed,
-    integers,
     of_type,
     one_element,
     same_parameters,
@@ -38,11 +38,11 @@ def _padding_count(node: NodeView) -> str | None:
 
 
 def _padded_shape(node: NodeView) -> str | None:
-    values = integers(node, node.input(1))
+    values = as_int32(node, node.input(1))
     if values is None:
         return None
     source, result = node.input(0).shape, node.output(0).shape
-    if node.input(1).type != "INT32" or len(source) != len(result) or len(values) < 2 * len(result):
+    if len(source) != len(result) or len(values) < 2 * len(result):
         return None
     padded = tuple(size + values[2 * axis] + values[2 * axis + 1] for axis, size in enumerate(source))
     return None if padded == result else f"output of shape {list(result)} for a padded shape {list(padded)}"

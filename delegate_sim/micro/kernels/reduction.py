@@ -46,12 +46,13 @@ def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tupl
     )
 
 
-_FLOAT_AXIS = of_type(INPUT, FLOAT32, axis_in_range(_AXIS))
+_REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
+_FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
 _MIN_MAX = (
     SAME_TYPES,
     takes(INPUT, FLOAT32_INT8),
     *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)),
-    axis_in_range(_AXIS),
+    _REDUCED_AXIS,
 )
 
 
@@ -79,7 +80,7 @@ KERNELS = {
         in_source("cumsum.cc", "CumSumEval", axis_in_range(_AXIS)),
     ),
     "MEAN": _reduction("PrepareMeanOrSumHelper", "EvalMeanHelper", takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
-    "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", axis_in_range(_AXIS), before=(takes(INPUT, ("BOOL",)),)),
+    "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", SAME_TYPES, _REDUCED_AXIS, before=(takes(INPUT, ("BOOL",)),)),
     "REDUCE_MAX": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
     "REDUCE_MIN": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
     "SUM": _reduction("PrepareMeanOrSumHelper", "EvalSumHelper", SAME_TYPES, takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),

@@ -15,6 +15,7 @@ from ..checks import (
     SAME_TYPES,
     THREE_TO_ONE,
     TWO_TO_ONE,
+    as_int32,
     axis_in_range,
     dimension,
     fixed,
@@ -85,7 +86,7 @@ def _stop_of(end: int, stride: int, size: int, start: int, *, is_masked: bool, s
 
 
 def _bounds(node: NodeView) -> list[tuple[int, int, int]] | None:
-    rows = [integers(node, node.input(position)) for position in (1, 2, 3)]
+    rows = [as_int32(node, node.input(position)) for position in (1, 2, 3)]
     if None in rows:
         return None
     begins, ends, strides = rows
