@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from ..rules import kinds
-from ..rules.kinds import Kind, Problem
+from ..rules.kinds import Explanation, Kind, Problem
 
 MISSING_OPERATOR = Kind(
     "missing-operator",
@@ -37,8 +40,6 @@ TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
     "them again.",
     hint="convert so that the tensor has a supported type, such as int8",
 )
-MALFORMED = kinds.MALFORMED_OPERANDS
-
 KINDS = (
     MISSING_OPERATOR,
     DYNAMIC_TENSOR,
@@ -59,3 +60,8 @@ KINDS = (
     ),
 )
 """Every kind of problem in the rules, with the runtime's wording."""
+
+NAME = "micro"
+"""The name of the runtime in codes."""
+EXPLAINED: Mapping[str, Explanation] = MappingProxyType({kind.code(NAME): kind.explanation for kind in KINDS})
+"""The explanation of each code."""

@@ -9,12 +9,13 @@ from enum import Enum
 from ..graph.graph import Graph, NodeView
 from ..model import schema
 from ..model.model import Model, Node
+from ..results.report.multiply_adds import multiply_adds
 from ..rules.rule import Reason
 from .graph import has_size, micro_graph
 from .kernel import MicroKernel
-from .kinds import DYNAMIC_TENSOR
+from .kinds import DYNAMIC_TENSOR, NAME
 from .resolver import lacks
-from .rules import INVOKE, NAME, PREPARE, kernel_of
+from .rules import INVOKE, PREPARE, kernel_of
 from .target import MicroTarget
 
 
@@ -37,7 +38,8 @@ class MicroNode:
     index: int
     operator: str
     status: Status
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...]
+    multiply_adds: int
     is_dynamic: bool = False
 
 
@@ -96,7 +98,7 @@ def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNod
     node = view.node
 
     def found(status: Status, *reasons: Reason) -> MicroNode:
-        return MicroNode(view.graph.index, node.index, operator_name(node), status, reasons)
+        return MicroNode(view.graph.index, node.index, operator_name(node), status, reasons, multiply_adds(view))
 
     missing = lacks(node, target)
     if missing is not None:

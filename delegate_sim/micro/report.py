@@ -8,6 +8,7 @@ from typing import Any
 
 from .arena import Arena
 from .preparation import MicroNode, Status
+from .resolver import Operator, resolver_lines
 from .target import MicroTarget
 
 
@@ -34,7 +35,7 @@ class MicroReport:
     """The operators that the resolver lacks, in the order of their first nodes."""
     failing_node: tuple[int, int] | None
     """The subgraph and the index of the first node that the runtime refuses while it allocates tensors."""
-    operators: tuple[str, ...]
+    operators: tuple[Operator, ...]
     """All operators of the model, sorted."""
     arena: Arena | None
     external_tensors: int
@@ -44,6 +45,11 @@ class MicroReport:
     def runs(self) -> bool:
         """True if tensors are allocated and no node refuses its operands when the model is invoked."""
         return self.outcome is Outcome.ALLOCATED and all([node.status is Status.OK for node in self.nodes])
+
+    @property
+    def multiply_adds(self) -> int:
+        """The multiply-adds of all nodes in one inference."""
+        return sum([node.multiply_adds for node in self.nodes])
 
     @property
     def refused(self) -> tuple[MicroNode, ...]:
@@ -59,13 +65,15 @@ class MicroReport:
             "kernels": self.target.kernels,
             "missing_operators": list(self.missing_operators),
             "failing_node": None if self.failing_node is None else list(self.failing_node),
-            "operators": list(self.operators),
+            "operators": [operator.name for operator in self.operators],
+            "resolver": list(resolver_lines(self.operators)),
             "nodes": [
                 {
                     "subgraph": node.subgraph,
                     "index": node.index,
                     "operator": node.operator,
                     "status": node.status.value,
+                    "multiply_adds": node.multiply_adds,
                     "reasons": [reason.to_dict() for reason in node.reasons],
                 }
                 for node in self.nodes

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
+from ..errors import OptionError
 from ..foundation.printable import shortened
 from ..model.model import Node
 from ..rules.rule import Reason
-from .kinds import MISSING_OPERATOR
+from .kinds import MISSING_OPERATOR, NAME
 from .target import MicroTarget
 
 _BUILTIN = """
@@ -80,9 +84,80 @@ def lacks(node: Node, target: MicroTarget) -> Reason | None:
         hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
     needed = "an operator that the resolver has"
     kind = MISSING_OPERATOR
-    return Reason(kind.code("micro"), kind.name, f"{found}; needs {needed}", found, needed, hint)
+    return Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, hint)
 
 
-def operators_of(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return the distinct operators of nodes, sorted; those of custom operators are their custom codes."""
-    return tuple(sorted({(node.custom_code or "") if node.is_custom else node.op for node in nodes}))
+class Operator(NamedTuple):
+    """An operator of a model; ``name`` is the custom code of a custom operator."""
+
+    name: str
+    is_custom: bool
+
+    @property
+    def function(self) -> str | None:
+        """The function that registers the runtime's own kernel; None if the runtime has none."""
+        return (CUSTOM_FUNCTIONS if self.is_custom else BUILTIN_FUNCTIONS).get(self.name)
+
+
+def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
+    """Return the distinct operators of nodes, sorted by name."""
+    found = {Operator((node.custom_code or "") if node.is_custom else node.op, node.is_custom) for node in nodes}
+    return tuple(sorted(found))
+
+
+def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
+    """Return C++ that makes a resolver with the operators of a model.
+
+    An operator without a kernel in the runtime counts, because the application has to register its own.
+    """
+    lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
+    for operator in operators:
+        if operator.function is not None:
+            lines.append(f"resolver.{operator.function}();")
+        elif operator.is_custom:
+            name = json.dumps(operator.name, ensure_ascii=True)
+            lines.append(f"resolver.AddCustom({name}, /* your kernel */);")
+        else:
+            lines.append(f"resolver.AddBuiltin(tflite::BuiltinOperator_{operator.name}, /* your kernel */, /* your parser */);")
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverSource:
+    """The operators that an application's source registers. ``registered`` is None if it registers all that the runtime has."""
+
+    registered: frozenset[str] | None
+    size: int | None
+    """The number of operators for which the resolver has room; None if the source does not say."""
+    unknown: tuple[str, ...] = ()
+    """Functions with names like those that register operators, which the runtime does not have."""
+
+
+def parse_resolver(text: str) -> ResolverSource:
+    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none."""
+    code = _COMMENT.sub(" ", text)
+    registered: set[str] = set()
+    unknown: dict[str, None] = {}
+    for function, quoted, builtin in _CALL.findall(code):
+        if function in _OPERATORS:
+            registered.add(_OPERATORS[function])
+        elif function == "AddCustom" and quoted:
+            registered.add(quoted)
+        elif function == "AddBuiltin" and builtin:
+            registered.add(builtin)
+        elif function.removeprefix("Add")[:1].isupper():
+            unknown[function] = None
+    if _ALL.search(code) and not registered:
+        return ResolverSource(None, None)
+    if not registered:
+        raise OptionError("has no call such as resolver.AddConv2D() of TensorFlow Lite Micro's resolver")
+    declared = _SIZE.search(code)
+    return ResolverSource(frozenset(registered), _number(declared[1], code) if declared else None, tuple(unknown))
+
+
+def _number(word: str, code: str) -> int | None:
+    """Return a number in C++, or the value of a constant with this name."""
+    if word.isdigit():
+        return int(word[:9])
+    value = re.search(rf"\b{re.escape(word)}\s*(?:=|\s)\s*(\d{{1,9}})\b", code)
+    return int(value[1]) if value else None

@@ -16,10 +16,9 @@ from . import kernels
 from .graph import has_size
 from .kernel import MicroKernel
 from .kernels import custom
-from .kinds import KINDS, MISSING_OPERATOR, TENSOR_TYPE
+from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE
 from .target import TFLM, MicroTarget
 
-NAME = "micro"
 _UNKNOWN = Unknown("an operator that TensorFlow Lite Micro has", kind=MISSING_OPERATOR, problem="has no kernel")
 _SOURCE = Source(TFLM, "tensorflow/lite/micro/micro_mutable_op_resolver.h", "MicroMutableOpResolver")
 

@@ -12,6 +12,7 @@ from ...rules.vocabulary import check, operand_count, rank
 from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers, takes
 from ..kernel import MicroKernel, in_source, unchecked
 
+_MOST_ANCHOR_VALUES = 1 << 20
 _SIGNAL = "signal/micro/kernels"
 _BOXES, _CLASSES, _ANCHORS = operand(0, "box encodings"), operand(1, "class predictions"), operand(2, "anchors")
 
@@ -47,6 +48,15 @@ def _detection_sizes(node: NodeView) -> str | None:
     return None
 
 
+def _flat_anchor(node: NodeView) -> str | None:
+    anchors = node.input(2)
+    values = node.value(anchors) if anchors.is_constant and anchors.type == "FLOAT32" else None
+    if values is None or node.input(2).shape[1:] != (4,):
+        return None
+    sizes = [value for at, value in enumerate(values[:_MOST_ANCHOR_VALUES].tolist()) if at % 4 >= 2]
+    return "an anchor without height or width" if min(sizes, default=1) <= 0 else None
+
+
 _DETECTION = MicroKernel(
     in_source(
         "detection_postprocess.cc",
@@ -62,6 +72,7 @@ _DETECTION = MicroKernel(
         takes(_BOXES, FLOAT32),
         takes(_CLASSES, FLOAT32),
         check(SHAPE, "batch 1, 4 coordinates a box, and num_classes classes with or without background", _detection_sizes),
+        check(OPERAND_VALUE, "anchors with height and width greater than 0", _flat_anchor),
     ),
     scratch=_detection_scratch,
 )

@@ -94,6 +94,15 @@ def _bounds(node: NodeView) -> list[tuple[int, int, int]] | None:
     return list(zip(begins, ends, strides, strict=False))
 
 
+def _short_operand(node: NodeView) -> str | None:
+    dims = node.input(0).rank
+    for which in (_BEGIN, _END, _STRIDES):
+        count = which.tensor(node).element_count
+        if count < dims:
+            return f"{which.name} with {count} elements and input of rank {dims}"
+    return None
+
+
 def _zero_stride(node: NodeView) -> str | None:
     return "strides with 0" if 0 in [stride for _, _, stride in _bounds(node) or ()][: node.input(0).rank] else None
 
@@ -159,6 +168,7 @@ KERNELS = {
             fixed(_BEGIN),
             fixed(_END),
             fixed(_STRIDES),
+            check(SHAPE, "begin, end and strides with one element for each dimension of input", _short_operand),
             check(OPERAND_VALUE, "strides without 0", _zero_stride),
             check(SHAPE, "an output of the shape of the slice", _sliced_shape),
         ),
