@@ -52,7 +52,9 @@ class MicroAnswer:
     def is_too_small(self) -> bool:
         """True if the resolver has no room for all operators that are registered."""
         source = self.source
-        return source is not None and bool(source.registered) and source.size is not None and source.size < len(source.registered or ())
+        if source is None or source.registered is None or source.size is None:
+            return False
+        return source.size < len(source.registered)
 
 
 def micro_columns() -> Columns:
@@ -100,7 +102,8 @@ def micro_entry(answer: MicroAnswer) -> dict[str, Any]:
 def micro_verdict(report: MicroReport) -> str:
     """Return the verdict in one sentence."""
     if report.runs:
-        return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {counted(len(report.operators), 'operator')}"
+        operators = counted(len(report.operators), "operator")
+        return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
     if report.outcome is Outcome.FILE:
         return f"TensorFlow Lite Micro cannot use the file: {message(report.problem)}"
     counts = []
@@ -118,7 +121,7 @@ def micro_verdict(report: MicroReport) -> str:
     refused = sum([node.multiply_adds for node in report.refused])
     work = f"; {share(refused, report.multiply_adds)} of multiply-adds are in these nodes" if report.multiply_adds else ""
     start = {Outcome.ALLOCATED: "allocates tensors but cannot run the model"}.get(report.outcome, "cannot run the model")
-    if report.outcome is Outcome.ALLOCATED and not any([node.status is Status.INVOKE for node in report.nodes]):
+    if report.outcome is Outcome.ALLOCATED and not any(node.status is Status.INVOKE for node in report.nodes):
         start = "may fail while it runs the model"
     return f"TensorFlow Lite Micro {start}: {', '.join(counts)}{work}"
 
@@ -155,7 +158,8 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
             "again, or write the file with buffers inside"
         )
     if answer.is_too_small:
-        assert source is not None and source.registered is not None
+        assert source is not None
+        assert source.registered is not None
         texts.append(
             f"the resolver has room for {source.size} operators, and {len(source.registered)} are registered: the last ones are "
             f"lost. Write MicroMutableOpResolver<{len(source.registered)}>"
@@ -202,8 +206,8 @@ def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
         rows.append(("planning", f"{arena.planning:,}", "more than the head, and needed in its place while memory is planned"))
     yield from table(rows, (1,), width)
     yield from paragraph(
-        "Used is not needed: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels request other "
-        "scratch buffers.",
+        "Used is not needed: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels request "
+        "other scratch buffers.",
         width,
         "  ",
         "  ",

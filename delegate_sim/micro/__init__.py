@@ -1,1 +1,1 @@
-"""TensorFlow Lite Micro as a runtime: which operators it lacks, which nodes its kernels refuse, and how much arena a model needs."""
+"""TensorFlow Lite Micro as a runtime: the operators that it lacks, the nodes that its kernels refuse, and the arena."""

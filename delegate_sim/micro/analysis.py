@@ -38,7 +38,11 @@ def _outcome(model: Model, preparation: Preparation) -> tuple[Outcome, str, Micr
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
             if not is_known_type(tensor.type):
-                return Outcome.FILE, f"tensor {tensor.index} of subgraph {subgraph.index} is of the unknown type {tensor.type}", None
+                return (
+                    Outcome.FILE,
+                    f"tensor {tensor.index} of subgraph {subgraph.index} is of the unknown type {tensor.type}",
+                    None,
+                )
     for status, outcome in ((Status.MISSING, Outcome.MISSING_OPERATOR), (Status.PREPARE, Outcome.PREPARE_FAILED)):
         for node in preparation.nodes:
             if node.status is status:

@@ -11,10 +11,12 @@ from ..model.numbers import FlatNumbers, StoredNumbers
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ..rules.number_sets import listed
 from ..rules.operands import INPUT, OUTPUT, Operand
-from ..rules.rule import Check
+from ..rules.rule import Check, Condition
+from ..rules.source import Source
 from ..rules.vocabulary import check, operand_count, same_type, typed, where
 from .kinds import TENSOR_TYPE
 from .quantization import affine, is_quantizable, scale, zero_point
+from .target import TFLM, MicroTarget
 
 FLOAT32, INT8, INT16, INT32 = ("FLOAT32",), ("INT8",), ("INT16",), ("INT32",)
 FLOAT32_INT8 = ("FLOAT32", "INT8")
@@ -29,6 +31,15 @@ SAME_TYPES = same_type(INPUT, OUTPUT, kind=TENSOR_TYPE)
 
 _BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
 """The bounds to which each fused activation clips."""
+
+
+_CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernels == "cmsis-nn")
+
+
+def with_cmsis_nn(file: str, *checks: Check[object]) -> tuple[Check[MicroTarget], ...]:
+    """Limit checks to CMSIS-NN's kernel in a file, which refuses what the reference kernel takes."""
+    source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", "Prepare")
+    return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 
 
 def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
@@ -48,7 +59,9 @@ def quantized(*which: Operand) -> tuple[Check[object], ...]:
         def find(node: NodeView) -> str | None:
             return None if affine(operand.tensor(node)) is not None else f"{operand.name} without scale and zero point"
 
-        return check(QUANTIZATION, f"{operand.name} with scale and zero point", find, "quantize the tensor with scale and zero point")
+        return check(
+            QUANTIZATION, f"{operand.name} with scale and zero point", find, "quantize the tensor with scale and zero point"
+        )
 
     return tuple(map(one, which))
 
@@ -60,7 +73,9 @@ def not_quantized(*which: Operand) -> tuple[Check[object], ...]:
         def find(node: NodeView) -> str | None:
             return None if affine(operand.tensor(node)) is None else f"{operand.name} with scale and zero point"
 
-        return check(QUANTIZATION, f"{operand.name} without quantization", find, "quantize to int8, or leave the tensor unquantized")
+        return check(
+            QUANTIZATION, f"{operand.name} without quantization", find, "quantize to int8, or leave the tensor unquantized"
+        )
 
     return tuple(map(one, which))
 
@@ -219,7 +234,7 @@ def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...] | None:
     result = []
     for sizes in zip(*rows, strict=True):
         largest = 0 if 0 in sizes else max(sizes)
-        if any([size not in (1, largest) for size in sizes]):
+        if any(size not in (1, largest) for size in sizes):
             return None
         result.append(largest)
     return tuple(result)

@@ -12,8 +12,8 @@ MISSING_OPERATOR = Kind(
     "missing-operator",
     Problem.OPERATOR,
     "operator that the resolver lacks",
-    "Before anything else the interpreter looks up the kernel of each node. Either the application does not register the operator, "
-    "or TensorFlow Lite Micro has no kernel for it. Tensors cannot be allocated.",
+    "Before anything else the interpreter looks up the kernel of each node. Either the application does not register the "
+    "operator, or TensorFlow Lite Micro has no kernel for it. Tensors cannot be allocated.",
     "If the runtime has the operator, add its line to the application's resolver. Otherwise replace it in the model by operators "
     "that the runtime has, or register a kernel of your own with AddCustom or AddBuiltin.",
     "replace the operator in the model, or register a kernel of your own",
@@ -22,8 +22,8 @@ DYNAMIC_TENSOR = Kind(
     "dynamic-tensor",
     Problem.DYNAMIC_SHAPE,
     "result without a fixed size",
-    "The runtime plans all memory before the first inference. After it prepared a node, every dimension of the node's results must "
-    "be greater than 0.",
+    "The runtime plans all memory before the first inference. After it prepared a node, every dimension of the node's results "
+    "must be greater than 0.",
     "Fix the shapes of the model before converting it, so that no dimension is 0 or unknown.",
     "fix the shapes of the model before converting it",
 )
@@ -36,8 +36,8 @@ HYBRID = kinds.HYBRID.reworded(
 TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
     meaning="The kernel does not compute with this type. Most kernels take int8 and float32, several int16; few take uint8 or "
     "int64.",
-    advice="Convert the model to int8 with a representative data set. Models with uint8 tensors come from old converters: convert "
-    "them again.",
+    advice="Convert the model to int8 with a representative data set. Models with uint8 tensors come from old converters: "
+    "convert them again.",
     hint="convert so that the tensor has a supported type, such as int8",
 )
 KINDS = (

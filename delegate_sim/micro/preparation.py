@@ -161,9 +161,7 @@ def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
 
 def unsized_tensors(graphs: tuple[Graph, ...]) -> tuple[tuple[int, int, str], ...]:
     """Return subgraph, index and type of each tensor for which the plan cannot know a size (``InitializeAllocationInfo``)."""
-    return tuple(
-        (graph.index, tensor.index, tensor.type) for graph in graphs for tensor in graph.tensors if not has_size(tensor)
-    )
+    return tuple((graph.index, tensor.index, tensor.type) for graph in graphs for tensor in graph.tensors if not has_size(tensor))
 
 
 def is_known_type(name: str) -> bool:

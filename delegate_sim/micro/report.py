@@ -44,7 +44,7 @@ class MicroReport:
     @property
     def runs(self) -> bool:
         """True if tensors are allocated and no node refuses its operands when the model is invoked."""
-        return self.outcome is Outcome.ALLOCATED and all([node.status is Status.OK for node in self.nodes])
+        return self.outcome is Outcome.ALLOCATED and all(node.status is Status.OK for node in self.nodes)
 
     @property
     def multiply_adds(self) -> int:

@@ -17,6 +17,7 @@ from .graph import has_size
 from .kernel import MicroKernel
 from .kernels import custom
 from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE
+from .resolver import BUILTIN_FUNCTIONS
 from .target import TFLM, MicroTarget
 
 _UNKNOWN = Unknown("an operator that TensorFlow Lite Micro has", kind=MISSING_OPERATOR, problem="has no kernel")
@@ -27,24 +28,10 @@ def kernel_of(op: str, *, is_custom: bool = False) -> MicroKernel | None:
     """Return the kernel of an operator; None if TensorFlow Lite Micro has none."""
     if is_custom:
         return custom.KERNELS.get(op)
-    family = FAMILY_OF.get(op)
-    if family is None or not _has_module(family):
+    if op not in BUILTIN_FUNCTIONS:
         return None
-    found: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{family}").KERNELS
-    return found.get(op)
-
-
-def _has_module(family: str) -> bool:
-    return family in _FAMILIES
-
-
-_FAMILIES = frozenset(
-    """
-    activation arithmetic control_flow conversion convolution filling gathering joining matrix padding pooling recurrent reduction
-    reshaping slicing
-    """.split()
-)
-"""The families with kernels."""
+    found: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{FAMILY_OF[op]}").KERNELS
+    return found[op]
 
 
 def _prepare_rules(module: ModuleType) -> Rules[MicroTarget]:

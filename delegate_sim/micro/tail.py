@@ -84,9 +84,13 @@ class Layout:
     scratch_request: int
 
 
-BITS_32 = Layout("32-bit", pointer=4, fixed=256, eval_tensor=12, node=32, tensor=40, quantization=12, allocation_info=24, scratch_request=12)
+BITS_32 = Layout(
+    "32-bit", pointer=4, fixed=256, eval_tensor=12, node=32, tensor=40, quantization=12, allocation_info=24, scratch_request=12
+)
 """A 32-bit microcontroller, such as a Cortex-M."""
-BITS_64 = Layout("64-bit", pointer=8, fixed=488, eval_tensor=24, node=64, tensor=64, quantization=24, allocation_info=32, scratch_request=16)
+BITS_64 = Layout(
+    "64-bit", pointer=8, fixed=488, eval_tensor=24, node=64, tensor=64, quantization=24, allocation_info=32, scratch_request=16
+)
 """The Python package on x86-64."""
 _PLANNED_BUFFER = 40
 _RESOURCE = 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...foundation.float32 import quotient
 from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION
 from ...rules.number_sets import at_least, at_most
@@ -26,7 +27,6 @@ from ..checks import (
     zero_point_of,
 )
 from ..kernel import MicroKernel, in_source
-from ...foundation.float32 import quotient
 from ..quantization import binary_exponent, scale
 
 _FRACTION_BITS = 15

@@ -32,6 +32,7 @@ from ..checks import (
     same_shapes,
     symmetric,
     takes,
+    with_cmsis_nn,
 )
 from ..kernel import NO_PREPARE, MicroKernel, in_source
 from ..kinds import TENSOR_TYPE
@@ -57,7 +58,8 @@ def _is_scaled(node: NodeView) -> bool:
     return node.input(0).type == "INT8" or (node.input(0).type == "INT16" and affine(node.input(0)) is not None)
 
 
-_SCALED = where(_is_scaled, "with a quantized input", *quantized(INPUT, OUTPUT), *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
+_IS_SCALED = "with a quantized input"
+_SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
 
 
 def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
@@ -75,7 +77,9 @@ def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
 
 
 def _comparison(symbol: str, *types: str) -> MicroKernel:
-    return MicroKernel(in_source("comparisons.cc", "ComparisonsPrepare"), in_source("comparisons.cc", symbol, takes(INPUT, types)))
+    return MicroKernel(
+        in_source("comparisons.cc", "ComparisonsPrepare"), in_source("comparisons.cc", symbol, takes(INPUT, types))
+    )
 
 
 _EQUALITY_TYPES = ("BOOL", "FLOAT32", "INT32", "INT64", "INT8")
@@ -102,7 +106,9 @@ def _below_zero_point(node: NodeView) -> str | None:
     return None if values is None or min(values, default=point) >= point else f"input 0 with {min(values)} and zero point {point}"
 
 
-_NOT_NEGATIVE = check(OPERAND_VALUE, "an input 0 without negative numbers", _below_zero_point, "keep negative numbers from the node")
+_NOT_NEGATIVE = check(
+    OPERAND_VALUE, "an input 0 without negative numbers", _below_zero_point, "keep negative numbers from the node"
+)
 
 _FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
 
@@ -148,7 +154,7 @@ def _zero_point_range(node: NodeView) -> str | None:
 def _select_broadcast(node: NodeView) -> str | None:
     shapes = [tensor.shape for tensor in node.inputs[:3]]
     result = node.output(0)
-    if shapes[0] == shapes[1] == shapes[2] or all([tensor.element_count == 1 for tensor in (*node.inputs[:3], result)]):
+    if shapes[0] == shapes[1] == shapes[2] or all(tensor.element_count == 1 for tensor in (*node.inputs[:3], result)):
         return None
     if broadcast_shape(*shapes) == result.shape:
         return None
@@ -161,6 +167,13 @@ KERNELS = {
         in_source(
             "add_common.cc",
             "AddPrepare",
+            *with_cmsis_nn(
+                "add.cc",
+                SAME_TYPES,
+                takes(INPUT, FLOAT32_INT8_INT16_INT32),
+                _ONE_INPUT_TYPE,
+                *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+            ),
             *of_type(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
             *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
@@ -227,7 +240,7 @@ KERNELS = {
     "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc", "NegEval", takes(INPUT, FLOAT32))),
     "NOT_EQUAL": _comparison("NotEqualEval", *_EQUALITY_TYPES),
     "ROUND": _rounding("round.cc", "RoundPrepare", "RoundEval"),
-    "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16, *where(_is_scaled, "with a quantized input", _NOT_NEGATIVE)),
+    "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16, *where(_is_scaled, _IS_SCALED, _NOT_NEGATIVE)),
     "SELECT_V2": MicroKernel(
         in_source(
             "select.cc",

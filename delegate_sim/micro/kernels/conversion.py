@@ -38,7 +38,13 @@ KERNELS = {
         in_source("cast.cc", "CastEval", takes(INPUT, _CAST_TYPES), takes(OUTPUT, _CAST_TYPES)),
     ),
     "DEQUANTIZE": MicroKernel(
-        in_source("dequantize_common.cc", "DequantizePrepare", ONE_TO_ONE, takes(INPUT, ("INT8", "INT16", "UINT8")), takes(OUTPUT, FLOAT32)),
+        in_source(
+            "dequantize_common.cc",
+            "DequantizePrepare",
+            ONE_TO_ONE,
+            takes(INPUT, ("INT8", "INT16", "UINT8")),
+            takes(OUTPUT, FLOAT32),
+        ),
         in_source("dequantize.cc", "DequantizeEval"),
     ),
     "QUANTIZE": MicroKernel(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
-from ...rules.kinds import QUANTIZATION
+from ...rules.kinds import QUANTIZATION, SHAPE
 from ...rules.number_sets import exactly
 from ...rules.operands import INPUT, OUTPUT, Operand, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, where
+from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (
     ACTIVATION_RANGE,
     FLOAT32_INT8_INT16,
@@ -19,7 +19,9 @@ from ..checks import (
     dimension,
     of_type,
     quantized,
+    symmetric,
     takes,
+    with_cmsis_nn,
 )
 from ..kernel import MicroKernel, in_source
 from ..kinds import HYBRID, TENSOR_TYPE
@@ -79,7 +81,11 @@ def _channel_axis(axis: int) -> Check[object]:
         if quantization is None:
             return None
         along = dimension(filters, quantization.dimension)
-        return None if len(quantization.scales) == channels == along else f"filter with scales along dimension {quantization.dimension}"
+        return (
+            None
+            if len(quantization.scales) == channels == along
+            else f"filter with scales along dimension {quantization.dimension}"
+        )
 
     return check(QUANTIZATION, "filter with one scale for each output channel", find)
 
@@ -113,6 +119,20 @@ _TRANSPOSED_INPUT = operand(2, "input")
 _TRANSPOSED_BIAS = operand(3, "bias")
 
 
+_TRANSPOSED_TYPES = same_type(_TRANSPOSED_INPUT, OUTPUT, kind=TENSOR_TYPE)
+_PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", "INT8"))
+
+
+def _other_batch(node: NodeView) -> str | None:
+    counts = dimension(node.input(0), 0), dimension(node.output(0), 0)
+    return None if counts[0] == counts[1] else f"batch {counts[0]} of input and {counts[1]} of output"
+
+
+def _ungrouped(node: NodeView) -> str | None:
+    channels, own = dimension(node.input(0), 3), dimension(node.input(1), 3)
+    return None if own > 0 and channels % own == 0 else f"{channels} input channels and {own} of the filter"
+
+
 def _transpose_scratch(node: NodeView) -> tuple[int, ...]:
     elements = node.output(0).element_count
     kind = node.input(2).type
@@ -132,10 +152,19 @@ KERNELS = {
             "conv_common.cc",
             "ConvPrepare",
             SAME_TYPES,
-            type_pairs(INPUT, ("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", "INT8")),
+            type_pairs(INPUT, *_PAIRS),
             *of_type(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *with_cmsis_nn(
+                "conv.cc",
+                rank(INPUT, 4),
+                rank(FILTER, 4),
+                rank(OUTPUT, 4),
+                check(SHAPE, "input and output of one batch size", _other_batch),
+                check(SHAPE, "input channels that are a multiple of the filter's", _ungrouped),
+            ),
             _CONV_COUNT,
             *_quantization(0, INPUT),
+            *with_cmsis_nn("conv.cc", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
         ),
         in_source(
             "conv.cc",
@@ -150,6 +179,13 @@ KERNELS = {
             "DepthwiseConvPrepare",
             *of_type(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
             type_pairs(INPUT, ("INT8", "INT4"), ("INT16", "INT8"), same=True),
+            *with_cmsis_nn(
+                "depthwise_conv.cc",
+                SAME_TYPES,
+                takes(INPUT, FLOAT32_INT8_INT16),
+                type_pairs(INPUT, *_PAIRS),
+                *of_type(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
+            ),
             _CONV_COUNT,
             *_quantization(3, INPUT),
         ),
@@ -167,19 +203,14 @@ KERNELS = {
             "TransposeConvPrepare",
             type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
             *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
             operand_count(exactly(3, 4), 1),
             *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
         ),
         in_source(
             "transpose_conv.cc",
             "TransposeConvEval",
-            check(
-                TENSOR_TYPE,
-                "input and output of one type",
-                lambda node: None
-                if node.input(2).type == node.output(0).type
-                else f"{node.input(2).type} input and {node.output(0).type} output",
-            ),
+            _TRANSPOSED_TYPES,
             takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16),
         ),
         scratch=_transpose_scratch,

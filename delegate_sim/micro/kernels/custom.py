@@ -137,7 +137,7 @@ def _declared_type(node: NodeView) -> str | None:
     if kind is None:
         return "no known type T"
     tensors = node.input(0), node.output(0)
-    return None if all([tensor.type == kind for tensor in tensors]) else f"{tensors[0].type} input and {tensors[1].type} output"
+    return None if all(tensor.type == kind for tensor in tensors) else f"{tensors[0].type} input and {tensors[1].type} output"
 
 
 _DECLARED_TYPE = check(ATTRIBUTE, "input and output of the type T, which is FLOAT32, INT32 or INT16", _declared_type)

@@ -33,7 +33,7 @@ def _broadcast(node: NodeView) -> str | None:
         return None
     wanted = wanted[: len(result)]
     tail = wanted[len(result) - len(source) :]
-    if tuple(wanted) == result and all([size in (1, other) for size, other in zip(source, tail, strict=False)]):
+    if tuple(wanted) == result and all(size in (1, other) for size, other in zip(source, tail, strict=False)):
         return None
     return f"input of shape {list(source)} to {wanted}, output of shape {list(result)}"
 

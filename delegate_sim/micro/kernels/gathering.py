@@ -44,11 +44,13 @@ def _lookup_index(node: NodeView) -> str | None:
 
 
 def _axis(node: NodeView) -> int:
-    return node.options.axis + node.input(0).rank if node.options.axis < 0 else node.options.axis
+    axis: int = node.options.axis
+    return axis + node.input(0).rank if axis < 0 else axis
 
 
 def _batch_dims(node: NodeView) -> int:
-    return node.options.batch_dims + node.input(1).rank if node.options.batch_dims < 0 else node.options.batch_dims
+    count: int = node.options.batch_dims
+    return count + node.input(1).rank if count < 0 else count
 
 
 def _gather_axis(node: NodeView) -> str | None:

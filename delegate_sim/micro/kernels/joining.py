@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_COUNT, QUANTIZATION, RANK
-from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.number_sets import at_least
+from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.vocabulary import check, operand_count
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,
@@ -89,11 +89,17 @@ KERNELS = {
     "PACK": MicroKernel(NO_PREPARE, in_source("pack.cc", "PackEval", takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))),
     "SPLIT": MicroKernel(
         in_source("split.cc", "SplitPrepare", fixed(_SPLIT_AXIS)),
-        in_source("split.cc", "SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), takes(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source(
+            "split.cc", "SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), takes(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)
+        ),
     ),
     "SPLIT_V": MicroKernel(
         in_source("split_v.cc", "SplitVPrepare", operand_count(3, at_least(1)), fixed(_SPLIT_V_AXIS)),
         in_source("split_v.cc", "SplitVEval", axis_in_range(_SPLIT_V_AXIS), takes(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
-    "UNPACK": MicroKernel(NO_PREPARE, in_source("unpack.cc", "UnpackEval", takes(INPUT, FLOAT32_INT8_INT16_INT32)), may_lack_results=True),
+    "UNPACK": MicroKernel(
+        NO_PREPARE,
+        in_source("unpack.cc", "UnpackEval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+        may_lack_results=True,
+    ),
 }

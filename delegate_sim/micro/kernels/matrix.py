@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION, SHAPE
-from ...rules.number_sets import between
+from ...rules.number_sets import at_most, between
 from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.vocabulary import check, rank, same_type, where
 from ..checks import (
@@ -22,6 +22,7 @@ from ..checks import (
     of_type,
     symmetric,
     takes,
+    with_cmsis_nn,
 )
 from ..kernel import MicroKernel, in_source
 from ..kinds import HYBRID
@@ -29,6 +30,7 @@ from ..quantization import affine, scales
 from .convolution import FILTER, bias_scale_fits
 
 _SECOND = operand(1)
+_PER_TENSOR = "quantize the filter per tensor"
 
 
 def _filter_types(node: NodeView) -> str | None:
@@ -46,12 +48,19 @@ def _per_channel_types(node: NodeView) -> str | None:
     return None if source in INT8_INT16 and filters != "INT4" else f"{source} input and {filters} filter with several scales"
 
 
+def _int16_channels(node: NodeView) -> str | None:
+    count = len(scales(node.input(1)))
+    return f"{node.input(0).type} input and a filter with {count} scales" if count > 1 and node.input(0).type == "INT16" else None
+
+
 def _channel_count(node: NodeView) -> str | None:
     quantization = affine(node.input(1))
     if quantization is None:
         return None
     channels = dimension(node.input(1), quantization.dimension)
-    return None if len(quantization.scales) == channels else f"filter with {len(quantization.scales)} scales for {channels} channels"
+    return (
+        None if len(quantization.scales) == channels else f"filter with {len(quantization.scales)} scales for {channels} channels"
+    )
 
 
 def _int4_filter(node: NodeView) -> tuple[int, ...]:
@@ -115,6 +124,7 @@ KERNELS = {
             SAME_TYPES,
             rank(INPUT, between(2, 5)),
             rank(_SECOND, between(2, 5)),
+            *with_cmsis_nn("batch_matmul.cc", rank(INPUT, at_most(4)), rank(_SECOND, at_most(4))),
             *of_type(INPUT, INT16, *symmetric(INPUT, _SECOND, OUTPUT)),
             check(SHAPE, "batch dimensions that are equal or 1", _batch_sizes),
             check(SHAPE, "inner dimensions of one size", _inner_sizes),
@@ -129,6 +139,7 @@ KERNELS = {
             "fully_connected.cc",
             "FullyConnectedPrepare",
             SAME_TYPES,
+            *with_cmsis_nn("fully_connected.cc", takes(INPUT, FLOAT32_INT8_INT16)),
             check(HYBRID, "FLOAT32 input with FLOAT32 filter, INT8 with INT8 or INT4, or INT16 with INT8", _filter_types),
             *where(
                 lambda node: node.input(0).type != "FLOAT32",
@@ -136,12 +147,24 @@ KERNELS = {
                 *where(
                     _is_per_channel,
                     "with several scales of the filter",
-                    check(QUANTIZATION, "INT8 or INT16 input, and no INT4 filter", _per_channel_types, "quantize the filter per tensor"),
+                    check(
+                        QUANTIZATION,
+                        "INT8 or INT16 input, and no INT4 filter",
+                        _per_channel_types,
+                        "quantize the filter per tensor",
+                    ),
                     check(QUANTIZATION, "filter with one scale for each channel", _channel_count),
                 ),
                 *where(lambda node: not _is_per_channel(node), "with one scale of the filter", bias_scale_fits()),
                 takes(OUTPUT, ("UINT8", "INT8", "INT16")),
                 ACTIVATION_RANGE,
+            ),
+            *with_cmsis_nn(
+                "fully_connected.cc",
+                check(
+                    QUANTIZATION, "one scale of the filter with INT16 input", _int16_channels, "quantize the filter per tensor"
+                ),
+                *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
             ),
         ),
         in_source(

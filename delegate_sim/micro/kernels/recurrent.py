@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from ...graph.graph import NodeView
-from ...rules.kinds import OPERAND_COUNT, QUANTIZATION, SHAPE
+from ...rules.kinds import CONSTANT, OPERAND_COUNT, QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, takes
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, takes, with_cmsis_nn
 from ..kernel import MicroKernel, in_source
 from ..kinds import HYBRID, TENSOR_TYPE
 from ..quantization import scale
 
-_FEATURES, _TIME, _BIAS, _STATE = operand(1, "weights_feature"), operand(2, "weights_time"), operand(3, "bias"), operand(4, "state")
+_FEATURES, _TIME, _BIAS, _STATE = (
+    operand(1, "weights_feature"),
+    operand(2, "weights_time"),
+    operand(3, "bias"),
+    operand(4, "state"),
+)
 _BIAS_TOLERANCE = 1e-5
+_Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""A shape, and the shape that is expected."""
 
 
 def _svdf_units(node: NodeView) -> int:
@@ -30,7 +38,7 @@ def _svdf_rank(node: NodeView) -> str | None:
 def _svdf_shapes(node: NodeView) -> str | None:
     batch, size = dimension(node.input(0), 0), dimension(node.input(0), 1)
     filters, memory = dimension(node.input(1), 0), dimension(node.input(2), 1)
-    wanted = {
+    wanted: dict[str, _Pair] = {
         "output": (node.output(0).shape, (batch, _svdf_units(node))),
         "weights_feature": (node.input(1).shape, (filters, size)),
         "weights_time": (node.input(2).shape, (filters, memory)),
@@ -41,7 +49,7 @@ def _svdf_shapes(node: NodeView) -> str | None:
     return _first_difference(wanted.items())
 
 
-def _first_difference(rows: Iterable[tuple[str, tuple[tuple[int, ...], tuple[int, ...]]]]) -> str | None:
+def _first_difference(rows: Iterable[tuple[str, _Pair]]) -> str | None:
     for name, (shape, expected) in rows:
         if shape != expected:
             return f"{name} of shape {list(shape)} instead of {list(expected)}"
@@ -141,6 +149,13 @@ def _lstm_biases(node: NodeView) -> str | None:
     return None
 
 
+def _lstm_constants(node: NodeView) -> str | None:
+    for position in (*_WEIGHTS, *_BIASES):
+        if not node.input(position).is_constant:
+            return f"input {position} is not constant"
+    return None
+
+
 def _lstm_extras(node: NodeView) -> str | None:
     given = [position for position in _LEFT_OUT if node.input(position).index >= 0]
     return f"input {given[0]} is given" if given else None
@@ -155,7 +170,9 @@ def _lstm_shapes(node: NodeView) -> str | None:
     source = node.input(0)
     batch, state = _lstm_sizes(node)
     size = dimension(source, 2)
-    rows = [(f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))) for position in _WEIGHTS]
+    rows: list[tuple[str, _Pair]] = []
+    for position in _WEIGHTS:
+        rows.append((f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))))
     rows += [(f"input {position}", (node.input(position).shape, (state,))) for position in _BIASES]
     difference = _first_difference(rows)
     if difference is not None:
@@ -195,6 +212,10 @@ _LSTM = MicroKernel(
             "no peephole weights, projection or layer normalization",
             _lstm_extras,
             "convert the layer without peepholes, projection and layer normalization",
+        ),
+        *with_cmsis_nn(
+            "unidirectional_sequence_lstm.cc",
+            check(CONSTANT, "constant weights and biases", _lstm_constants),
         ),
         check(SHAPE, "weights, biases, states and output of the shapes that belong to input and state", _lstm_shapes),
         check(TENSOR_TYPE, "cell state of type FLOAT32 or INT16", _lstm_cell_type),

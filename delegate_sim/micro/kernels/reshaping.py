@@ -116,7 +116,7 @@ def _squeezed(node: NodeView) -> str | None:
             return f"squeeze_dims {axis} with input of shape {list(source)}"
         removed.add(current)
     kept = [size for at, size in enumerate(source) if at not in removed]
-    if len(kept) <= len(result) and all([size >= least for size, least in zip(result, kept, strict=False)]):
+    if len(kept) <= len(result) and all(size >= least for size, least in zip(result, kept, strict=False)):
         return None
     return f"input of shape {list(source)} and output of shape {list(result)}"
 

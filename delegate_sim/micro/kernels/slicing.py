@@ -41,7 +41,7 @@ def _start_count(node: NodeView) -> str | None:
 
 def _update_size(node: NodeView) -> str | None:
     source, update = node.input(0).shape, node.input(1).shape
-    if len(source) == len(update) and all([part <= whole for part, whole in zip(update, source, strict=True)]):
+    if len(source) == len(update) and all(part <= whole for part, whole in zip(update, source, strict=True)):
         return None
     return f"update of shape {list(update)} in input of shape {list(source)}"
 
@@ -54,7 +54,7 @@ def _many_axes(node: NodeView) -> str | None:
 def _scattered_axes(node: NodeView) -> str | None:
     dims = node.input(0).rank
     axes = sorted([axis + dims if axis < 0 else axis for axis in integers(node, node.input(1)) or ()])
-    return f"axes {axes}" if any([after != before + 1 for before, after in zip(axes, axes[1:], strict=False)]) else None
+    return f"axes {axes}" if any(after != before + 1 for before, after in zip(axes, axes[1:], strict=False)) else None
 
 
 def _clamped(value: int, least: int, most: int) -> int:
@@ -90,7 +90,9 @@ def _bounds(node: NodeView) -> list[tuple[int, int, int]] | None:
     if None in rows:
         return None
     begins, ends, strides = rows
-    assert begins is not None and ends is not None and strides is not None
+    assert begins is not None
+    assert ends is not None
+    assert strides is not None
     return list(zip(begins, ends, strides, strict=False))
 
 
