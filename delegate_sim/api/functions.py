@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
+    from ..micro.report import MicroReport
     from ..model.model import Model
     from ..results.compare.comparison import Comparison
     from ..results.report.accelerator_stack import StackResult
@@ -478,3 +479,19 @@ def reconcile(
     own = {key: value for key, value in (options or {}).items() if release is None or key != "release"}
     asked = None if runtime is None and release is None else agreed([runtime, release])
     return reconcile(loaded, read, setting_of(read, delegate, own, asked, defaults))
+
+
+@public
+def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
+    """Report what TensorFlow Lite Micro does with a model: operators it lacks, nodes its kernels refuse, and the arena.
+
+    ``registered`` names the operators that the application's resolver registers, such as ``CONV_2D``, or a custom operator by its
+    name. If it is left out, all operators that the runtime has are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
+    Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
+    """
+    from ..micro.analysis import analyze as analyze_for_micro
+    from ..micro.target import MicroTarget, parse_kernels
+
+    return analyze_for_micro(
+        model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
+    )

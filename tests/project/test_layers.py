@@ -32,6 +32,7 @@ LAYERS = (
     ("runtime",),
     ("hypothetical",),
     ("results", "inference"),
+    ("micro",),
     ("fixing",),
     ("device", "diagnosis", "live"),
     ("conversion",),
