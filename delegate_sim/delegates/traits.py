@@ -54,6 +54,8 @@ class LogTraits:
     """The delegate's name in its own log lines; empty unless another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a kernel's name implies."""
+    hinted_options: Mapping[str, str] = field(default_factory=dict)
+    """The option values that are set if the log says that the hint of full delegation is set."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a graphics interface implies, keyed by the name (in lower case) that the delegate prints for the
     interface.

@@ -73,7 +73,7 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
         on_device += [
             line.partitions // 2
             for line in facts.replacements or ()
-            if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)
+            if line.partitions is not None and (line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1))
         ]
         if (
             subgraph.decision is not None
@@ -215,9 +215,9 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
     if not option or option in trials.setting.known:
         return
     counts = set(trials.facts.kernels.values())
-    for line in trials.facts.replacements or ():
+    for partitions in [line.partitions for line in trials.facts.replacements or () if line.partitions is not None]:
         # Delegated and other partitions alternate.
-        counts |= {line.partitions // 2, line.partitions - line.partitions // 2}
+        counts |= {partitions // 2, partitions - partitions // 2}
     for limit in sorted(counts - {0}):
         yield from _at_any_level(trials, {option: limit}, "a limit on partitions")
 

@@ -204,7 +204,7 @@ def _count_differences(facts: Facts, subgraph: SubgraphRun, ours: frozenset[int]
         yield f"the counts of nodes{place} on the CPU differ (device and simulation): {text}"
 
 
-_Numbers = tuple[int, int | None, int, int | None]
+_Numbers = tuple[int, int | None, int | None, int | None]
 
 
 def _numbers(replacement: Replacement) -> _Numbers:
@@ -220,10 +220,14 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
     parts = [
-        f"{replaced}{'' if total is None else f' of {total}'} nodes in {counted(partitions, 'partition')}"
+        f"{replaced}{'' if total is None else f' of {total}'} nodes{_partitions_text(partitions)}"
         for replaced, total, partitions, _ in numbers
     ]
     return "; ".join(parts) or "no replacement"
+
+
+def _partitions_text(count: int | None) -> str:
+    return "" if count is None else f" in {counted(count, 'partition')}"
 
 
 def _application(run: Run) -> tuple[str, int | None]:

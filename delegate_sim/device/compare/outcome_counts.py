@@ -56,7 +56,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         kernels = facts.application[1]
     if facts.replacements is not None:
         delegated = sum([replacement.replaced for replacement in facts.replacements])
-        partitions = sum([replacement.partitions for replacement in facts.replacements])
+        counts = [replacement.partitions for replacement in facts.replacements]
+        partitions = None if None in counts else sum([count for count in counts if count is not None])
         # If the log belongs to another model, the log's counts may exceed this model's number of nodes.
         rest = nodes - delegated if delegated <= nodes else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)

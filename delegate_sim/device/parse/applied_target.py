@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.options import Option, OptionValues, boolean, canonical_names, parse_options
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, APPLIED_BY_DEFAULT, DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
+from ...delegates.registry import (
+    ACCELERATORS,
+    APPLIED_AHEAD,
+    APPLIED_BY_DEFAULT,
+    DELEGATE_NAMES,
+    DISPATCH_KERNEL,
+    PLUGIN_NAMES,
+    find_delegate,
+)
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
 from .delegate_identity import (
@@ -25,11 +33,17 @@ from .delegate_identity import (
     plugin_in,
     speaker,
 )
-from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
+from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, HINT_ERROR, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
 """Kinds of lines that are printed by a driver, or by the runtime behind a delegate."""
+_SECOND = 2
+"""The major version of LiteRT that has accelerators in place of delegates."""
+_ACCELERATOR_KERNELS = "LITERT_"
+"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
+_SINCE_REASONS = "litert-2.1.5"
+"""The first release in which the graphics accelerator refuses operators with its own reasons."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
@@ -236,6 +250,7 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     if delegate.behind.devices is not None:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
+    options |= delegate.log.hinted_options if log.statements_of(HINT_ERROR) else {}
     for statement in log.statements_of(INTERFACE_USED) if not options else ():
         options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
     return options
@@ -272,7 +287,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
     If no release has this wording, all known releases are returned. If the log names a known TensorFlow version with this
     wording, only the releases of that version are returned.
     """
-    known = [parse_release(name) for name in RELEASES]
+    known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
         release = parse_release(runtime)
@@ -294,6 +309,32 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
     return tuple(fitting)
 
 
+def _possible_releases(log: DeviceLog) -> Iterator[Release]:
+    """Yield the known releases that have everything that the log shows, whatever their wordings are."""
+    releases = [parse_release(name) for name in RELEASES]
+    if log.has_reasons_of_compiled_model:
+        since = parse_release(_SINCE_REASONS)
+        yield since
+        yield from [release for release in releases if release.family == since.family and release.order > since.order]
+    elif is_of_second_litert(log):
+        yield from [release for release in releases if release.family == "litert" and release.version[0] >= _SECOND]
+    else:
+        yield from releases
+
+
+def is_of_second_litert(log: DeviceLog) -> bool:
+    """Return whether only LiteRT 2 can have printed the log."""
+    return (
+        log.is_of_compiled_model
+        or bool(log.statements_of(HINT_ERROR))
+        or log.has_reasons_of_compiled_model
+        or any(
+            replacement.kernel == DISPATCH_KERNEL or replacement.kernel.startswith(_ACCELERATOR_KERNELS)
+            for replacement in log.replacements
+        )
+    )
+
+
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
     """Return the releases that include a delegate, or all releases if no release includes the delegate."""
     if not delegate.history.starts_at_known:
@@ -309,7 +350,7 @@ def may_be_older(log: DeviceLog) -> bool:
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
-    if log.is_of_compiled_model:
+    if is_of_second_litert(log):
         return False
     return log.is_old or all(_has_wording(parse_release(RELEASES[0]), replacement) for replacement in log.replacements)
 
@@ -321,10 +362,10 @@ def _has_wording(release: Release, replacement: Replacement) -> bool:
         replaced=replacement.replaced,
         total=replacement.total if replacement.total is not None else -1,
         kernel=replacement.kernel,
-        partitions=replacement.partitions,
+        partitions=replacement.partitions if replacement.partitions is not None else 1,
         subgraph=replacement.subgraph if replacement.subgraph is not None else -1,
         name=replacement.name if replacement.name is not None else "\0",
     )
-    if not replacement.line.endswith("."):  # the log is cut off here
+    if replacement.partitions is None or not replacement.line.endswith("."):  # the log is cut off here
         return line.startswith(replacement.line)
     return line == replacement.line
