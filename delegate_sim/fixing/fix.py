@@ -189,7 +189,7 @@ def prove(
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature of another subgraph than the first, if the plan changes what the signature runs."""
+    """Return inputs for each signature of a subgraph other than the first, if the plan changes nodes that the signature runs."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes

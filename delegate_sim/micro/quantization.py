@@ -47,7 +47,7 @@ def is_quantizable(value: float, tensor: Tensor) -> bool:
 
 
 def binary_exponent(tensor: Tensor) -> int | None:
-    """Return the exponent of a scale that is a power of two, or None if it is none (``CheckedLog2``)."""
+    """Return the exponent of a scale that is a power of two; None for any other scale (``CheckedLog2``)."""
     first = scale(tensor)
     if first <= 0 or math.isinf(first) or math.isnan(first):
         return None
