@@ -266,7 +266,7 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
 
 
 def _broken_bits(plan: FixPlan, difference: Difference) -> str:
-    """Return text that says which bits differ although all passes are exact; empty if none do."""
+    """Return text about bits that differ although all passes are exact; empty if no bits differ."""
     tensors = (*difference.tensors, *difference.outputs)
     wrong: TensorDifference | None = next((tensor for tensor in tensors if tensor.bits and not tensor.unsteady), None)
     where = ""

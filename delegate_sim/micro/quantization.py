@@ -41,7 +41,7 @@ def zero_point(tensor: Tensor) -> int:
 
 
 def is_quantizable(value: float, tensor: Tensor) -> bool:
-    """Return whether a number, in steps of the tensor's scale, is a 32-bit integer (``Quantize`` in ``kernel_util.cc``)."""
+    """Return whether a number divided by the tensor's scale fits into a 32-bit integer (``Quantize`` in ``kernel_util.cc``)."""
     steps = quotient(value, scale(tensor))
     return not math.isnan(steps) and INT32_MIN <= steps <= INT32_MAX
 

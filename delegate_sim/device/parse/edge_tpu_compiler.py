@@ -14,7 +14,7 @@ MAPPED_STATUS = "Mapped to Edge TPU"
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """A row of the compiler's table: some nodes of one operator, and what became of them."""
+    """A row of the compiler's table: the number of nodes of one operator, and the compiler's status for these nodes."""
 
     op: str
     count: int
