@@ -55,7 +55,8 @@ def command(
 
     A cause is one reason shared by all nodes that one change would free, such as inputs of unknown size, a converter setting, a
     shape, a type or the driver. Causes are ranked by the multiply-adds that fixing them would delegate, then by kernels and
-    boundary bytes. Each is shown with the result if it alone were fixed, and if it and all earlier causes were fixed.
+    boundary bytes. For each cause, the output shows the result of fixing it alone, and of fixing it and all causes before
+    it.
     """
     models = Models(paths)
     is_single = models.is_single and len(targets) == 1
@@ -80,7 +81,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, its JSON entry, and its lines of text. Only JSON output has an entry, and only text has lines."""
+    """A diagnosis as output: its JSON entry if the output is JSON, or its lines if the output is text."""
 
     diagnosis: Diagnosis
     entry: Any

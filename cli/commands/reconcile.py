@@ -26,7 +26,7 @@ from delegate_sim.foundation.files import alone_with
 from ..console.terminal import result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
 from ..gathering import gathered
-from ..models import one_path, read_model
+from ..models import naming_its_model, one_path, read_model
 from ..options.completion import complete_releases, complete_socs
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.targets import TargetArguments
@@ -42,15 +42,15 @@ Examples:
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
   delegate-sim reconcile model.tflite --log logcat.txt --soc mediatek:mt6991
 
-\b
+          \b
 Exit codes:
   0  the simulation agrees with the device, or every difference is explained
   1  a difference is not explained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs, the
-last one is used, or the one that --run says.
-"""
+          Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs,
+          the last one is used, or the one that --run gives.
+          """
 
 
 class _Outputs(NamedTuple):
@@ -100,7 +100,7 @@ class _Outputs(NamedTuple):
     metavar="LIST",
     default=None,
     show_default=f"{','.join(ACCELERATORS)} with --soc",
-    help="LiteRT 2's accelerators that the application asked for, instead of one delegate.",
+    help="The accelerators of LiteRT 2 that the application requested, in place of one delegate.",
 )
 @click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
 @click.option(
@@ -129,6 +129,7 @@ class _Outputs(NamedTuple):
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
 @gathered("outputs", _Outputs)
+@naming_its_model
 def command(
     path: str,
     logs: Sequence[str],
@@ -152,7 +153,7 @@ def command(
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
-            raise click.UsageError(f"{chosen_by} takes no --delegate, --learn or --defaults")
+            raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --learn or --defaults")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))

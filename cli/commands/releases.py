@@ -23,9 +23,9 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-Where the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the output says
-so.
-"""
+          If the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the
+          output says so.
+          """
 
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -42,8 +42,8 @@ def command(
 ) -> int:
     """Show how each release of the runtime treats each MODEL.
 
-    The table has one row for each range of releases with the same result. Below it are the nodes that move at each step and why,
-    the releases that delegate the whole model, and the first release whose own kernels load it.
+    The table has one row for each range of releases with the same result. Below it are the nodes that move at each step, each
+    with the reason, the releases that delegate the whole model, and the first release whose own kernels load it.
     """
     targets = arguments.targets()
     models = Models(paths)

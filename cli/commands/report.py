@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.graph.effort import Effort
-from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..console.layout import counted, name
@@ -44,7 +44,7 @@ _VERDICTS_SHOWN = 12
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @all_targets_options
 @click.option(
-    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute what each cause costs, as diagnose does."
+    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
 @output_option("The file to write.", default="report.html")
 def command(
@@ -55,8 +55,8 @@ def command(
 ) -> int:
     """Write an HTML page that shows what delegates do to each MODEL: the graph, its partitions, and why.
 
-    The page has the verdict for each target, the execution plan as a strip, the graph with its partitions, the causes of refusals
-    ranked by what fixing them would delegate, and for each node its tensors, the reasons and what to change.
+    For each target, the page has the verdict, the execution plan as a strip, the graph with its partitions, and the causes of
+    refusals, ranked by what fixing them would delegate. For each node, it has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library
@@ -89,9 +89,11 @@ def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bo
 
     model = read_model(path)
     effort = Effort(model)
+    effort.require(DRAWING)
     affordable = models.affordable(path, targets, effort)
-    if not with_causes:
-        return [PageView(model, simulated_side(model, target).run) for target in affordable]
+    left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
+    if left_out or not with_causes:
+        return [PageView(model, simulate(model, target), causes_left_out=left_out) for target in affordable]
     from delegate_sim.diagnosis.diagnose import diagnose
 
     diagnoses = [diagnose(model, target, effort) for target in affordable]

@@ -17,9 +17,9 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.shapes import parse_shapes
-from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
@@ -114,7 +114,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     help="Calibration data: a .npz file, a folder of images, or a function.",
 )
 @click.option("--best-for", metavar="TARGET", help="The target whose best model -o writes.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file to write that model to.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the model of --best-for.")
 @click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
 @click.option(
     "--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a report page of the best conversions."
@@ -154,9 +154,9 @@ def command(
     page: str | None,
     table: _Table,
 ) -> int:
-    """Convert SOURCE in many ways, and show what each delegate takes of each result."""
+    """Convert SOURCE in many ways, and show how much of each result each delegate takes."""
     if (best.best_for is None) != (best.written is None):
-        raise click.UsageError("--best-for TARGET and -o FILE go together")
+        raise click.UsageError("--best-for TARGET and -o FILE must be given together")
     labels = [target.label for target in with_labels(targets)]
     if best.best_for is not None and best.best_for not in labels:
         raise click.UsageError(f"--best-for takes one of the targets, {', '.join(labels)}, not {best.best_for}")

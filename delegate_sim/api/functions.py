@@ -21,7 +21,7 @@ from .arguments import (
     names_of,
     paths_of,
     public,
-    require_truth,
+    require_bool,
     target_of,
     targets_of,
     warn_of_former_name,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
+    from ..micro.report import MicroReport
     from ..model.model import Model
     from ..results.compare.comparison import Comparison
     from ..results.report.accelerator_stack import StackResult
@@ -67,11 +68,10 @@ def analyze(
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``defaults`` selects the values of all other options: ``benchmark`` (the default) selects the values that benchmark_model
     passes, and ``api`` selects the defaults of the delegate's API. The default of ``defaults`` used to be ``api``, so a
-    FutureWarning is given if it is left out. ``runtime`` is the release whose rules and log lines are used, by default the
-    newest; it may also be given as the option ``release``.
-    A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
-    application registers such operators itself.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
+    FutureWarning is given if ``defaults`` is left out. ``runtime`` is the release whose rules and log lines are used, by default
+    the newest; it may also be given as the option ``release``. A model with an operator that the release cannot load is refused,
+    unless ``assume_ops_registered`` says that the application registers such operators itself. Raises ModelError if the model
+    cannot be read, and OptionError for an unknown delegate, option, value or runtime.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -140,12 +140,12 @@ def compiled_model(
     from ..releases.catalogue import parse_release
     from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 
-    require_truth("assume_ops_registered", assume_ops_registered)
+    require_bool("assume_ops_registered", assume_ops_registered)
     asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
     if not isinstance(soc, str):
         raise OptionError(f"soc must be a string such as 'google:Tensor_G5', not {soc!r}")
     if soc and "npu" not in asked:
-        raise OptionError("soc is for the NPU: add npu to the accelerators")
+        raise OptionError("soc applies only to the NPU: add npu to the accelerators")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
@@ -203,7 +203,7 @@ def compare(
     after = changed_target(before, options, changed)
     first = model_of(a)
     if (b is None or b is a) and after == before:
-        raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
+        raise OptionError("A and B are the same: give a second model, or changed={'delegate': ...}")
     second = first if b is None or b is a else model_of(b)
     return advised_comparison(compare(simulated_side(first, before), simulated_side(second, after)))
 
@@ -267,31 +267,31 @@ def fix(
 ) -> Fixed:
     """Rewrite a model so that delegates take more nodes, and verify that the new model computes the same results.
 
-    ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
-    one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
-    ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both models are
-    run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function to
-    replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
-    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
-    Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results,
-    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
+    delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
+    ``exact``, ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the
+    passes. If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both
+    models are run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function
+    to replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
+    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. Raises the same
+    errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results, MissingPackageError if
+    the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
 
-    require_truth("force", force)
-    require_truth("proof", proof)
-    require_truth("split_tail", split_tail)
+    require_bool("force", force)
+    require_bool("proof", proof)
+    require_bool("split_tail", split_tail)
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.search(loaded, targets, kinds[allow], given)
+    plan = search.try_shapes(search.search(loaded, targets, kinds[allow], given))
     if split_tail:
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
@@ -321,18 +321,16 @@ def sweep(
 ) -> Swept:
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
-    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are those
-    installed for this Python, or for the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
-    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the settings
-    that a diagnosis suggests; ``all`` tries all settings that the converters support.
-    ``shapes`` sets fixed shapes of inputs. ``data`` is the calibration data for quantizers: a .npz file, a folder of images or
-    a function; by default random numbers. The best model for the target ``best_for`` is written to ``output``; ``force``
-    allows the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step
-    of a conversion. Conversions are cached in the folder ``cache``, by default in the user's own cache folder.
-    After KeyboardInterrupt the result has the finished rows, and ``is_interrupted`` is true. A failed conversion is a row with
-    the reason.
-    Raises the same errors as ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the
-    best model cannot be written.
+    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. All supported converters that
+    are installed for this Python, or for the interpreters in ``pythons``, are used. ``delegates`` is a name, or pairs of a name
+    and options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the
+    settings that a diagnosis suggests; ``all`` tries all settings that the converters support. ``shapes`` sets fixed shapes of
+    inputs. ``data`` is the calibration data for quantizers: a .npz file, a folder of images or a function; by default random
+    numbers. The best model for the target ``best_for`` is written to ``output``; ``force`` allows the function to replace an
+    existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are
+    cached in the folder ``cache``, by default in the user's own cache folder. After KeyboardInterrupt the result has the finished
+    rows, and ``is_interrupted`` is true. A failed conversion is a row with the reason. Raises the same errors as ``analyze``,
+    ModelError if the source does not exist or has an unknown form, and FixError if the best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -340,16 +338,19 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
+    from ..runtime.target import with_labels
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import sweep, with_labels
+    from ..sweeping.sweep import sweep
     from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
-    require_truth("all", all)
-    require_truth("force", force)
+    require_bool("all", all)
+    require_bool("force", force)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
-        raise OptionError("best_for and output go together: output is the file for the best model of that target")
+        raise OptionError(
+            "give best_for and output together: output is the file to which the best model for that target is written"
+        )
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
@@ -398,7 +399,7 @@ def diff(
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
 ) -> Difference:
-    """Call ``verify``, whose former name this is, with a DeprecationWarning."""
+    """Call ``verify`` and give a DeprecationWarning, because ``diff`` is a former name of ``verify``."""
     warn_of_former_name("diff", "verify")
     return verify(a, b, data=data, samples=samples)
 
@@ -428,9 +429,9 @@ def check(
     from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
 
-    require_truth("update", update)
-    require_truth("prune", prune)
-    require_truth("live", live)
+    require_bool("update", update)
+    require_bool("prune", prune)
+    require_bool("live", live)
     chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
@@ -478,3 +479,19 @@ def reconcile(
     own = {key: value for key, value in (options or {}).items() if release is None or key != "release"}
     asked = None if runtime is None and release is None else agreed([runtime, release])
     return reconcile(loaded, read, setting_of(read, delegate, own, asked, defaults))
+
+
+@public
+def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
+    """Report what TensorFlow Lite Micro does with a model: operators it lacks, nodes its kernels refuse, and the arena.
+
+    ``registered`` names the operators that the application's resolver registers, such as ``CONV_2D``, or a custom operator by its
+    name. If it is left out, all operators that the runtime has are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
+    Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
+    """
+    from ..micro.analysis import analyze as analyze_for_micro
+    from ..micro.target import MicroTarget, parse_kernels
+
+    return analyze_for_micro(
+        model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
+    )

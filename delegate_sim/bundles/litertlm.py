@@ -27,7 +27,7 @@ _MOST_SECTIONS = 4096
 def read_litertlm(content: Content) -> Sequence[Member]:
     """Return the sections that contain models. Raises BundleError.
 
-    The name of a section is its ``model_type`` or ``name``. If a section has neither of these, its number is its name.
+    The name of a section is its ``model_type`` or ``name``. A section that has neither is named by its number.
     """
     try:
         major = int.from_bytes(bytes(content[8:12]), "little")
@@ -55,7 +55,9 @@ def _members(content: Content, header: bytes) -> Iterator[Member]:
             continue
         begin, end = _scalar(section, 1, flags.Uint64Flags), _scalar(section, 2, flags.Uint64Flags)
         if not begin <= end <= len(content):
-            raise BundleError(f"is truncated or damaged: section {number} ends at byte {end:,} of {len(content):,}")
+            raise BundleError(
+                f"is truncated or damaged: section {number} ends at byte {end:,}, but the file has {len(content):,} bytes"
+            )
         name = _name(section) or f"section-{number}"
         if name in seen:
             name = f"{name}-{number}"

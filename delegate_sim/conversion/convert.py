@@ -156,7 +156,9 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
         try:
             cache.keep(key, _entry(result, limits), model if failure is None else None)
         except OSError as error:
-            raise OptionError(printable(f"{cache.folder}: a model cannot be kept there: {error.strerror or error}")) from None
+            raise OptionError(
+                printable(f"{cache.folder}: the converted model cannot be stored there: {error.strerror or error}")
+            ) from None
     return result
 
 
@@ -182,11 +184,13 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         case "time":
             return Failure(FailureKind.TIMED_OUT, f"{name} was stopped after {limits.seconds:g} seconds")
         case "memory":
-            return Failure(FailureKind.OUT_OF_MEMORY, f"{name} was stopped when it held more than {_bytes(limits.memory)}")
+            return Failure(
+                FailureKind.OUT_OF_MEMORY, f"{name} was stopped because it used more memory than {_bytes(limits.memory)}"
+            )
         case "output":
-            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped when it had written {_bytes(limits.output)} of files")
+            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped because it had written {_bytes(limits.output)} of files")
         case "printed":
-            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped when it had printed more than {_bytes(limits.printed)}")
+            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped because it had printed more than {_bytes(limits.printed)}")
         case "":
             pass
         case _:
@@ -275,7 +279,10 @@ _LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
         FailureKind.TOO_LARGE: ("output", "printed"),
     }
 )
-"""The limits that cause each kind of failure; a cached failure is retried if one of these limits has been raised."""
+"""The limits that can cause each kind of failure.
+
+A cached failure is tried again if one of these limits has been raised since.
+"""
 
 
 def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionCache, limits: Limits) -> Conversion | None:

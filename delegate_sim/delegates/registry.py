@@ -13,6 +13,8 @@ _PACKAGES = {
     "mldrift": ".mldrift.delegate",
     "vx": ".vx.delegate",
     "vx-nxp": ".vx.nxp",
+    "ethosu-imx93": ".ethosu.delegate",
+    "neutron-imx95": ".neutron.delegate",
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
     "xnnpack": ".xnnpack.delegate",
@@ -31,7 +33,7 @@ _PACKAGES |= _PLUGINS
 DELEGATE_NAMES = tuple(_PACKAGES)
 
 _LIVE_ONLY = {"npu-qualcomm": ".npu.vendors.qualcomm"}
-"""Delegates that cannot be simulated because closed code decides about nodes (``Delegate.is_live_only``)."""
+"""Delegates that cannot be simulated because closed-source code decides about nodes (``Delegate.is_live_only``)."""
 LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
 LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
@@ -84,7 +86,7 @@ def find_delegate(name: str) -> Delegate:
     """
     if name in _LIVE_ONLY:
         raise OptionError(
-            f"{name} cannot be simulated, since closed code of its vendor decides about every node: run it with "
+            f"{name} cannot be simulated, because closed-source code of its vendor decides about every node: run it with "
             f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
         )
     if name not in _PACKAGES:

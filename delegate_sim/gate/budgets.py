@@ -88,7 +88,7 @@ def regressions(
 def compute_regressions(
     base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
 ) -> Iterator[Regression]:
-    """Yield the share of delegated multiply-adds if it is smaller than in the baseline, even if no more nodes are on the CPU.
+    """Yield the share of delegated multiply-adds if it fell below the baseline, even if no further node is on the CPU.
 
     A baseline of an older version has no multiply-adds, and a model without multiply-adds has no share.
     """
@@ -105,7 +105,7 @@ def compute_improvements(base: ComputeTotals | None, now: ComputeTotals, words: 
 
 
 def _compute_title(words: OutcomeWords) -> str:
-    return "share of multiply-adds delegated"
+    return "delegated share of multiply-adds"
 
 
 def _smaller_share(code: str, title: str, base: float, now: float, tolerance: float | None) -> Iterator[Regression]:
@@ -153,7 +153,7 @@ _ROUNDING = 1e-9
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2)}
-"""Severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
+"""The severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:

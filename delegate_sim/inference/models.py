@@ -35,13 +35,13 @@ def compare_models(
         generated_inputs(first, graph, seed, {})
         for seed in range(samples)  # bounded: the user sets the number
     ]
-    return compare(first, second, inputs, {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
+    return compare(first, second, inputs, {}, facing=facing, looks_for_unsteady=is_timed, is_timed=is_timed)
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
     """Return the correspondence of the models' inputs and outputs; None if their order and types are the same.
 
-    Raise FixError if the inputs or outputs of one model cannot be matched with those of the other.
+    Raise FixError if the inputs or outputs of the two models cannot be matched.
     """
     order: dict[str, list[int]] = {}
     in_real_numbers: dict[str, list[bool]] = {}
@@ -103,12 +103,12 @@ def _fault(expected: Tensor, tensor: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Return whether a tensor's values represent real numbers: they are floats or quantized."""
+    """Return whether a tensor's values represent real numbers, because they are floats or quantized."""
     return tensor.type in _REAL or tensor.scale > 0
 
 
 def _refused(first: Model, second: Model, fault: str) -> str:
-    return printable(f"{second.path}: does not have the interface of {first.path}: {fault}")
+    return printable(f"{second.path}: has other inputs or outputs than {first.path}: {fault}")
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:

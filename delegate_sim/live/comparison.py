@@ -72,7 +72,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     if requested.order == installed.order:
         return requested
     if requested.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"what is installed here is {installed}: {engine.delegate.name} cannot be run as in {requested}")
+        raise OptionError(f"{installed} is installed here, so {engine.delegate.name} cannot be run as in {requested}")
     return installed
 
 
@@ -87,7 +87,7 @@ def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
-        # If the model cannot be read, the run would not need the missing library.
+        # The simulation predicts that the model cannot be read. This does not depend on the missing library, so the run counts.
         result = replace(result, is_run=True)
     return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 

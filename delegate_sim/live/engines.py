@@ -24,7 +24,7 @@ def find_engine(delegate: Delegate) -> Engine:
     """
     traits = delegate.live
     if traits is None:
-        return NoEngine(delegate, "an engine: it runs on its own platform only")
+        return NoEngine(delegate, "an engine, because it runs only on its own platform")
     if isinstance(traits, AcceleratorTraits):
         return AcceleratorEngine(delegate, traits)
     return PluginEngine(delegate, traits) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)

@@ -1,6 +1,6 @@
 """Give node outputs unique names, so that a file's nodes can be identified in a model that a tool derives from the file.
 
-The new names are appended to the file's bytes. They change no verdict, except where rules filter nodes by name.
+The new names are appended to the file's bytes. Names change no verdict, except where rules filter nodes by name.
 """
 
 from __future__ import annotations

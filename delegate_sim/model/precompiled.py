@@ -40,15 +40,17 @@ class Precompiled:
         if not self.is_compiled:
             return ()
         target = (
-            f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
+            f"{printable(self.manufacturer)} {printable(self.soc)}".strip()
+            if self.is_stamped
+            else "a SoC that the file does not name"
         )
         total = len(self.code_sizes) + self.other_nodes
         size = max(self.code_sizes, default=0)
         return (
             f"the model is already compiled for {target}: {len(self.code_sizes):,} of its {total:,} nodes run compiled code "
-            f"(DISPATCH_OP), of up to {size:,} bytes each; CompiledModel asks no plugin about it again",
-            "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin"
-            f"{': the file names the SoC alone' if self.is_stamped else ''}. Other targets need the source model",
+            f"(DISPATCH_OP, up to {size:,} bytes each), so CompiledModel does not pass it to a compiler plugin again",
+            "the file does not show which nodes of the source model were compiled, or which version of the plugin compiled "
+            f"them{': it names only the SoC' if self.is_stamped else ''}. Other targets need the source model",
         )
 
 

@@ -38,7 +38,7 @@ SCHEMA = "delegate-sim/page/1"
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""The shares of multiply-adds from which, and up to which, a verdict is good or bad."""
+"""A verdict is good from the first of these shares of multiply-adds on, and bad up to the second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def parse_release(text: str) -> Release:
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        raise OptionError(f"there is no runtime {text!r}; known are {', '.join(RELEASES)}")
+        raise OptionError(f"there is no runtime {text!r}; the runtimes are {', '.join(RELEASES)}")
     return release
 
 
@@ -95,7 +95,7 @@ def release_note(release: Release) -> str | None:
         return None
     known = [parse_release(name) for name in KNOWN_RELEASES]
     before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
-    return f"{release} is not known: the rules of {before} are used"
+    return f"{release} is not known; the rules of {before} are used instead"
 
 
 def _is_covered(release: Release) -> bool:

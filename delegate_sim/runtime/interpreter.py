@@ -14,6 +14,7 @@ from ..errors import OptionError
 from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
+from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
@@ -68,7 +69,8 @@ def simulate_chain(
         (target.release, target.defaults, target.assume_ops_registered) != (first.release, defaults, first.assume_ops_registered)
         for target in targets
     ):
-        raise ValueError("targets of a chain may differ only in delegates and options")
+        raise ValueError("the targets of a chain may differ only in delegate and options")
+    Effort(model).require(SIMULATION)
     with naming_model(model.path):
         return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
 
@@ -168,7 +170,7 @@ class _Chain:
     def _compile(self, target: Target) -> None:
         """Let a compiler plugin select nodes of the file; the runtime then loads the model without these nodes."""
         if self.runs:
-            raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied: name it first")
+            raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied, so name it first")
         from .compiler_plugins import run_plugin  # few delegates are plugins
 
         run = run_plugin(self.model, target, self.assumptions.accepted, self.assumptions.ended)

@@ -117,7 +117,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    # Many changes of a model keep its tensors. Tensors are compared by identity; the result keeps them, and so their identities.
+    # Changed models often share tensors. The cached result refers to the tensors, so that their identities stay valid as a key.
     identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
     key = release_features(release), identities
     invalid, _ = cache.get("invalid tensors", key, lambda: (invalid_tensors(read, release), read))
@@ -133,7 +133,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return the first release of each family after ``release`` that loads the model. Omit a family without such a release.
+    """For each family, return the first release after ``release`` that loads the model. Omit families without such a release.
 
     The family of ``release`` comes first.
     """
@@ -162,7 +162,7 @@ class CustomOperators:
     assumed: tuple[str, ...]
     """The operators that the application or TensorFlow's wheel is assumed to register."""
     unregistered: frozenset[str]
-    """The operators that nobody registers."""
+    """The operators that are not registered."""
     assume_ops_registered: bool
     """Whether the application is assumed to register all operators that the runtime lacks."""
 
@@ -192,9 +192,9 @@ def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) ->
     """Return warnings about operators that are assumed to load, and about precompiled parts of the model."""
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
-        yield f"{reason}; the model does not load unless the application registers one, which is assumed"
+        yield f"{reason}; the model loads only if the application registers one, which is assumed here"
     for code in loading.unknown:
-        yield f"{unresolved(code.op, code.version, loading.release)}; it is assumed"
+        yield f"{unresolved(code.op, code.version, loading.release)}; here, it is assumed to do so"
     yield from precompiled(model).words
     for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"

@@ -35,7 +35,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
     message = loading.message
     subgraph, node = first_node(model, loading.refused[0]) or (0, None)
     if node is None:
-        message += "; the file lists the first of these, though no node uses it"
+        message += "; the file lists the first of these operators, although no node uses it"
     return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
 
 

@@ -112,7 +112,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         14: "FULLY_CONNECTED",
     },
 }
-"""For each TensorFlow release, the operators whose highest loaded version changed in it, grouped by their new version."""
+"""For each TensorFlow release, the operators whose highest loaded version changed, grouped by their new version."""
 
 _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
     (1, 0): {

@@ -21,11 +21,11 @@ from ..model.reader import load
 
 SAMPLES = 2
 """The number of inputs on which a conversion is compared with the float model."""
-_FORMAT = 1
+_FORMAT = 2
 
 
 def difference_from(reference: Conversion, conversion: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
-    """Compare the outputs of a conversion with those of ``reference``, the same converter's float model.
+    """Compare the outputs of a conversion with the outputs of ``reference``, the same converter's float model.
 
     Return the difference, if known, and the reason why it is unknown, if any. A failure is not cached, because missing packages
     may be installed later.
@@ -58,7 +58,6 @@ def _read(entry: Mapping[str, Any] | None) -> Difference | None:
         if stored is None:
             return None
         outputs = tuple([TensorDifference(**output) for output in stored["outputs"]])
-        first, second = stored["seconds"]
-        return Difference(outputs, (), (float(first), float(second)), int(stored["samples"]))
+        return Difference(outputs, (), int(stored["samples"]))
     except (KeyError, TypeError, ValueError):
         return None

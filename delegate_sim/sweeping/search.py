@@ -44,12 +44,13 @@ def search(
     diagnose: Diagnose,
     shapes: Shapes = (),
 ) -> Iterator[SweepRow]:
-    """Try conversions, and yield the row of each when it is finished.
+    """Try conversions, and yield the row of each conversion when the conversion is finished.
 
     Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
     the routes support. The diagnoses of each of these rows suggest further settings, and each new suggestion becomes a row. The
     diagnoses of a new row are used only if its result differs from the result of the row that suggested it, on at least one
-    target. ``shapes`` are fixed input shapes. They are tried from the beginning. A converter that is not installed is tried once.
+    target. ``shapes`` are fixed input shapes, which are tried from the beginning. A converter that is not installed is tried
+    once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))

@@ -51,7 +51,7 @@ def test_a_source_is_known_by_its_form(make, kind):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: "absent.keras", "absent.keras: there is no such model; give a SavedModel folder, "),
+        (lambda: "absent.keras", "absent.keras: does not exist; give a SavedModel folder, "),
         (lambda: "", ": a folder without saved_model.pb is not a SavedModel"),
         (lambda: write("empty/a", "") and "empty", "empty: a folder without saved_model.pb is not a SavedModel"),
         (lambda: write("m.pb", "x"), "m.pb: cannot be converted: give "),

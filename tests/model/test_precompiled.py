@@ -21,7 +21,7 @@ def test_a_stamp_of_another_size_is_none():
     builder.metadata("LiteRtStamp", b"short")
     found = precompiled(delegate_sim.load(builder.bytes()))
     assert (found.is_stamped, found.is_compiled) == (False, True)
-    assert "a SoC that it does not name" in found.words[0]
+    assert "a SoC that the file does not name" in found.words[0]
     assert "names the SoC" not in found.words[1]
 
 

@@ -41,9 +41,10 @@ Examples:
   delegate-sim analyze models --format csv -o table.csv
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
 
-A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. Several models give an
-array in JSON; four or more give a table in text. A model that cannot be read does not stop the others; the exit code is then 2.
-"""
+          A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the
+          JSON output is an array; for four or more, the text output is a table. A model that cannot be read does not
+          stop the others; the exit code is then 2.
+          """
 
 
 def _spans(releases: Iterable[str]) -> str:
@@ -61,14 +62,14 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain",
     "is_chain",
     is_flag=True,
-    help="Apply the delegates in order, each to the nodes that the ones before left.",
+    help="Apply the delegates in order, each to the nodes that the previous ones left.",
 )
 @accelerator_options
 @click.option(
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
-    help=f"Whether {APPLIED_BY_DEFAULT} takes the nodes that the delegate, or the chain, leaves.",
+    help=f"Whether {APPLIED_BY_DEFAULT} takes the nodes that the delegate or the chain leaves.",
 )
 @live_options
 @target_arguments(runtime=[runtime_option(f"The release: {_spans(RELEASES)}.")])
@@ -82,8 +83,8 @@ def _spans(releases: Iterable[str]) -> str:
 def command(watch: bool, **given: Any) -> int:
     """Show what a delegate does to each MODEL.
 
-    Without --delegate, each delegate is one row. With it, the output shows the runtime's log lines, how much is delegated, why
-    the other nodes stay on the CPU, and the partitions.
+    Without --delegate, the output is a table with one row for each delegate. With --delegate, the output shows the runtime's
+    log lines, how much is delegated, why the other nodes stay on the CPU, and the partitions.
     """
     if not watch:
         return _analyze(**given)
@@ -110,7 +111,7 @@ def _analyze(
         return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
     if is_chain and not arguments.delegates:
-        raise click.UsageError("--chain needs delegates: give --delegate for each, in order")
+        raise click.UsageError("--chain needs delegates: give --delegate for each of them, in order")
     if live.is_given:
         from .live import analyze_live, refuse_other_options
 
@@ -138,7 +139,7 @@ def _refuse_with_accelerators(
     """Raise UsageError for options that conflict with ``--accelerators`` and ``--soc``."""
     if arguments.delegates or is_chain:
         chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
-        raise click.UsageError(f"{chosen_by} already chooses the delegates: leave out --delegate and --chain")
+        raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
     refused = {
         "--live": live.is_given,
         "--report": bool(outputs.files),

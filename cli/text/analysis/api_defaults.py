@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.delegates.options import as_typed
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.report.measures import TAKEN, measure, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, simulate
@@ -24,6 +25,11 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     target = view.api_targets.get(run.delegate.name)
     if target is None:
         return
+    effort = Effort(report.model)
+    effort.spend(2 * len(report.runs))  # each delegate with both sets of defaults
+    if effort.is_over:
+        yield from paragraph(f"With the API's defaults, not simulated: {effort.reason}", view.width, "", "  ")
+        return
     measures = measure(simulate(report.model, target, cache=view.cache))
     if measures == measure(run):
         return
@@ -31,7 +37,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     kernels = f" in {counted(measures.delegate_kernels, 'kernel')}"
     result = f"{of_all}{kernels}" if measures.outcome == TAKEN else outcome_text(measures.outcome)
     name = f"{run.delegate.name}: " if is_named else ""
-    text = f"{name}An app with the API's defaults ({_changed(run, target)}): {result}; --defaults api"
+    text = f"{name}An application that uses the API's defaults ({_changed(run, target)}): {result} (see --defaults api)"
     yield from paragraph(text, view.width, "", "  ")
 
 

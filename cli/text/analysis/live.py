@@ -22,7 +22,7 @@ def live_verdict(result: LiveResult) -> str:
     if not result.is_run:
         return "not run"
     if not result.is_compared:
-        return "ran; there is nothing to compare"
+        return "ran, but there is nothing to compare"
     return "as simulated" if result.is_equal else "differs"
 
 
@@ -32,7 +32,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         if number:
             yield Line("")
         if not result.is_run:
-            text = f"{result.name}, live: cannot run here, it needs {result.decision.lacks}"
+            text = f"{result.name}, live: cannot run here; it needs {result.decision.lacks}"
             yield from paragraph(message(text), view.width, "", "  ", style=_BAD)
             continue
         yield Line(
@@ -50,7 +50,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
 
 def _headline(result: LiveResult) -> str:
     if not result.is_compared:
-        return "the vendor's code is closed, so there is no simulation to compare with"
+        return "the vendor's code is closed source, so there is no simulation to compare it with"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
 
 
@@ -64,7 +64,10 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
         return
     places = {node.place for partition in partitions for node in partition}
     sizes = sum(map(len, partitions))
-    yield f"delegated: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; they are selected, not compiled"
+    yield (
+        f"delegated: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; these nodes are selected, but not "
+        "compiled"
+    )
     if None in places:
         taken = Counter([node.op for partition in partitions for node in partition])
         yield "delegated, by operator: " + ", ".join([f"{name(op)} {number:,}" for op, number in taken.most_common()])

@@ -25,8 +25,8 @@ _HINT = "cyan"
 _NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
 _SELECTED = (
-    "For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, "
-    "and whether they run, is not known."
+    "For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles "
+    "these nodes, and whether they run."
 )
 
 

@@ -179,7 +179,7 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
         offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
         offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
         offer = f"; give --delegate {offered[0].name}" if offered else ""
-        yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated{offer}"
+        yield f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
@@ -218,7 +218,7 @@ class _TableFacts:
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (
-            "another delegate ran nodes that this one left, so the tables do not list them; take the log "
+            "another delegate ran nodes that this delegate left, so the tables do not list them; record the log "
             f"{f'with {flags}' if flags else 'with this delegate alone'}"
         )
         self.on_cpu: dict[int, frozenset[int]] = {}
@@ -230,7 +230,7 @@ class _TableFacts:
     def add_run_order(self, index: int, table: RunOrder) -> None:
         """Add the CPU nodes and the number of kernels from a table in execution order."""
         if index >= len(self.graphs):
-            raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
+            raise ReconcileError(f"the log lists nodes of subgraph {index}, but the model has no such subgraph; {OTHER_MODEL}")
         rest = [row for row in table.rows if row.op not in self.own_kernels]
         rows = [row for row in rest if row.op not in self.other_kernels and not row.outputs.startswith("Delegate/")]
         is_foreign = len(rows) < len(rest)
@@ -251,7 +251,7 @@ class _TableFacts:
         known = {*self.own_kernels, *available}
         is_foreign = any(op in self.other_kernels or not (op in known or is_operator(op)) for op in summary.counts)
         if not summary.is_complete or self.is_hiding or is_foreign:
-            note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, and ignored"
+            note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, so it is ignored"
             self.notes.append(note)
             return
         self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}

@@ -10,21 +10,31 @@ from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, D
 from .known_lines import (
     API_ERROR,
     APPLIED,
+    COMPILED_PART,
     FAILURE,
     FLEX_ERROR,
+    HINT_ERROR,
     INTERFACE_USED,
     KERNEL_ERROR,
     LIBRARY,
     LIBRARY_ERROR,
+    LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
     OPERATOR_REFUSED,
+    OTHER_ERROR,
     OWN_COUNT,
-    PLACED,
     PREPARATION_ERROR,
+    REGISTERED,
     SAID,
     SPLIT,
+    TEFLON_DONE,
+    TEFLON_GRAPH,
+    TEFLON_ROW,
+    VENDOR_ERROR,
+    VERSION_SAID,
+    Statement,
 )
 from .log_contents import DeviceLog
 
@@ -36,12 +46,16 @@ _OTHERS = {
     "ethosu": "Ethos-U",
     "flex": "Flex, which runs TensorFlow's operators",
     "hailo": "Hailo",
+    "neutron": "NXP's Neutron",
+    "teflon": "Mesa's Teflon",
     **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
     "neuron": "MediaTek's Neuron",
     "npu": "LiteRT 2's NPU accelerator",
     "qnn": "Qualcomm's QNN",
 }
 """Titles of delegates that are not simulated, keyed by a substring of their names."""
+EDGE_TPU = "edgetpu"
+"""The plain name of the Edge TPU's delegate."""
 DISPATCH = "dispatch"
 """Substring of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"
@@ -97,8 +111,11 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     for candidate in candidates:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
-    is_accelerator = log.is_of_compiled_model or any(
-        _BEGINNING in statement.line for statement in log.statements_of(INTERFACE_USED)
+    is_accelerator = (
+        log.is_of_compiled_model
+        or bool(log.statements_of(HINT_ERROR))
+        or log.has_reasons_of_compiled_model
+        or any(_BEGINNING in statement.line for statement in log.statements_of(INTERFACE_USED))
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
@@ -111,6 +128,17 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
     shared = {plain_name(delegate.log.speaks_as) for delegate in map(find_delegate, DELEGATE_NAMES) if delegate.log.speaks_as}
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
     return (names - shared) | shared_names
+
+
+def whole_kernel(start: str) -> str:
+    """Return the name of the kernel that begins with ``start``; empty unless exactly one simulated delegate has such a kernel."""
+    kernels = {
+        delegate.name: kernel
+        for delegate in map(find_delegate, DELEGATE_NAMES)
+        for kernel in delegate.kernel_names
+        if kernel.startswith(start)
+    }
+    return next(iter(kernels.values())) if len(kernels) == 1 else ""
 
 
 def is_of(delegate: Delegate, kernel: str) -> bool:
@@ -148,14 +176,24 @@ def names_in(log: DeviceLog) -> Iterator[str]:
     yield from (op for summary in log.summaries.values() for op in summary.counts)
     yield from (
         statement.values["name"]
-        for statement in log.statements_of(APPLIED, LISTED_REFUSALS, SPLIT, SAID)
+        for statement in log.statements_of(
+            APPLIED, LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, HINT_ERROR, SAID, TEFLON_ROW, TEFLON_GRAPH, TEFLON_DONE
+        )
         if "name" in statement.values
     )
     yield from (
         statement.values["name"]
-        for statement in log.statements_of(OPERATOR_REFUSED, API_ERROR, KERNEL_ERROR, PLACED)
+        for statement in log.statements_of(
+            OPERATOR_REFUSED, API_ERROR, KERNEL_ERROR, LIBRARY_ERROR, VENDOR_ERROR, OTHER_ERROR, COMPILED_PART
+        )
         if "name" in statement.values
     )
+    yield from (statement.line for statement in log.statements_of(VERSION_SAID) if _is_delegate_version(statement))
+
+
+def _is_delegate_version(statement: Statement) -> bool:
+    """Return whether a line about a version is of a delegate, and not of a vendor's library."""
+    return any(word in statement.line for word in ("elegate", "ArmNN"))
 
 
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
@@ -181,16 +219,32 @@ def plugin_in(log: DeviceLog) -> Delegate | None:
 def others_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the distinct names of unsimulated delegates in the log, starting with the most conclusive kinds of lines."""
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
-    names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR)]
+    names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
     names += [path for statement in log.statements_of(LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
-    names += [statement.values["source"] for statement in log.statements_of(LITERT, FAILURE) if "source" in statement.values]
+    names += [
+        re.split(r"[/\\]", statement.values["source"])[-1]
+        for statement in log.statements_of(LITERT, FAILURE)
+        if "source" in statement.values
+    ]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     # Only delegates print counts of delegated nodes, so even an unknown name in such a line is a delegate's name.
     names_of_others += [
         name for statement in log.statements_of(OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]
     return tuple(dict.fromkeys(names_of_others))
+
+
+def accelerator_of(name: str) -> str:
+    """Return the accelerator of LiteRT 2 that a name in a log is for, such as ``GPU`` for ``LiteRT GPU``; else the name."""
+    known = [accelerator.upper() for accelerator in ACCELERATORS]
+    return next((accelerator for accelerator in known if accelerator in name.upper()), name)
+
+
+def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
+    """Return the accelerators that LiteRT 2 registered, each once."""
+    names = [name for statement in log.statements_of(REGISTERED) for name in statement.values["name"].split(", ")]
+    return tuple(dict.fromkeys(map(accelerator_of, names)))
 
 
 def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from ...foundation.files import open_input
 from ...foundation.limits import how_to_raise, raised
 from ...foundation.printable import printable
 from .applied_target import delegate_in
+from .edge_tpu_compiler import EdgeTpuCompilation
 from .log_contents import DeviceLog, LogError
-from .log_reader import Reader
+from .log_processes import ProcessReaders
 from .nnapi_vlog import RuntimeLog
 from .operator_tables import RunOrder
 from .profile_files import read_binary, read_json
@@ -43,7 +44,7 @@ def read_lines(lines: Iterable[str]) -> DeviceLog:
 
 def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
     """Parse the lines of a log and return its runs. There is at least one run."""
-    reader = Reader()
+    reader = ProcessReaders()
     for line in lines:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
             reader.read(line[start : start + _LONGEST_LINE])
@@ -77,7 +78,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
     if logs[-1].is_empty:
-        raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
+        raise LogError(printable(f"{path}: has no lines about a delegate or about nodes that ran"))
     return logs
 
 
@@ -114,7 +115,9 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
         difference = next(_disagreements(joined, log), "")
         if difference:
             raise LogError(
-                printable(f"{first_name} and {name} are not from one run: they differ in {difference}; reconcile them one by one")
+                printable(
+                    f"{first_name} and {name} are not from the same run: they differ in {difference}; reconcile them one by one"
+                )
             )
         both = {field.name: _joined(getattr(joined, field.name), getattr(log, field.name)) for field in fields(DeviceLog)}
         statements = {(statement.kind, statement.line): statement for statement in (*log.statements, *joined.statements)}
@@ -144,8 +147,8 @@ def _joined(ours: Any, theirs: Any) -> Any:
     """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
-    if isinstance(ours, RuntimeLog):
-        return ours if ours != RuntimeLog() else theirs
+    if isinstance(ours, RuntimeLog | EdgeTpuCompilation):
+        return ours if ours != type(ours)() else theirs
     return theirs if ours is None or (not ours and ours != 0) or ours is False else ours
 
 

@@ -34,20 +34,26 @@ CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
 
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
-        "WHERE": "how many elements WHERE finds depends on their values, which no conversion fixes: compute with all elements, "
-        "multiplied by a mask, or find them in the application",
-        "UNIQUE": "how many values UNIQUE finds depends on the data, which no conversion fixes: find them in the application, or "
-        "end the model before",
+        "WHERE": (
+            "the number of elements that WHERE finds depends on their values, so no conversion can fix it: compute with all "
+            "elements multiplied by a mask, or find the elements in the application"
+        ),
+        "UNIQUE": (
+            "the number of values that UNIQUE finds depends on the data, so no conversion can fix it: find the values in the "
+            "application, or end the model before UNIQUE"
+        ),
     }
 )
-"""Operators whose result size depends on the values of elements, not only on input shapes, each with instructions."""
+"""Operators whose result size depends on the values of elements, each with instructions."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
-        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
-        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression and do that in the application",
-        "TFLite_Detection_PostProcess": "export the detector without it (with boxes and scores as outputs); decode and select "
-        "boxes in the application",
+        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression, and do it in the application",
+        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression, and do it in the application",
+        "TFLite_Detection_PostProcess": (
+            "export the detector without this operator (with boxes and scores as outputs), and decode and select boxes in the "
+            "application"
+        ),
     }
 )
 """Operators at the end of a model whose work the application can do, with instructions for exporting without them."""

@@ -31,10 +31,10 @@ from .undelegatable_nodes import CONTROL_FLOW, special_subject
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
         DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
-        OPERATOR_NOT_LOADED.name: "operators that the release loads",
-        TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        OPERATOR_NOT_LOADED.name: "operators that the release can load",
+        TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
         NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
-        TENSOR_NOT_LOADED.name: "tensors without contradictions in the file",
+        TENSOR_NOT_LOADED.name: "tensors that the file describes without contradictions",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
         OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
     }
@@ -54,7 +54,7 @@ def whole_refusal(run: Run) -> Reason | None:
     refusal = run.refusal
     if refusal is None:
         return None
-    needed = _NEEDED.get(refusal.code, "a kernel that can be made")
+    needed = _NEEDED.get(refusal.code, "a kernel that can be created")
     return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
 
 

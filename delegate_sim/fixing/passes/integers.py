@@ -11,7 +11,7 @@ from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass
+from .base import INDICES_IN_INT32, Exactness, Pass
 from .elementwise import _pass
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
 
 
 def _cast_before_moves(work: Work) -> None:
-    """If a CAST of INT64 values follows nodes that only move elements, place it before these nodes.
+    """If a CAST of INT64 values follows nodes that only move elements, place the CAST before these nodes.
 
     Nodes are visited from last to first.
     """
@@ -265,24 +265,25 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "indices-in-int32",
         " ".join(_CONSTANT_POSITIONS),
-        "INT64 constants that count or point in INT32",
+        "INT32 in place of INT64 for constants that hold sizes, counts or positions",
         "values that fit",
         Exactness.EXACT,
         _narrow_constants,
     ),
     Pass(
         "indices-cast-to-int32",
-        "a CAST to INT32 before operands that count or point, such as indices that are an input of the model",
-        "INT64 operands that tensor sizes limit",
+        "a CAST to INT32 before operands that hold sizes, counts or positions, such as indices that are an input of the model",
+        "INT64 operands whose values are limited by tensor sizes",
         Exactness.EXACT,
         _narrow_operands,
         frozenset(_POSITIONS),
+        holds_for=INDICES_IN_INT32,
     ),
     _pass(
         "positions-in-int32",
         " ".join(_RESULT_TYPES),
-        "the result in INT32, and CAST to INT64",
-        "a result in INT64, which is a size or a position",
+        "a result in INT32, followed by a CAST to INT64",
+        "an INT64 result that is a size or a position",
         Exactness.EXACT,
         _narrow_results,
     ),
@@ -291,8 +292,8 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "casts-before-moves",
-        "lets a CAST from INT64 go before nodes that only move elements, which then move the other type",
-        "a CAST to INT32 or FLOAT32 that alone reads what the nodes before it move",
+        "moves a CAST from INT64 before nodes that only move elements; these nodes then move elements of the other type",
+        "a CAST to INT32 or FLOAT32 that is the only reader of the moved elements",
         Exactness.EXACT,
         _cast_before_moves,
         frozenset({"CAST"}),
@@ -300,7 +301,8 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-joined",
-        "leaves out a CAST to a type that holds every value, before another CAST; both, where the second leads back",
+        "removes a CAST to a type that can hold every value if another CAST follows; if the second CAST leads back to the "
+        "first type, removes both",
         "integers or booleans",
         Exactness.EXACT,
         _join_casts,
@@ -309,8 +311,8 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-of-constants",
-        "makes the results of CASTs of constants constants",
-        "integers, booleans or float16 constants, to integers, booleans or float32",
+        "replaces a CAST of a constant by a constant",
+        "constants of integer, BOOL or FLOAT16 type, cast to an integer type, BOOL or FLOAT32",
         Exactness.EXACT,
         _fold_casts,
         frozenset({"CAST"}),

@@ -322,15 +322,19 @@ def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
     return _ROWS[node.op](work, node)
 
 
-_BETWEEN = "the node with at most 4 dimensions between RESHAPEs: neighbors that it treats alike are joined"
-_NEEDS = "rank 5 or more, a known shape, operands that count or point constant, at most 4 dimensions left"
+_BETWEEN = (
+    "the node with at most 4 dimensions, with RESHAPEs before and after it: neighboring dimensions that it treats alike are "
+    "merged"
+)
+_NEEDS = "rank 5 or more, a known shape, constant sizes and positions, and at most 4 dimensions after merging"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "transpose-of-lower-rank",
         "TRANSPOSE",
-        "TRANSPOSE of at most 4 dimensions between RESHAPEs, or several: neighbors that stay together are joined",
-        "rank 5 or more, a known shape and a constant order",
+        "one or more TRANSPOSE nodes with at most 4 dimensions, with RESHAPEs before and after them: neighboring dimensions "
+        "that stay together are merged",
+        "rank 5 or more, a known shape and a constant permutation",
         Exactness.EXACT,
         _transpose,
     ),

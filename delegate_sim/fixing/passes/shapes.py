@@ -111,9 +111,11 @@ _KNOWN = "a known shape"
 PASSES: tuple[Pass, ...] = (
     _pass("expand-dims-as-reshape", "EXPAND_DIMS", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
     _pass("squeeze-as-reshape", "SQUEEZE", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    _pass("pack-as-concatenation", "PACK", "RESHAPE of each operand, and CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
-    _pass("unpack-as-split", "UNPACK", "SPLIT, and RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
-    _pass("unpack-as-slices", "UNPACK", "STRIDED_SLICE and RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices),
+    _pass("pack-as-concatenation", "PACK", "a RESHAPE of each operand, and a CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
+    _pass("unpack-as-split", "UNPACK", "a SPLIT, and a RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
+    _pass(
+        "unpack-as-slices", "UNPACK", "a STRIDED_SLICE and a RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices
+    ),
     _pass(
         "split-as-slices",
         "SPLIT SPLIT_V",

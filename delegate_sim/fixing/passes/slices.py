@@ -89,13 +89,13 @@ def _as_slice(work: Work, node: Node) -> Sequence[Node] | None:
     return _rewrite(work, node, strided=False)
 
 
-_NEEDS = "constant begin and end, steps of 1, no new axis and no ellipsis, a known shape"
+_NEEDS = "constant begin and end, strides of 1, no new axis, no ellipsis, and a known shape"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "strided-slice-without-masks",
         "STRIDED_SLICE",
-        "STRIDED_SLICE with begin and end written out, and RESHAPE where it drops dimensions",
+        "a STRIDED_SLICE with explicit begin and end, and a RESHAPE if it removes dimensions",
         _NEEDS,
         Exactness.EXACT,
         _plain,
@@ -103,7 +103,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "strided-slice-as-slice",
         "STRIDED_SLICE",
-        "SLICE, and RESHAPE where it drops dimensions",
+        "a SLICE, and a RESHAPE if it removes dimensions",
         _NEEDS,
         Exactness.EXACT,
         _as_slice,

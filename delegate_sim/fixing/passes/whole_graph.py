@@ -152,15 +152,15 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
 PASSES: tuple[Pass, ...] = (
     Pass(
         "own-versions",
-        "gives each node the operator version that it demands itself, in entries of their own in the table of operators",
-        "a version higher than the node demands, because another node shares the entry",
+        "gives each node the operator version that it needs itself, with a separate entry in the table of operators",
+        "a version higher than the node needs, because another node shares the entry",
         Exactness.EXACT,
         _own_versions,
     ),
     Pass(
         "float16-widened",
-        "makes float16 constants, which DEQUANTIZE widens, constants in float32",
-        "a constant of FLOAT16 that DEQUANTIZE reads",
+        "replaces a DEQUANTIZE of a FLOAT16 constant by a FLOAT32 constant",
+        "a FLOAT16 constant that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "FLOAT16"),
         frozenset({"DEQUANTIZE"}),
@@ -168,8 +168,8 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "constants-dequantized",
-        "makes quantized constants, which DEQUANTIZE reads, constants in float32",
-        "a constant of INT8, UINT8 or INT16 with scales that DEQUANTIZE reads",
+        "replaces a DEQUANTIZE of a quantized constant by a FLOAT32 constant",
+        "an INT8, UINT8 or INT16 constant with scales that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
         frozenset({"DEQUANTIZE"}),
@@ -180,8 +180,8 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "pairs-that-cancel",
-        "leaves out TRANSPOSE, RESHAPE and QUANTIZE behind DEQUANTIZE that undo the node before them",
-        "known shapes and constant orders; the same scale and zero point",
+        "removes a TRANSPOSE or RESHAPE that undoes the node before it, and a QUANTIZE after a DEQUANTIZE",
+        "known shapes and constant permutations; the same scale and zero point",
         Exactness.EXACT,
         _cancel,
         frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
@@ -190,7 +190,8 @@ LAST: tuple[Pass, ...] = (
     _pass(
         "weights-widened",
         " ".join(_HYBRID),
-        "quantized weights of a layer of floats (dynamic range) in float32, so that activations are not quantized",
+        "converts quantized weights of a float layer (dynamic range quantization) to FLOAT32, so that activations are not "
+        "quantized",
         "INT8 or UINT8 constants with scales",
         Exactness.APPROXIMATE,
         _widen_weights,

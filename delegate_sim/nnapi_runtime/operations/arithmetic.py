@@ -14,19 +14,21 @@ from .signature import INT32, SAME, TENSOR_BOOL8, Decider, OperationRule, Operat
 _T = OperandType
 _O = OperationType
 
-_BEYOND_FLOAT32 = "the product of the inputs' scales, which is beyond float32 (from values such as -3.4e38 in an attention mask)"
+_BEYOND_FLOAT32 = (
+    "the product of the input scales, which exceeds float32 (because of values such as -3.4e38 in an attention mask)"
+)
 
 
 MUL_SCALE = operation_rule(
     "mul-output-scale",
     Concern.SCALES,
-    "The output's scale of a TENSOR_QUANT8_ASYMM MUL is more than the product of the inputs' scales.",
+    "The output scale of a TENSOR_QUANT8_ASYMM MUL is greater than the product of the input scales.",
     "Broadcast.cpp: broadcast::validate",
 )
 MUL_SCALE_SIGNED = operation_rule(
     "mul-output-scale-signed",
     Concern.SCALES,
-    "The output's scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is more than the product of the inputs' scales.",
+    "The output scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is greater than the product of the input scales.",
     "Broadcast.cpp: broadcast::validate",
     AndroidRelease.ANDROID_13,
 )

@@ -1,7 +1,7 @@
-"""Words for the nodes that are not delegated and for kernels, which differ between delegates and compiler plugins.
+"""The words for kernels and for nodes that are not delegated. They differ between delegates and compiler plugins.
 
-The nodes that a compiler plugin selects are called delegated, too. The vendor's compiler may compile them, and the chip then runs
-them, but only the selection is simulated.
+Nodes that a compiler plugin selects are also called delegated. Only the selection is simulated; the vendor's compiler, which then
+compiles the nodes, is not.
 """
 
 from __future__ import annotations

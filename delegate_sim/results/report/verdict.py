@@ -53,9 +53,9 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
-    """Return the verdict on the run with most multiply-adds on its delegate, for the first line of a comparison of targets.
+    """Return the verdict on the run that delegates the most multiply-adds, for the first line of a comparison of targets.
 
-    Compiler plugins count only if there is nothing else, because they only select nodes.
+    Runs of compiler plugins count only if there are no other runs, because plugins only select nodes.
     """
 
     def quality(run: Run) -> tuple[int, int, int]:
@@ -75,13 +75,13 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
     of_nodes = f"{share(delegated_nodes, nodes)} of nodes"
     if not total_multiply_adds:
         return of_nodes
-    # "but" points out that far less work than nodes is delegated.
+    # "but" points out that the delegated nodes do only a small part of the work.
     is_less = 2 * multiply_adds * nodes < delegated_nodes * total_multiply_adds
     return f"{of_nodes} {'but' if is_less else 'and'} {share(multiply_adds, total_multiply_adds)} of multiply-adds"
 
 
 def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
-    """Return the verdict without reasons, for results without their run. ``multiply_adds`` are those delegated."""
+    """Return the verdict without reasons, for stored results. ``multiply_adds`` counts only delegated multiply-adds."""
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"

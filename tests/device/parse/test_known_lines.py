@@ -108,9 +108,9 @@ CASES = {
         "QUANTIZE                       2          Operation is otherwise supported, but not mapped due to some unspecified "
         "limitation\n",
         "",
-        "part",
+        "compiled",
         title="Edge TPU",
-        counts=(("split", 64, 66),),
+        counts=(("compiler", 64, 66),),
         refused=("QUANTIZE",),
     ),
     "a custom operator of the Edge TPU": Case(

@@ -108,7 +108,7 @@ def test_the_last_step_of_a_detector_is_left_to_the_application():
     found = {finding.cause.name: finding.cause for finding in diagnosis.findings}
     cause = found["operator:application:TFLite_Detection_PostProcess"]
     assert cause.suggestion == "leave-to-application"
-    assert cause.change.startswith("export the detector without it")
+    assert cause.change.startswith("export the detector without this operator")
 
 
 def test_text_is_left_to_the_application():
@@ -130,7 +130,7 @@ def test_text_of_unknown_size_is_not_to_be_given_a_shape():
     assert diagnosis.is_dynamic
     assert names(diagnosis) == ["operator:text"]
     cause = diagnosis.findings[0].cause
-    assert (cause.title, cause.suggestion) == ("the whole model works on text", "leave-on-cpu")
+    assert (cause.title, cause.suggestion) == ("the whole model processes text", "leave-on-cpu")
     assert diagnosis.without_all.measures.nodes == 0
 
 

@@ -36,8 +36,8 @@ def test_svdf_shape(kernels):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"rank": 0}, "the filters do not divide by the rank"),
-        ({"rank": 3}, "the filters do not divide by the rank"),
+        ({"rank": 0}, "the number of filters is not a multiple of the rank"),
+        ({"rank": 3}, "the number of filters is not a multiple of the rank"),
         ({"state": (2, 39)}, "tensor 4 has the shape"),
         ({"state": (80,)}, "tensor 4 has the shape"),
         ({"bias": 3}, "the bias does not have one element for each unit"),

@@ -28,7 +28,7 @@ class TestSlice:
             ([-1, 0], [1, 1], "the slice begins outside the input"),
             ([5, 0], [-1, 1], "the slice begins outside the input"),
             ([0, 0], [-2, 1], "a size is negative"),
-            ([0], [1], "begin and size do not name every dimension"),
+            ([0], [1], "begin and size do not have one number for each dimension"),
         ],
     )
     def test_refuses_what_lies_outside(self, kernels, begin, size, message):
