@@ -15,6 +15,7 @@ _PACKAGES = {
     "vx-nxp": ".vx.nxp",
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
+    "edgetpu": ".edgetpu.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {

@@ -107,9 +107,8 @@ CASES = {
         "CONV_2D                        36         Mapped to Edge TPU\n"
         "QUANTIZE                       2          Operation is otherwise supported, but not mapped due to some unspecified "
         "limitation\n",
-        "",
+        "edgetpu",
         "compiled",
-        title="Edge TPU",
         counts=(("compiler", 64, 66),),
         refused=("QUANTIZE",),
     ),
