@@ -203,7 +203,7 @@ CASES = {
         "nnapi",
         "failed",
         errors=("runtime-error", "api-error"),
-        words="none of the devices",
+        words="none of the chosen devices",
     ),
     "MediaTek's Neuron": Case(
         "I tflite  : TfLiteNeuronDelegate delegate: 60 nodes delegated out of 64 nodes with 3 partitions.\n",
