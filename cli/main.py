@@ -26,6 +26,7 @@ _COMMANDS = {
     "verify": ("verify", "Run two models on this CPU and compare their outputs and latency."),
     "report": ("report", "Write an HTML page with the graph, its partitions, and the reasons."),
     "export": ("export", "Write what delegates do to a model for Model Explorer, Graphviz and others."),
+    "micro": ("micro", "Show what TensorFlow Lite Micro does with a model, and its arena."),
     "releases": ("releases", "Show how each release of the runtime treats a model."),
     "reconcile": ("reconcile", "Compare a device's log with the simulation, and explain the differences."),
     "scan": ("scan", "Simulate many models on many targets, and write a table."),

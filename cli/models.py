@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,7 +17,7 @@ from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
 from delegate_sim.bundles.model_files import is_pattern
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
-from delegate_sim.foundation.limits import exhausted
+from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
 
 from .console.terminal import print_error, show_progress
@@ -85,6 +86,17 @@ def one_path(path: str) -> str:
     if len(paths) > 1:
         raise click.UsageError(f"{path} matches {len(paths)} models; give one")
     return paths[0]
+
+
+def naming_its_model(command: Callable[..., int]) -> Callable[..., int]:
+    """Decorate a command on one model, whose path is ``path``, so that every message about a limit names this model."""
+
+    @functools.wraps(command)
+    def call(path: str, **given: Any) -> int:
+        with naming_model(path):
+            return command(path=path, **given)
+
+    return call
 
 
 class Models:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .api.functions import (
     analyze,
+    analyze_micro,
     check,
     compare,
     compiled_model,
@@ -34,6 +35,7 @@ __all__ = [
     "OptionError",
     "__version__",
     "analyze",
+    "analyze_micro",
     "check",
     "compare",
     "compiled_model",

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.graph.effort import Effort
+from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
-from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..console.output_file import output_option, refuse_existing
 from ..console.terminal import plain, width, write, write_file
-from ..models import Models, one_path, read_model
+from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
 from ..text.lowered import lowered_entry, lowered_lines
@@ -52,6 +52,7 @@ The other formats need networkx and pydot (pip install 'delegate-sim[export]'). 
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @targets_options
 @output_option()
+@naming_its_model
 def command(
     form: str,
     path: str,
@@ -67,6 +68,7 @@ def command(
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
+    effort.require(DRAWING)
     texts = []
     for target in models.affordable(path, targets, effort):
         effort.spend(_EFFORT_OF_A_DRAWING if form in ("dot", "graphml", "json") else 0)
@@ -86,7 +88,7 @@ def _text(form: str, model: Model, target: Target) -> str:
         if form == _LOWERED:
             return plain(lowered_lines(target, graphs, built, width()))
         return json.dumps(lowered_entry(target, model, built), indent=2) + "\n"
-    run = simulated_side(model, target).run
+    run = simulate(model, target)
     if form == MODEL_EXPLORER:
         from delegate_sim.export.model_explorer import node_data
 

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
+from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
-from delegate_sim.fixing.search import search, split_tail
-from delegate_sim.runtime.target import Target
+from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
+from delegate_sim.runtime.target import Target, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
-from ..models import one_path, read_model
+from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
-from ..text.fix import fix_entry, fix_lines
+from ..text.fix import fix_entry, fixes_entry, fixes_lines
 
 _EPILOG = """\b
 Examples:
@@ -28,8 +28,9 @@ Examples:
 
 A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
 multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
-none get worse. Before the model is written, both models run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass
-changes one bit of an output, fix fails. The exit code is 1 if no pass helps.
+none get worse; if that keeps a target from a gain, --per-target writes a file for each. Before a model is written, it and the
+original run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass changes one bit of an output, fix fails. The exit
+code is 1 if no pass helps.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -61,6 +62,9 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     is_flag=True,
     help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
 )
+@click.option(
+    "--per-target", is_flag=True, help="Write a model for each target, such as FILE.gpu.tflite, rewritten for this target alone."
+)
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
@@ -68,6 +72,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @for_targets_options
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
+@naming_its_model
 def command(
     path: str,
     targets: Sequence[Target],
@@ -76,6 +81,7 @@ def command(
     allow: str,
     shapes: Sequence[str],
     splits: bool,
+    per_target: bool,
     data: Sequence[str],
     samples: int,
     no_proof: bool,
@@ -90,19 +96,36 @@ def command(
         raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
     path = one_path(path)
     model = read_model(path)
-    if written is not None:
-        check_free(model, [written, second_path_of(written)] if splits else [written], replaces=force)
-    show_progress(f"trying passes on {path}")
+    jobs = [(tuple(targets), written)]
+    if per_target:
+        labeled = with_labels(targets)
+        jobs = [((target,), None if written is None else per_target_path(written, label)) for label, target in labeled]
+    for _, file in jobs:
+        if file is not None:
+            check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
     given = parse_shapes(model, shapes)
-    plan = search(model, targets, _KINDS[allow], given, report=lambda step: show_progress(f"trying passes on {path}: {step}"))
-    if splits:
-        plan = split_tail(plan)
-    result: Fixed | None = None
-    if written is not None and plan.is_changed:
-        show_progress(f"running {path} and the rewritten model")
-        try:
-            result = fix(plan, written, replaces=force, proves=not no_proof, data=data, samples=samples)
-        except OSError as error:
-            raise click.ClickException(f"{written}: {error.strerror or error}") from error
-    write_result(form, None, lambda: fix_entry(plan, result), lambda: fix_lines(plan, result, width(), verbose, splits))
-    return DONE if plan.is_changed else FINDINGS
+
+    def report(step: str) -> None:
+        show_progress(f"trying passes on {path}: {step}")
+
+    results: list[tuple[FixPlan, Fixed | None]] = []
+    for chosen, file in jobs:
+        show_progress(f"trying passes on {path}")
+        plan = try_shapes(search(model, chosen, _KINDS[allow], given, report=report), report=report)
+        if splits:
+            plan = split_tail(plan)
+        result: Fixed | None = None
+        if file is not None and plan.is_changed:
+            show_progress(f"running {path} and the rewritten model")
+            try:
+                result = fix(plan, file, replaces=force, proves=not no_proof, data=data, samples=samples)
+            except OSError as error:
+                raise click.ClickException(f"{file}: {error.strerror or error}") from error
+        results.append((plan, result))
+    write_result(
+        form,
+        None,
+        lambda: fixes_entry(path, results) if per_target else fix_entry(*results[0]),
+        lambda: fixes_lines(results, width(), verbose, splits),
+    )
+    return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS

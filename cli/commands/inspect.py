@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.delegates.lowered_model import LoweredModel
+from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
@@ -77,6 +78,7 @@ def command(
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, tuple[Graph, ...]]:
     model = read_model(path)
+    Effort(model).require(SIMULATION)
     graphs = tuple(file_graphs(model) if file_shapes else prepare(model))
     if subgraph is None:
         return model, graphs

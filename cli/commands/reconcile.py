@@ -29,7 +29,7 @@ from delegate_sim.model.model import Model
 from ..console.terminal import result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
 from ..gathering import gathered
-from ..models import one_path, read_model
+from ..models import naming_its_model, one_path, read_model
 from ..options.completion import complete_releases, complete_socs
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.targets import TargetArguments
@@ -132,6 +132,7 @@ class _Outputs(NamedTuple):
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
 @gathered("outputs", _Outputs)
+@naming_its_model
 def command(
     path: str,
     logs: Sequence[str],

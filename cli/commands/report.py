@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.graph.effort import Effort
-from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..console.layout import counted, name
@@ -89,9 +89,11 @@ def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bo
 
     model = read_model(path)
     effort = Effort(model)
+    effort.require(DRAWING)
     affordable = models.affordable(path, targets, effort)
-    if not with_causes:
-        return [PageView(model, simulated_side(model, target).run) for target in affordable]
+    left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
+    if left_out or not with_causes:
+        return [PageView(model, simulate(model, target), causes_left_out=left_out) for target in affordable]
     from delegate_sim.diagnosis.diagnose import diagnose
 
     diagnoses = [diagnose(model, target, effort) for target in affordable]

@@ -17,9 +17,9 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.shapes import parse_shapes
-from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 

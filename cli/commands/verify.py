@@ -27,7 +27,7 @@ Examples:
           in different types, such as int8 and float32, its real values are compared.
           """
 
-SCHEMA = "delegate-sim/diff/1"
+SCHEMA = "delegate-sim/diff/2"
 
 
 @click.command("verify", epilog=_EPILOG, no_args_is_help=True)

@@ -93,7 +93,7 @@ def _finding_lines(
         yield from indented(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
-        yield from indented(f"version after the fix:  {item_list(map(str, versions))}", width, "   ")
+        yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
         # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
         condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
-from delegate_sim.fixing.search import FixPlan, FixStep
+from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
 from delegate_sim.results.report.measures import TAKEN
@@ -24,10 +25,21 @@ from .elements.measures import measures_text
 from .elements.paragraphs import indented, paragraph
 from .inference import difference_lines
 
-SCHEMA = "delegate-sim/fix/2"
+SCHEMA = "delegate-sim/fix/3"
+PER_TARGET_SCHEMA = "delegate-sim/fix-per-target/1"
 _HEADING = "bold"
 _BAD = "bold red"
 _OPS = 8
+
+
+def fixes_lines(
+    results: Sequence[tuple[FixPlan, Fixed | None]], width: int, verbose: bool, splits: bool = False
+) -> Iterator[Line]:
+    """Yield the texts of several fixes, one after the other."""
+    for number, (plan, fixed) in enumerate(results):
+        if number:
+            yield Line("")
+        yield from fix_lines(plan, fixed, width, verbose, splits)
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
@@ -42,6 +54,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
+    for text in (*_shape_lines(plan), *[_conflict_text(conflict) for conflict in plan.conflicts]):
+        yield Line("")
+        yield from paragraph(text, width)
     if plan.steps or plan.shapes:
         yield Line("")
         yield Line("Passes", _HEADING)
@@ -100,9 +115,37 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
         return f"{passes} would improve the model ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
-        proof = "same outputs, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
+        bits = "same outputs, bit for bit"
+        if plan.holds_for:
+            bits += f" (exact for {' and '.join(plan.holds_for)})"
+        proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", {fixed.unread_bytes:,} of them in constants that no node reads any more" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
+
+
+def _shape_lines(plan: FixPlan) -> Iterator[str]:
+    """Yield a sentence about what fixing the unknown sizes of inputs would gain, if it gains anything."""
+    other = plan.with_shapes
+    if other is None:
+        return
+    graph = plan.model.subgraphs[0]
+    options = [
+        f"--shape {message(graph.tensors[index].name)}={','.join(map(str, shape))}" for index, shape in other.shapes.items()
+    ]
+    results = [
+        f"{after.target.delegate.name} {_numbers(after)}"
+        for after, now in zip(other.after, plan.after, strict=True)
+        if after.score < now.score
+    ]
+    yield f"With {' '.join(options)}: {'; '.join(results)}"
+
+
+def _conflict_text(conflict: Conflict) -> str:
+    """Return a sentence about a target that would gain more alone, and the targets that would lose."""
+    alone = conflict.alone
+    losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
+    text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"
+    return f"{text}, but this is worse for others: {losing}. --per-target writes a file for each target"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
@@ -122,7 +165,7 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
 def _hint(plan: FixPlan) -> str:
     """Return advice for a model that no pass improves."""
     names = [message(tensor.name) for tensor in open_inputs(plan.model)]
-    if names and not plan.shapes:
+    if names and not plan.shapes and plan.with_shapes is None:
         return f"fix the unknown sizes of {', '.join(names)} with --shape {names[0]}=..."
     if plan.allowed < Exactness.APPROXIMATE:
         return "--allow approximate tries more passes; delegate-sim diagnose shows what keeps nodes on the CPU"
@@ -144,14 +187,20 @@ def _count(number: int) -> str:
 
 
 def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
-    yield from indented(f"{number}. {step.name} ({step.exactness.words}), {counted(step.nodes, 'node')}", width, "  ")
+    yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
     for standing in step.standings:
         yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
+def fixes_entry(path: str, results: Sequence[tuple[FixPlan, Fixed | None]]) -> dict[str, Any]:
+    """Return fixes for one target each as plain data (schema ``delegate-sim/fix-per-target/1``)."""
+    fixes = [fix_entry(plan, fixed) for plan, fixed in results]
+    return {"schema": PER_TARGET_SCHEMA, "delegate_sim": __version__, "model": path, "fixes": fixes}
+
+
 def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
-    """Return the result of a fix as plain data (schema ``delegate-sim/fix/2``)."""
+    """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
     graph = plan.model.subgraphs[0]
     return {
         "schema": SCHEMA,
@@ -174,6 +223,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             {
                 "name": step.name,
                 "exactness": step.exactness.name.lower(),
+                "holds_for": step.holds_for,
                 "nodes": step.nodes,
                 "after": _standing_entries(step.standings),
             }
@@ -182,11 +232,34 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
         "not_kept": [
             {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
         ],
+        "conflicts": [
+            {
+                "delegate": conflict.alone.target.delegate.name,
+                "alone": _standing_entry(conflict.alone),
+                "losing": [
+                    {"delegate": standing.target.delegate.name, "after": _standing_entry(standing)}
+                    for standing in conflict.losing
+                ],
+            }
+            for conflict in plan.conflicts
+        ],
+        "with_shapes": _shapes_entry(plan),
         "simulations": plan.simulations,
         **({"not_simulated": list(plan.not_simulated)} if plan.not_simulated else {}),
         "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
         "split": _split_entry(plan, fixed),
         "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
+    }
+
+
+def _shapes_entry(plan: FixPlan) -> dict[str, Any] | None:
+    other = plan.with_shapes
+    if other is None:
+        return None
+    graph = plan.model.subgraphs[0]
+    return {
+        "shapes": [{"input": graph.tensors[index].name, "shape": list(shape)} for index, shape in other.shapes.items()],
+        "after": _standing_entries(other.after),
     }
 
 

@@ -72,7 +72,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
         "",
         *((delegate.summary, "") if delegate.summary else ()),
         "A node must meet every condition that applies to the target. The conditions are listed in the order in which the "
-        f"delegate tests them.  {_others(book)}{_MALFORMED if book.reads_operands else ''}",
+        f"delegate tests them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
         *(("", _escaped(note)) if note else ()),
         *(_options(delegate) if is_whole else ()),
     ]

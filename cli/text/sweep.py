@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import outcome_text
-from delegate_sim.sweeping.rows import SweepRow, SweepTarget
+from delegate_sim.runtime.target import LabeledTarget
+from delegate_sim.sweeping.rows import SweepRow
 from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import counted, message, share
@@ -87,7 +88,7 @@ def answers(sweep: Swept) -> Iterator[str]:
         yield told if best is None or not _takes(sweep, target, best) else f"{told}, {_taken_text(sweep, target, best)}"
 
 
-def _best_text(sweep: Swept, target: SweepTarget) -> str:
+def _best_text(sweep: Swept, target: LabeledTarget) -> str:
     best = sweep.best_for(target.label)
     if best is None:
         return "no model runs"
@@ -96,7 +97,7 @@ def _best_text(sweep: Swept, target: SweepTarget) -> str:
     return f"best is row {best.number}, {message(best.name)}"
 
 
-def _taken_text(sweep: Swept, target: SweepTarget, row: SweepRow) -> str:
+def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
     """Return the delegated share of multiply-adds (or of nodes, if there are no multiply-adds), and the number of kernels."""
     cost = row.costs[sweep.targets.index(target)]
     measures = cost.measures
@@ -155,23 +156,23 @@ def difference_text(row: SweepRow) -> str:
     return "none" if not error else f"{100 * error:.2g} %" if error < 0.1 else f"{100 * error:,.0f} %"
 
 
-def target_title(sweep: Swept, target: SweepTarget) -> str:
+def target_title(sweep: Swept, target: LabeledTarget) -> str:
     """Return a title with a target and its best row."""
     return f"{target.label} on {target.target.release}: {_best_text(sweep, target)}"
 
 
-def target_titles(target: SweepTarget) -> tuple[str, ...]:
+def target_titles(target: LabeledTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
     return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "boundary bytes")
 
 
-def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
+def target_rows(sweep: Swept, target: LabeledTarget) -> list[tuple[str, ...]]:
     """Return the results of each model on a target. Omit a model whose file is equal to the file of an earlier row."""
     place = sweep.targets.index(target)
     return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
 
-def _takes(sweep: Swept, target: SweepTarget, row: SweepRow) -> bool:
+def _takes(sweep: Swept, target: LabeledTarget, row: SweepRow) -> bool:
     return row.costs[sweep.targets.index(target)].measures.is_delegated
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
+    from ..micro.report import MicroReport
     from ..model.model import Model
     from ..results.compare.comparison import Comparison
     from ..results.report.accelerator_stack import StackResult
@@ -290,7 +291,7 @@ def fix(
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.search(loaded, targets, kinds[allow], given)
+    plan = search.try_shapes(search.search(loaded, targets, kinds[allow], given))
     if split_tail:
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
@@ -337,8 +338,9 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
+    from ..runtime.target import with_labels
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import sweep, with_labels
+    from ..sweeping.sweep import sweep
     from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
@@ -477,3 +479,19 @@ def reconcile(
     own = {key: value for key, value in (options or {}).items() if release is None or key != "release"}
     asked = None if runtime is None and release is None else agreed([runtime, release])
     return reconcile(loaded, read, setting_of(read, delegate, own, asked, defaults))
+
+
+@public
+def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
+    """Report what TensorFlow Lite Micro does with a model: operators it lacks, nodes its kernels refuse, and the arena.
+
+    ``registered`` names the operators that the application's resolver registers, such as ``CONV_2D``, or a custom operator by its
+    name. If it is left out, all operators that the runtime has are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
+    Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
+    """
+    from ..micro.analysis import analyze as analyze_for_micro
+    from ..micro.target import MicroTarget, parse_kernels
+
+    return analyze_for_micro(
+        model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
+    )

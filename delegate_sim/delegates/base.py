@@ -62,6 +62,11 @@ class Delegate:
     limits: PartitionLimits = PartitionLimits()
     levels: Levels | None = None
     """The feature levels of the delegate's targets; None if the targets have no levels."""
+    counts_cpu_partitions: bool = True
+    """Whether reports also count the partitions on the CPU, as the runtime's line does.
+
+    False for a delegate whose users only see the delegate's own line, which counts the partitions that it takes.
+    """
     is_applied_by_default: bool = False
     """Whether the runtime applies the delegate by default, after all other delegates."""
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..graph.unstable_sort import LONGEST_STABLE, gnu_sorted
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..rules.rule import Reason
 from .base import Delegate
 from .decision import Decision
 from .options import Option, OptionValues, integer, option_as_typed
-from .unstable_sort import LONGEST_STABLE, gnu_sorted
 
 Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 

@@ -13,6 +13,8 @@ _PACKAGES = {
     "mldrift": ".mldrift.delegate",
     "vx": ".vx.delegate",
     "vx-nxp": ".vx.nxp",
+    "ethosu-imx93": ".ethosu.delegate",
+    "neutron-imx95": ".neutron.delegate",
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
     "edgetpu": ".edgetpu.delegate",

@@ -86,6 +86,24 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "With forbid-fallback-ops, the configuration does not allow nodes of this operator to stay on the CPU.",
             "Fix what keeps the node off the delegate, or remove the operator from the list.",
         ),
+        "budget-arena": Explanation(
+            "larger arena than the budget allows",
+            "The configuration limits the arena of TensorFlow Lite Micro with max-arena, in bytes. The size is the plan of the "
+            "activations, and an estimate of what the interpreter keeps in a 32-bit build.",
+            "Look at the largest buffers with delegate-sim micro, make the tensors between layers smaller, or raise the budget.",
+        ),
+        "micro-file": Explanation(
+            "file that TensorFlow Lite Micro cannot use",
+            "The file has a tensor of a type without a fixed size, a tensor without a fixed shape, or no graph, so no memory can be "
+            "planned.",
+            "Convert the model again without the tensor that the message names.",
+        ),
+        "micro-external-buffers": Explanation(
+            "weights outside the flatbuffer",
+            "Some buffers are stored after the flatbuffer, at the offset in Buffer.offset. TensorFlow Lite Micro does not read the "
+            "field: it takes the weights for activations, and computes with what happens to be in the arena, without a message.",
+            "Convert with a converter that writes buffers inside, or rewrite the file.",
+        ),
         "live-differs": Explanation(
             "real delegate that decides differently from the simulation",
             "With --live, the real delegate was run on this host. Its log lines, partitions or outcome differ from the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Hashable, Iterable, Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
@@ -14,10 +14,12 @@ from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
-_MOST_NODES = 1_030_000
+_MOST_NODES = 850_000
 """Limit on the number of nodes in all simulations of one model by one command. Above it, optional simulations are skipped."""
-_MOST_NODES_OF_TARGETS = 1_100_000
+_MOST_NODES_OF_TARGETS = 900_000
 """Limit on the number of nodes in all simulations of one model by one command. Above it, whole targets are skipped."""
+_MOST_NODES_REQUIRED = 1_000_000
+"""Limit on the number of nodes in the simulations that a question cannot be answered without. Above it, the question is refused."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _WEIGHT_OF_A_FORM = 3
@@ -38,6 +40,20 @@ _SMALL_CONSTANT = 64
 """Largest size, in bytes, of a constant whose value is part of a form. Such constants are shapes, axes and permutations."""
 
 
+class Question(NamedTuple):
+    """A question about a model, and the number of simulations that take as long as the shortest answer to it."""
+
+    name: str
+    simulations: int
+
+
+SIMULATION = Question("a simulation", 2)
+DRAWING = Question("a drawing of its graph", 8)
+COMPARISON = Question("a comparison", 12)
+DIAGNOSIS = Question("a diagnosis", 16)
+REWRITING = Question("a search for rewrites", 16)
+
+
 class Effort:
     """The limit on the simulations of one model that a command runs.
 
@@ -52,6 +68,21 @@ class Effort:
     def spend(self, simulations: int = 1) -> None:
         """Count simulations of the whole model."""
         self._run += simulations
+
+    def refusal(self, question: Question) -> str:
+        """Return why the model is too large for a question, or "" if it is not. The simulations so far do not matter."""
+        nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
+        # The forms of a small model need not be counted.
+        if nodes * (1 + _WEIGHT_OF_A_FORM) * question.simulations <= most or self._weight * question.simulations <= most:
+            return ""
+        different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
+        return f"{nodes:,} nodes, {different}, are too many for {question.name}{how_to_raise()}"
+
+    def require(self, question: Question) -> None:
+        """Raise LimitError if the model is too large for a question."""
+        reason = self.refusal(question)
+        if reason:
+            raise LimitError(reason, self._model.path or "the model")
 
     @property
     def is_over(self) -> bool:
@@ -99,15 +130,23 @@ class Effort:
         """
         if self.is_over:
             return 0
-        nodes = sum([len(graph.nodes) for graph in file_graphs(self._model)]) + _OF_A_NEW_FORM * self._forms
+        nodes = self._nodes + _OF_A_NEW_FORM * self._forms
         return min(at_most, max(at_least, raised(_MOST_NODES_OF_A_QUESTION) // max(nodes, 1)))
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation, in nodes. Subgraphs, forms, and nodes with many operands increase the cost."""
+        """The cost of one of several simulations, in nodes: the weight, and more for a large model."""
+        return self._weight * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
+
+    @functools.cached_property
+    def _weight(self) -> int:
+        """The sizes of all nodes. Subgraphs, and forms of nodes, increase the weight."""
         graphs = file_graphs(self._model)
-        cost = sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
-        return cost * max(sum([len(graph.nodes) for graph in graphs]), _LARGE_MODEL) // _LARGE_MODEL
+        return sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+
+    @property
+    def _nodes(self) -> int:
+        return sum([len(subgraph.nodes) for subgraph in self._model.subgraphs])
 
     @functools.cached_property
     def _forms(self) -> int:

@@ -2,7 +2,8 @@
 
 Like the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``), this module measures the mean and largest
 absolute error of each output, and the latency of both models. Both models run with the optimized CPU kernels, on one thread and
-without XNNPACK, so that all differences come from the models.
+without XNNPACK, so that all differences come from the models. The latency is measured with XNNPACK, which the runtime uses on the
+CPU by default.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -61,16 +63,103 @@ class TensorDifference:
         return 0.0 if not self.greatest else self.greatest / self.range if self.range else math.inf
 
 
+LEAST_CHANGE = 0.03
+"""Smallest relative change of the latency that counts as a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long both models take on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
+
+    first: tuple[float, ...]
+    """Seconds of each run of the first model."""
+    second: tuple[float, ...]
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """Median latency of each model in seconds."""
+        return statistics.median(self.first), statistics.median(self.second)
+
+    @property
+    def ratios(self) -> tuple[float, float, float]:
+        """Lower quartile, median and upper quartile of the second model's latency as a multiple of the first model's."""
+        ratios = [other / one for one, other in zip(self.first, self.second, strict=True) if one > 0]
+        low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (1.0, 1.0, 1.0)
+        return low, middle, high
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the latencies differ by more than their spread."""
+        low, middle, high = self.ratios
+        return not low <= 1 <= high and abs(middle - 1) >= LEAST_CHANGE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the latency as plain data."""
+        low, middle, high = self.ratios
+        return {
+            "seconds": list(self.medians),
+            "runs": len(self.first),
+            "ratio": middle,
+            "ratio_quartiles": [low, high],
+            "is_changed": self.is_changed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeDifference:
+    """The differences on inputs with extreme values: zeros of either sign, denormals, the largest values, infinities and NaN."""
+
+    outputs: tuple[TensorDifference, ...] = ()
+    tensors: tuple[TensorDifference, ...] = ()
+    refused: str = ""
+    """Which model alone reports an error on such an input, for example on an index out of range; empty if there is none."""
+    problem: str = ""
+    """The reason why such inputs did not run to the end; empty if they did."""
+
+    @property
+    def wrong(self) -> TensorDifference | None:
+        """The first tensor with different bits; None if there is none."""
+        return next((tensor for tensor in (*self.tensors, *self.outputs) if not tensor.is_same and not tensor.unsteady), None)
+
+    @property
+    def is_same(self) -> bool:
+        """True if the models behave alike on all these inputs, bit for bit."""
+        return self.wrong is None and not self.refused and not self.problem
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the differences as plain data."""
+        return {
+            "is_same": self.is_same,
+            "outputs": [asdict(output) for output in self.outputs],
+            "refused": self.refused,
+            "problem": self.problem,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureInputs:
+    """Inputs for a signature of another subgraph than the first. Arrays are in the order of ``inputs``."""
+
+    key: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    samples: Sequence[Sequence[InputArray]]
+    edges: Sequence[Sequence[InputArray]]
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The differences between the results of two models."""
 
     outputs: tuple[TensorDifference, ...]
+    """The outputs of the first subgraph, and then those of other signatures that were run."""
     tensors: tuple[TensorDifference, ...]
     """The differences of intermediate tensors that both models have."""
-    seconds: tuple[float, float]
-    """Median latency of both models on this CPU."""
     samples: int
+    latency: Latency | None = None
+    """None if the latency was not measured, or if a model does not run with XNNPACK."""
+    edges: EdgeDifference | None = None
+    """The differences on extreme inputs; None if none were run."""
 
     @property
     def is_same(self) -> bool:
@@ -97,10 +186,11 @@ class Difference:
         return {
             "is_same": self.is_same,
             "samples": self.samples,
-            "seconds": list(self.seconds),
+            "latency": None if self.latency is None else self.latency.to_dict(),
             "outputs": [asdict(output) for output in self.outputs],
             "tensors_compared": len(self.tensors),
             "tensors_that_differ": [asdict(tensor) for tensor in self.tensors if not tensor.is_same],
+            "edges": None if self.edges is None else self.edges.to_dict(),
         }
 
 
@@ -141,46 +231,87 @@ def compare(
     second: Model,
     samples: Sequence[Sequence[InputArray]],
     tensors: Mapping[int, str],
-    repeats: int = 2,
+    *,
     then: Continuation | None = None,
     facing: Facing | None = None,
     looks_for_unsteady: bool = True,
+    is_timed: bool = True,
+    edges: Sequence[Sequence[InputArray]] = (),
+    signatures: Sequence[SignatureInputs] = (),
 ) -> Difference:
     """Run two models on the same inputs in a separate process, and compare their results.
 
     ``tensors`` names intermediate tensors of the first subgraph by index; both models have these tensors at the same index.
     ``then`` is a model that continues the second model. ``facing`` gives the correspondence if the second model's inputs and
     outputs have another order or other types. If results differ, the first model is run again to see whether its own results
-    vary, unless ``looks_for_unsteady`` is false. Raise FixError with the runtime's message if a model does not run.
+    vary, unless ``looks_for_unsteady`` is false. ``edges`` are inputs with extreme values, whose results are reported apart.
+    ``signatures`` are inputs for other signatures. Raise FixError with the runtime's message if a model does not run.
     """
     check_installed()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        files = []
-        for number, arrays in enumerate(samples):
-            files.append(f"sample_{number}.npz")
-            np.savez(folder / files[-1], allow_pickle=False, **{f"input_{place}": array for place, array in enumerate(arrays)})
-        job = {
+        job: dict[str, Any] = {
             "a": _file(first, folder / "a.tflite"),
             "b": _file(second, folder / "b.tflite"),
-            "samples": files,
+            "samples": _stored(folder, "sample", samples),
+            "edges": _stored(folder, "edge", edges),
+            "signatures": [
+                {
+                    "key": each.key,
+                    "inputs": list(each.inputs),
+                    "outputs": list(each.outputs),
+                    "samples": _stored(folder, f"signature_{number}_sample", each.samples),
+                    "edges": _stored(folder, f"signature_{number}_edge", each.edges),
+                }
+                for number, each in enumerate(signatures)
+            ],
             "tensors": list(tensors),
-            "repeats": repeats,
+            "is_timed": is_timed,
             "then": None if then is None else {**asdict(then), "path": os.path.abspath(then.path)},
             "facing": None if facing is None else asdict(facing),
         }
         results = _run(folder, job)
+        alone = {**job, "b": job["a"], "then": None, "facing": None, "is_timed": False}
         for _ in range(_REPETITIONS if looks_for_unsteady and any(entry["bits"] for entry in _entries(results)) else 0):
-            if _note_unsteady(results, _run(folder, {**job, "b": job["a"], "then": None, "facing": None, "repeats": 0})):
+            if _note_unsteady(results, _run(folder, alone)):
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
+    names += [f"{each.key}/{output}" for each in signatures for output in each.outputs]
+    outputs, between = _differences(results, names, tensors)
+    latency = results.get("latency")
     return Difference(
+        outputs,
+        between,
+        len(samples),
+        None if latency is None else Latency(tuple(latency["first"]), tuple(latency["second"])),
+        _edges(results, names, tensors) if job["edges"] else None,
+    )
+
+
+def _stored(folder: Path, label: str, samples: Sequence[Sequence[InputArray]]) -> list[str]:
+    """Write samples to files in a folder, and return the names of the files."""
+    files = []
+    for number, arrays in enumerate(samples):
+        files.append(f"{label}_{number}.npz")
+        np.savez(folder / files[-1], allow_pickle=False, **{f"input_{place}": array for place, array in enumerate(arrays)})
+    return files
+
+
+def _differences(
+    results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[int, str]
+) -> tuple[tuple[TensorDifference, ...], tuple[TensorDifference, ...]]:
+    return (
         tuple([TensorDifference(name, **entry) for name, entry in zip(names, results["outputs"], strict=True)]),
         tuple([TensorDifference(tensors[int(index)], **entry) for index, entry in results["tensors"].items()]),
-        (results["seconds"][0], results["seconds"][1]),
-        len(samples),
     )
+
+
+def _edges(results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[int, str]) -> EdgeDifference:
+    edges = results.get("edges")
+    if edges is None:
+        return EdgeDifference(problem="the runtime did not finish on them")
+    return EdgeDifference(*_differences(edges, names, tensors), edges["refused"])
 
 
 def _file(model: Model, path: Path) -> str:
@@ -195,7 +326,8 @@ _SIDES = {"a": "the original model", "b": "the other model", "then": "the model 
 
 
 def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*results["outputs"], *results["tensors"].values()]
+    edges = results.get("edges")
+    return [*results["outputs"], *results["tensors"].values(), *([] if edges is None else _entries(edges))]
 
 
 def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
@@ -203,7 +335,7 @@ def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
 
     ``alike`` are the results of comparing the first model with itself.
     """
-    for entry, own in zip(_entries(results), _entries(alike), strict=True):
+    for entry, own in zip(_entries(results), _entries(alike), strict=False):  # extreme inputs may not have run
         entry["unsteady"] = own["bits"]
     return any(own["bits"] for own in _entries(alike))
 
@@ -230,7 +362,7 @@ def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         raise FixError(f"the models did not finish on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}") from None
     result, stage = folder / "found.json", folder / "stage.txt"
-    if status or not result.is_file():
+    if not result.is_file():
         side, _, action = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")
         raise FixError(f"the runtime crashed when it tried to {action} {_SIDES[side]} on the CPU (status {status})")
     results: dict[str, Any] = json.loads(result.read_text("utf-8"))

@@ -35,7 +35,7 @@ def compare_models(
         generated_inputs(first, graph, seed, {})
         for seed in range(samples)  # bounded: the user sets the number
     ]
-    return compare(first, second, inputs, {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
+    return compare(first, second, inputs, {}, facing=facing, looks_for_unsteady=is_timed, is_timed=is_timed)
 
 
 def _facing(first: Model, second: Model) -> Facing | None:

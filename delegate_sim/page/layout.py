@@ -29,7 +29,7 @@ _MOST_LAYERS = 12
 """A connected part of a graph with at most this number of layers is never folded into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
-"""Target ratio of width to height, which is about that of a screen without margins."""
+"""Target ratio of width to height; a screen without margins has about this ratio."""
 _WIDEST = 2.5
 """Largest ratio of width to height, as a multiple of ``_ASPECT``. The layers of a wider connected part are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62

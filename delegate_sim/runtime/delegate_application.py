@@ -210,7 +210,7 @@ class DelegateApplication:
         elif failure.is_crash and (failure.is_later or not self.delegate.accelerator.fails_with_model):
             self._crash(graph, failure, place)
         elif failure.is_later:
-            self._will_fail(graph, failure, f"creating a kernel will make the model fail:  {place}{failure.message}")
+            self._will_fail(graph, failure, f"creating a kernel will make the model fail: {place}{failure.message}")
         elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
@@ -244,7 +244,7 @@ class DelegateApplication:
 
     def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
         self._has_crashed = not failure.is_later
-        self._will_fail(graph, failure, f"creating a kernel will crash the process:  {place}{failure.message}")
+        self._will_fail(graph, failure, f"creating a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Record that the runtime replaces nodes with a kernel that fails. The failure is either certain or predicted."""

@@ -14,6 +14,7 @@ from ..errors import OptionError
 from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
+from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
@@ -69,6 +70,7 @@ def simulate_chain(
         for target in targets
     ):
         raise ValueError("the targets of a chain may differ only in delegate and options")
+    Effort(model).require(SIMULATION)
     with naming_model(model.path):
         return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
 

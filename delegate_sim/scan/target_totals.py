@@ -59,7 +59,7 @@ class TargetTotals:
         return f"{text}; it fails on {self.failing:,} of them, which run on the CPU or not at all" if self.failing else text
 
     def _quality(self) -> tuple[float, float]:
-        """Return a sort key, larger for better targets: the delegated share of multiply-adds, then that of nodes."""
+        """Return a sort key, larger for better targets: the delegated shares of multiply-adds and of nodes."""
         return self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
 
     @staticmethod

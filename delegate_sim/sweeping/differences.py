@@ -21,7 +21,7 @@ from ..model.reader import load
 
 SAMPLES = 2
 """The number of inputs on which a conversion is compared with the float model."""
-_FORMAT = 1
+_FORMAT = 2
 
 
 def difference_from(reference: Conversion, conversion: Conversion, cache: ConversionCache) -> tuple[Difference | None, str]:
@@ -58,7 +58,6 @@ def _read(entry: Mapping[str, Any] | None) -> Difference | None:
         if stored is None:
             return None
         outputs = tuple([TensorDifference(**output) for output in stored["outputs"]])
-        first, second = stored["seconds"]
-        return Difference(outputs, (), (float(first), float(second)), int(stored["samples"]))
+        return Difference(outputs, (), int(stored["samples"]))
     except (KeyError, TypeError, ValueError):
         return None

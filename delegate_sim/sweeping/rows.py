@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..conversion.convert import Conversion
 from ..diagnosis.examiner import Cost
 from ..inference.difference import Difference
 from ..results.report.measures import NOT_RUNNING
-from ..runtime.target import Target
-
-
-class SweepTarget(NamedTuple):
-    """A target, and its label in the table."""
-
-    label: str
-    target: Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from ..diagnosis.diagnosis import Diagnosis
 from ..errors import ModelError
 from ..foundation.limits import problem_text
 from ..model.reader import load
-from ..runtime.target import Target
+from ..runtime.target import LabeledTarget, Target, with_labels
 from .differences import difference_from
-from .rows import SweepRow, SweepTarget, pareto
+from .rows import SweepRow, pareto
 from .search import SweepTrial, search
 from .sweep_result import SweepRequest, Swept
 
@@ -55,21 +55,10 @@ def sweep(
     return Swept(source, labeled, request, tuple(rows), is_interrupted)
 
 
-def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
-    """Return targets with labels. A label is the delegate's name, numbered if several targets have the same delegate."""
-    names = [target.delegate.name for target in targets]
-    return tuple(
-        [
-            SweepTarget(name if names.count(name) == 1 else f"{name}#{names[: number + 1].count(name)}", target)
-            for number, (name, target) in enumerate(zip(names, targets, strict=True))
-        ]
-    )
-
-
 class _Judge:
     """Simulates and diagnoses conversions one by one. ``rows`` contains the finished rows."""
 
-    def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
+    def __init__(self, targets: Sequence[LabeledTarget], cache: ConversionCache) -> None:
         self.rows: list[SweepRow] = []
         self._targets = targets
         self._latest: tuple[Diagnosis, ...] = ()

@@ -14,8 +14,9 @@ from ..diagnosis.examiner import Cost
 from ..errors import OptionError
 from ..results.report.display import Shown, Table
 from ..runtime.interpreter import option_values
+from ..runtime.target import LabeledTarget
 from ..version import __version__
-from .rows import SweepRow, SweepTarget, best_for
+from .rows import SweepRow, best_for
 from .shapes import Shapes
 
 SCHEMA = "delegate-sim/sweep/2"
@@ -52,7 +53,7 @@ class Swept(Shown):
     """
 
     source: SourceModel
-    targets: tuple[SweepTarget, ...]
+    targets: tuple[LabeledTarget, ...]
     asked: SweepRequest
     rows: tuple[SweepRow, ...]
     is_interrupted: bool = False
@@ -105,7 +106,7 @@ def _sweep_entry(result: Swept) -> dict[str, Any]:
     }
 
 
-def _target_entry(sweep_target: SweepTarget) -> dict[str, Any]:
+def _target_entry(sweep_target: LabeledTarget) -> dict[str, Any]:
     label, target = sweep_target
     return {
         "name": label,

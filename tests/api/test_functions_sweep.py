@@ -49,13 +49,13 @@ def test_the_best_model_is_written(source, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"best_for": "nnapi"}, "best_for and output go together"),
+        ({"best_for": "nnapi"}, "give best_for and output together"),
         ({"settings": "int9"}, "there is no quantization 'int9'"),
         ({"shapes": {"x": (0,)}}, "a shape is"),
-        ({"all": 1}, "all is true or false"),
+        ({"all": 1}, "all must be True or False"),
         ({"delegates": []}, "no delegate is given"),
         ({"delegates": "none"}, "none"),
-        ({"data": "none.npz"}, "there is no such data"),
+        ({"data": "none.npz"}, "does not exist"),
         ({"best_for": "gpu", "output": "x.tflite"}, "there is no target 'gpu'"),
     ],
 )

@@ -64,7 +64,7 @@ def test_a_model_is_not_overwritten(run, folder, arguments, link):
     result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
     assert result.exit_code == 2
     fault = (
-        "is the model itself, which fix does not overwrite"
+        "is the model itself, which fix never overwrites"
         if first[0] == "fix"
         else ("is an input file, which is never overwritten")
     )
@@ -201,9 +201,9 @@ def test_a_pipe_does_not_block(tmp_path):
         ("['a'" + ' . "b"' * 70 + "]", "is not TOML: A key of more than 64 parts"),
         ("x = " + "9" * 5_000, "is not TOML: A value that cannot be read"),
         ("x = " + "[" * 5_000, "is not TOML"),
-        (CONFIGURATION.replace("*", "../*"), "takes what is in the folder of this file or below"),
-        ("baseline = '../../b.json'\n" + CONFIGURATION, "takes what is in the folder of this file or below"),
-        ("baseline = '/tmp/b.json'\n" + CONFIGURATION, "takes what is in the folder of this file or below"),
+        (CONFIGURATION.replace("*", "../*"), "takes a path inside the folder of this file"),
+        ("baseline = '../../b.json'\n" + CONFIGURATION, "takes a path inside the folder of this file"),
+        ("baseline = '/tmp/b.json'\n" + CONFIGURATION, "takes a path inside the folder of this file"),
     ],
     ids=["dots", "quoted dots", "digits", "nested", "models", "baseline", "absolute"],
 )

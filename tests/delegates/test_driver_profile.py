@@ -67,7 +67,7 @@ START = 'schema = "delegate-sim/driver/1"\n'
         (f'{START}[[rejects]]\noperation = "ADD"\ntypes = "FLOAT32"\n', "driver.toml:4: rejects.0.types: takes a list of texts"),
         (
             f'{START}[[seen]]\noperation = "ADD"\ntypes = []\nshapes = []\naccepted = true\nlogs = [0]\n',
-            "driver.toml:7: seen.0.logs: takes positions in [[logs]], which has 0",
+            "driver.toml:7: seen.0.logs: takes positions in the list [[logs]], which has 0",
         ),
         (
             f'{START}[[seen]]\noperation = "ADD"\ntypes = []\nshapes = []\naccepted = 1\n',

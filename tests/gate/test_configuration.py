@@ -117,7 +117,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; known are nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
         (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
-        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; known are tf-2.10"),
+        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; the runtimes are tf-2.10"),
         (f"{TARGET}runtime = []\n", "3: targets.t.runtime: takes a release or a non-empty list of releases"),
         (f'{TARGET}options = {{ release = "tf-9" }}\n', "3: targets.t.options.release: there is no runtime 'tf-9'"),
         (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
@@ -231,7 +231,7 @@ def test_the_nearest_configuration_upwards_is_found(write, tmp_path):
 
 
 def test_without_a_configuration_init_is_named(tmp_path):
-    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes one"):
+    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes a configuration"):
         find_configuration(str(tmp_path))
 
 

@@ -119,7 +119,7 @@ def test_a_new_node_is_not_one_that_fell_back():
 def test_a_refusal_of_the_whole_graph_is_named_once_with_the_nodes_that_it_affects():
     case = judged(reshaper(is_dynamic=True), entry_of(reshaper()))
     (said,) = statements(case, "dynamic-tensors")
-    assert said.endswith("; 3 nodes fall back with it (changed: input 1 constant INT32[2] -> computed)")
+    assert said.endswith("; 3 nodes fall back for this reason (changed: input 1 constant INT32[2] -> computed)")
     assert "worse-outcome" in codes(case, ERROR)
 
 
@@ -128,7 +128,7 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
     case = judged(chain_model(["ROUND", "LOGISTIC 9"]), entry_of(before))
     assert "worse-outcome" in codes(case, ERROR)
     (said,) = statements(case, "operator-not-loaded")
-    assert said == ("litert-2.3 does not load LOGISTIC version 9: it knows versions 1 to 3 (changed: version 3 -> 9)")
+    assert said == ("litert-2.3 does not load LOGISTIC version 9; it supports versions 1 to 3 (changed: version 3 -> 9)")
 
 
 def test_borders_that_moved_are_told_where_no_node_fell_back():
@@ -143,7 +143,7 @@ def test_what_is_better_passes_and_says_how_to_keep_it():
     assert case.notes == (
         "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75.00% "
         "-> 100.00%; delegated share of multiply-adds 0.00% -> 100.00%",
-        "to keep it that way: delegate-sim check --update sub/m.tflite",
+        "to keep this improvement: delegate-sim check --update sub/m.tflite",
     )
 
 
@@ -225,7 +225,7 @@ def test_rules_that_changed_are_told_where_something_is_worse(before, start):
 def test_rules_that_changed_are_told_where_something_is_better():
     notes = judged(classifier(), other_rules(entry_of(classifier(9)))).notes
     assert [note.partition(":")[0].partition(" (")[0] for note in notes] == [
-        "the model and the tool's rules changed", "better than the baseline", "to keep it that way",
+        "the model and the tool's rules changed", "better than the baseline", "to keep this improvement",
     ]  # fmt: skip
 
 

@@ -65,6 +65,15 @@ COVERAGE = {
     ),
     "vx": Coverage(0.19, _VX_UNTAKEN, frozenset({"delegated", "refused"})),
     "vx-nxp": Coverage(0.18, _VX_UNTAKEN, frozenset({"delegated", "refused"})),
+    "ethosu-imx93": Coverage(
+        0.1,
+        """
+            ABS ARG_MAX BATCH_TO_SPACE_ND EXPAND_DIMS GELU PACK SHAPE SLICE SPACE_TO_BATCH_ND SPLIT SPLIT_V SQUEEZE TRANSPOSE
+            TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM UNPACK ethos-u
+            """,
+        frozenset({"delegated", "none", "refused"}),
+    ),
+    "neutron-imx95": Coverage(0.2, "FULLY_CONNECTED NeutronGraph PAD", frozenset({"delegated", "none", "refused"})),
     "coreml": Coverage(0.55),
     "hexagon": Coverage(
         0.47,

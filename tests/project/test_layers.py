@@ -32,6 +32,7 @@ LAYERS = (
     ("runtime",),
     ("hypothetical",),
     ("results", "inference"),
+    ("micro",),
     ("fixing",),
     ("device", "diagnosis", "live"),
     ("conversion",),
@@ -122,6 +123,7 @@ MOST_MODULES = 16
 FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
+    "delegate_sim/delegates/ethosu/rules": FAMILIES,
     "delegate_sim/delegates/gpu/rules": FAMILIES,
     "delegate_sim/delegates/gpu_compatibility": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,

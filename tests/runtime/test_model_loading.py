@@ -88,7 +88,7 @@ def test_an_operator_that_no_node_uses_is_refused_too():
 def test_an_application_may_register_operators():
     found = run(chain_model(["RELU", "LOGISTIC 9"]), assume_ops_registered=True)
     assert found["outcome"] == "delegated"
-    assert any("unless the application registers one, which is assumed" in warning for warning in found["warnings"])
+    assert any("only if the application registers one, which is assumed here" in warning for warning in found["warnings"])
 
 
 def custom_model(op, before=()):

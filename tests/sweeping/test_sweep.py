@@ -8,9 +8,10 @@ from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
+from delegate_sim.runtime.target import with_labels
 from delegate_sim.sweeping import differences as differences_module
 from delegate_sim.sweeping import sweep as sweep_module
-from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest
 from tests.support.conversion.sweep_conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
 from tests.support.diagnoses import target

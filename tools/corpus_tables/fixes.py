@@ -44,7 +44,7 @@ _HEADINGS = (
     "delegate", "models", "improved", "multiply-adds delegated, median", "kernels, median", "bit for bit", "refused", "failures",
 )  # fmt: skip
 _NOT_RUN = "original model on the CPU"
-_UNSTEADY = "of the original model differently from run to run"
+_UNSTEADY = "the original model computes different values of"
 _MADE_UP = "cannot be made up"
 _REFUSED = "the model cannot be rewritten"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.delegates.options import as_typed
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.report.measures import TAKEN, measure, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, simulate
@@ -23,6 +24,11 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     """
     target = view.api_targets.get(run.delegate.name)
     if target is None:
+        return
+    effort = Effort(report.model)
+    effort.spend(2 * len(report.runs))  # each delegate with both sets of defaults
+    if effort.is_over:
+        yield from paragraph(f"With the API's defaults, not simulated: {effort.reason}", view.width, "", "  ")
         return
     measures = measure(simulate(report.model, target, cache=view.cache))
     if measures == measure(run):

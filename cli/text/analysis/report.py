@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
+from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, on_cpu
@@ -200,7 +201,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)
     else:
-        yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
+        partitions = counted_partitions(whole.delegate, run.subsets)
+        yield from _fact("partitions", f"{partitions:,}{_counted_differently(run, whole)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
@@ -213,10 +215,14 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
 
 
-def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
+def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     """Explain why the delegate's own log line counts fewer partitions than the runtime. Return "" if there is no such line."""
+    if run.subsets and not whole.delegate.counts_cpu_partitions:
+        return f"; as the delegate counts them. The runtime's line also counts those on the CPU ({len(run.subsets):,})"
     own = [
-        line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
+        line
+        for line in whole.log_lines
+        if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
     if not own or not run.subsets:
         return ""

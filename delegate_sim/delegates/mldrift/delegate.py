@@ -12,6 +12,7 @@ from typing import Any
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
@@ -24,7 +25,6 @@ from ..live_traits import AcceleratorTraits
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, ReleaseHistory
-from ..unstable_sort import llvm_sorted
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .known_releases import release_notes, rules_of
 from .loading import load_refusal
@@ -232,7 +232,7 @@ def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
         places = ", ".join([str(view.node.index) for view in batched[:_NODES_TOLD]])
         more = f" and {len(batched) - _NODES_TOLD:,} more" if len(batched) > _NODES_TOLD else ""
         yield (
-            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}):on a device, the OpenCL "
+            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}): on a device, the OpenCL "
             "kernel of this operator could not be built (https://github.com/google-ai-edge/LiteRT/issues/8459). A batch of 1 "
             "works"
         )

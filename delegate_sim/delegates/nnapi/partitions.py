@@ -96,7 +96,7 @@ class Partitions:
             refused = next((other for other in behind if self.lowered(other).calls), None)
             later = None if refused is None else self.failure(refused, lambda: every)
             if later is not None and later.stage is not None:
-                before = f"before this call, the delegate cannot map a partition:  {failure.message}"
+                before = f"before this call, the delegate cannot map a partition: {failure.message}"
                 failure = replace(later, stage=replace(later.stage, further=(before, *later.stage.further)))
         made = [self.lowered(subset) for subset in every if subset.nodes[0] not in self._kept]
         return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))

@@ -59,7 +59,7 @@ def full_soc_name(text: str) -> str:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to ``vendor:model``, for all SoCs whose plugins can be simulated.
 
-    The names are those of the SoCs themselves, and the names in ``NAMES`` in folded form (see ``_folded``).
+    Each SoC has its model as a name, and its names from ``NAMES`` in folded form (see ``_folded``).
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:

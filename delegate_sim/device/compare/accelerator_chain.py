@@ -220,7 +220,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each line about replaced nodes whose total number of nodes is not that of the simulation."""
+    """Yield a note for each line about replaced nodes that has another total number of nodes than the simulation."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...delegates.driver import Driver
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
+from ...graph.effort import Effort
 from ...model.model import Model
 from ...runtime.interpreter import Run
 from ..parse.applied_target import DeviceSetting, setting_of
@@ -47,7 +48,7 @@ def reconcile(
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, run)
-    trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
+    trials, first = _fitting_release(Trials(model, setting, setting.release, facts, Effort(model)), run)
     unavailable = _unavailable(log, facts, first)
     texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if texts and not unavailable else ()
@@ -55,6 +56,9 @@ def reconcile(
     lifted = disproved_limit(facts, first) if match is None else {}
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = None if match is None else match.account
+    left_out = trials.effort.is_over and bool(texts)
+    if left_out and account is not None:
+        account = replace(account, is_certain=False)
     return Reconciliation(
         model=model,
         log=log,
@@ -79,6 +83,7 @@ def reconcile(
                     *facts.notes,
                     *_notes(trials),
                     *_limit_note(setting, lifted),
+                    *([f"further assumptions are not simulated: {trials.effort.reason}"] if left_out else []),
                     *stage_notes(log, best),
                 ]
             )
@@ -125,7 +130,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:
-        other = Trials(trials.model, trials.setting, release, trials.facts)
+        other = Trials(trials.model, trials.setting, release, trials.facts, trials.effort)
         if (fitting := other.fitting({})) is not None:
             return other, fitting
     return trials, run

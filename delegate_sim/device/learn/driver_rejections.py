@@ -63,7 +63,7 @@ class _Inquiry:
     option: str
     """The delegate's option that sets the driver."""
     changes: Mapping[str, Any]
-    """The options whose values differ from those of the setting."""
+    """The options that have other values than in the setting."""
     text: str
     """Suffix of the text that explains a match."""
     base: Run

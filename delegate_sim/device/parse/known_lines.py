@@ -1,8 +1,8 @@
 """Patterns of lines that runtimes, delegates, drivers and tools print. More patterns are in ``log_reader``.
 
-``PATTERNS`` lists the patterns by kind of line. The wordings are those of TFLite and LiteRT (``tflite/core``,
-``tflite/delegates``, ``litert/runtime``, ``litert/compiler``, ``litert/vendors``), of Android's
-``packages/modules/NeuralNetworks``, and of device logs.
+``PATTERNS`` lists the patterns by kind of line. The wordings come from the sources of TFLite and LiteRT (``tflite/core``,
+``tflite/delegates``, ``litert/runtime``, ``litert/compiler``, ``litert/vendors``), from Android's
+``packages/modules/NeuralNetworks``, and from device logs.
 """
 
 from __future__ import annotations

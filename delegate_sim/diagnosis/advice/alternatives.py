@@ -93,7 +93,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators around which the converter of TensorFlow 2.21 removes RESHAPEs. Around ABS or SLICE, it keeps them."""
+"""Operators around which the converter of TensorFlow 2.21 removes RESHAPEs. Around ABS or SLICE, RESHAPEs are kept."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(

@@ -245,7 +245,7 @@ class Wording:
         inputs = [first.tensors[index] for index in first.inputs if index >= 0]
         return (
             f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, because an older converter may have written "
-            f"these nodes for unknown sizes:  {_HOW_FIXED}"
+            f"these nodes for unknown sizes: {_HOW_FIXED}"
         )
 
     def _not_loaded(self) -> str:
@@ -324,7 +324,7 @@ class Wording:
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
-                yield f"taken by {', '.join(names)}"
+                yield f"supported by {', '.join(names)}"
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:

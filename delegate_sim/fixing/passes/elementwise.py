@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import Exactness, Pass
+from .base import FINITE, Exactness, Pass
 
 _FLOAT = ("FLOAT32",)
 _RELU6 = 3
@@ -222,16 +222,16 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
 
 
-def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
+def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = "") -> Pass:
     chosen = frozenset(ops.split())
-    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen)
+    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
 
 
 _FLOATS = "FLOAT32"
 
 PASSES = (
-    _pass("square-as-mul", "SQUARE", "MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square),
-    _pass("neg-as-mul", "NEG", "MUL by -1", _FLOATS, Exactness.EXACT, _neg),
+    _pass("square-as-mul", "SQUARE", "MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square, FINITE),
+    _pass("neg-as-mul", "NEG", "MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
     _pass(
         "squared-difference-as-sub-mul",
         "SQUARED_DIFFERENCE",
@@ -239,6 +239,7 @@ PASSES = (
         _FLOATS,
         Exactness.EXACT,
         _squared_difference,
+        FINITE,
     ),
     _pass(
         "sub-as-add",
@@ -247,6 +248,7 @@ PASSES = (
         "FLOAT32; the first operand is not constant",
         Exactness.EXACT,
         _sub,
+        FINITE,
     ),
     _pass(
         "div-as-mul",
@@ -264,6 +266,7 @@ PASSES = (
         "FLOAT32, with a slope from 0 to 1",
         Exactness.EXACT,
         _leaky_relu,
+        FINITE,
     ),
     _pass(
         "hard-swish-written-out",

@@ -11,7 +11,7 @@ from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass
+from .base import INDICES_IN_INT32, Exactness, Pass
 from .elementwise import _pass
 
 if TYPE_CHECKING:
@@ -277,6 +277,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _narrow_operands,
         frozenset(_POSITIONS),
+        holds_for=INDICES_IN_INT32,
     ),
     _pass(
         "positions-in-int32",

@@ -66,7 +66,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional inputs for layout and dilation: those after explicit padding, then those after a padding scheme.
+    """Return the optional inputs for layout and dilation, first for explicit padding, then for a padding scheme.
 
     ``place`` is the position of the layout input if there is a padding scheme.
     """

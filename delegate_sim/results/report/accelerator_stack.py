@@ -213,7 +213,9 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
-        notes.append(f"the CPU is not among the accelerators, but {left:,} nodes are left to it, so CompiledModel is not created")
+        notes.append(
+            f"the nodes left to the CPU ({left:,}) cannot run without the CPU among the accelerators, so CompiledModel is not created"
+        )
     return is_created, tuple(notes)
 
 

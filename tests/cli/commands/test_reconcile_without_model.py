@@ -73,7 +73,7 @@ def test_a_log_that_says_nothing(run, tmp_path):
     path.write_text("hello\n")
     result = run("explain", "--log", path)
     assert result.exit_code == 2
-    assert "says nothing about a delegate" in result.stderr
+    assert "has no lines about a delegate" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -88,7 +88,7 @@ def test_a_binary_file(run, tmp_path):
 def test_the_run_that_is_reconciled(run, chain):
     last = run("reconcile", chain, "--log", LOGS / "several_models.log")
     assert "Replacing 12 node(s)" in last.stdout
-    assert "the last is taken" in last.stdout
+    assert "the last is used" in last.stdout
     assert "Replacing 30 node(s)" in run("reconcile", chain, "--log", LOGS / "several_models.log", "--run", "1").stdout
 
 

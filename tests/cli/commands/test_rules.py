@@ -50,13 +50,13 @@ DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
 Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is known only at run time, the runtime applies only delegates that
+a tensor is then known only at run time, the runtime applies only delegates that
 declare support for such tensors.
 
 What to do: Fix the shapes of the model before converting it, so that everything
-that determines shapes becomes constant. The report names the tensor, the node
-that makes it dynamic and, if there is one, the operand that would have to be
-constant.
+that determines shapes becomes constant. The report names the dynamic tensor,
+the node that computes it and, if there is one, the operand that would have to
+be constant.
 
 Applies to every delegate.
 """
@@ -113,7 +113,7 @@ def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
 
 def test_an_operator_that_the_delegate_does_not_take(run):
     result = run("rules", "--op", "GELU")
-    assert (result.exit_code, result.stdout) == (0, f"{HEADING}GELU\n  nnapi does not take this operator.\n")
+    assert (result.exit_code, result.stdout) == (0, f"{HEADING}GELU\n  nnapi does not support this operator.\n")
 
 
 @pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
@@ -136,7 +136,10 @@ def test_options_choose_the_rules(run, name):
 def test_only_options_that_choose_rules_are_taken(run):
     result = run("rules", "--delegate", "vx-nxp", "--option", "error_during_init=true")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: the rules of vx-nxp do not depend on error_during_init; release chooses among several\n"
+    assert (
+        result.stderr
+        == "error: the rules of vx-nxp do not depend on error_during_init; release selects one of several sets of rules\n"
+    )
     assert run("rules", "--option", "feature_level=29").stderr == "error: the rules of nnapi do not depend on feature_level\n"
     result = run("rules", "--changes", "--delegate", "vx-nxp", "--option", "release=lf-6.6.3")
     assert "--changes does not take --option" in result.stderr
@@ -163,7 +166,7 @@ def test_markdown_ends_with_the_codes(run):
         "| 1 | version at most 2 |  | `nnapi-operator-version` "
         "| [`ExpectMaxOpVersion`][nnapi_delegate.cc#L2155-L2160@f67457790] |" in text
     )
-    assert "| 5 | input scale \\* weight scale below the output scale | below level 29 | `nnapi-restricted-scales` | " in text
+    assert "| 5 | an output scale above input scale \\* weight scale | below level 29 | `nnapi-restricted-scales` | " in text
     for code, explanation in find_delegate("nnapi").kinds.items():
         assert f"\n## {code}\n\n*{explanation.title}.* " in text
     assert "# Codes" not in run("rules", "--op", "ADD", "--format", "markdown").stdout

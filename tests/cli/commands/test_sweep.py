@@ -146,7 +146,7 @@ def test_a_page_that_exists_is_replaced_only_with_force(sweep, tmp_path):
         (["--setting", "int9"], "there is no quantization 'int9'"),
         (["--shape", "x=a"], "a shape is INPUT=1,224,224,3, not 'x=a'"),
         (["--cache", "folder"], "either --cache or --no-cache"),
-        (["--data", "none.npz"], "none.npz: there is no such data"),
+        (["--data", "none.npz"], "none.npz: does not exist"),
         (["--time-limit", "0"], "0.0 is not in the range x>0"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_library_that_nobody_knows_is_said_to_be_unknown():
     found = said("external")
     assert (found.delegate.name, found.delegate.outcome, found.delegate.title) == ("", "part", "Something")
     assert numbers(found) == [("replacement", 5, 6, 2), ("application", None, None, None)]
-    with pytest.raises(UnknownDelegateError, match="whose kernel is Something; give --delegate"):
+    with pytest.raises(UnknownDelegateError, match="with the kernel Something; give --delegate"):
         setting_of(log_of("external"))
 
 

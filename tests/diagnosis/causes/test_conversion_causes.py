@@ -108,7 +108,7 @@ def test_the_last_step_of_a_detector_is_left_to_the_application():
     found = {finding.cause.name: finding.cause for finding in diagnosis.findings}
     cause = found["operator:application:TFLite_Detection_PostProcess"]
     assert cause.suggestion == "leave-to-application"
-    assert cause.change.startswith("export the detector without it")
+    assert cause.change.startswith("export the detector without this operator")
 
 
 def test_text_is_left_to_the_application():

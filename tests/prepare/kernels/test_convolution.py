@@ -204,7 +204,7 @@ def test_depthwise_conv_2d_refuses_weights_that_do_not_fit(kernels, weights, mes
 
 def test_depthwise_conv_2d_types(kernels):
     tensors = operands(kernels, "FLOAT32", (1, 8, 8, 3), (1, 1, 1, 3), 3, "FLOAT16")
-    with pytest.raises(PrepareError, match="does not suit"):
+    with pytest.raises(PrepareError, match="does not fit"):
         depthwise(kernels, tensors)
     depthwise(kernels, operands(kernels, "FLOAT32", (1, 8, 8, 3), (1, 1, 1, 3), 3, "INT4"))
     tensors = operands(kernels, "INT16", (1, 8, 8, 3), (1, 1, 1, 3), 3, "INT8")

@@ -48,7 +48,7 @@ def test_the_order(older, newer):
 
 @pytest.mark.parametrize(("name", "counts_as"), [("litert-2.1.9", "litert-2.1.6"), ("litert-1.7", "litert-1.4.1")])
 def test_a_release_between_known_ones_counts_as_the_one_before(name, counts_as):
-    assert release_note(parse_release(name)) == f"{name} is not known: the rules of {counts_as} are used"
+    assert release_note(parse_release(name)) == f"{name} is not known; the rules of {counts_as} are used instead"
     report = delegate_sim.analyze(chain_model(["ADD"]).bytes(), "gpu", runtime=name, defaults="api").to_dict()
     assert any(name in warning for warning in report["runs"][0]["warnings"])
 

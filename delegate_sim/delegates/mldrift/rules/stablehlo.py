@@ -37,9 +37,9 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a function that describes the shapes of operand ``compared`` and of operand 1 if the two shapes differ.
+    """Return a finder that demands equal shapes of operand ``compared`` and operand 1.
 
-    Any shape passes if operand ``scalar`` has one element.
+    If operand ``scalar`` has one element, the finder accepts any shapes.
     """
 
     def find(node: NodeView) -> str | None:

@@ -8,18 +8,15 @@ An omitted operand passes all checks that apply to every operand. Upstream inste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules import kinds
-from ....rules.kinds import Kind
+from ....rules import each_tensor, kinds
+from ....rules.each_tensor import TensorDemand
 from ....rules.number_sets import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
-from ....rules.vocabulary import check, constant, refused_if, same_type
+from ....rules.vocabulary import constant, refused_if, same_type
 from ..kinds import DYNAMIC_SHAPE
 from ..target import VxTarget
 from .upstream import VX_DELEGATE
@@ -27,23 +24,10 @@ from .upstream import VX_DELEGATE
 SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 
 
-TensorFinder = Callable[[Tensor], str | None]
-"""A function that returns a description of a tensor that fails a check, and returns None for a tensor that passes."""
-
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6
 MAX_SIZE = 65535
 AXIS = constant(operand(1, "axis"))
-
-
-@dataclass(frozen=True, slots=True)
-class TensorDemand:
-    """A check of every operand, or every result, of a node."""
-
-    kind: Kind
-    needed: str
-    finder: TensorFinder
-    hint: str = ""
 
 
 def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
@@ -51,38 +35,12 @@ def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[C
 
     All checks of one operand come before the checks of the next operand.
     """
-    return tuple(_of_each("input", demand, demands, positions) for demand in demands)
+    return each_tensor.of_tensors(lambda node: each_tensor.inputs(node, positions), *demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
     """Return checks of each result. All checks of one result come before the checks of the next result."""
-    return tuple(_of_each("output", demand, demands, slice(None)) for demand in demands)
-
-
-def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
-    """Return a check that applies ``demand`` to all inputs, or to all outputs.
-
-    The delegate applies all of ``demands`` to one tensor before it looks at the next tensor, and stops at the first failure. So
-    if an earlier tensor fails one of ``demands``, this check ignores later tensors.
-    """
-    finder, first = demand.finder, positions.start or 0
-
-    def find(node: NodeView) -> str | None:
-        indices = node.node.inputs if side == "input" else node.node.outputs
-        tensors = node.graph.tensors
-        for position, index in enumerate(indices[positions], first):
-            if index < 0:
-                continue
-            description = finder(tensors[index])
-            if description is not None:
-                earlier = [tensors[before] for before in indices[first:position] if before >= 0]
-                return None if any(map(offends, earlier)) else f"{side} {position} {description}"
-        return None
-
-    def offends(tensor: Tensor) -> bool:
-        return any(other.finder(tensor) is not None for other in demands)
-
-    return check(demand.kind, demand.needed, find, demand.hint)
+    return each_tensor.of_tensors(each_tensor.outputs, *demands)
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDemand:

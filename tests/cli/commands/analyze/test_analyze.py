@@ -44,21 +44,24 @@ Explicitly applied NNAPI delegate, and the model graph will be partially execute
 
 DYNAMIC = """\
 NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2
-  (y) of subgraph 0 is dynamic-sized, made so by node 0 (RESHAPE), because its
-  input tensor 1 (shape) is not constant
+  (y) of subgraph 0 is dynamic-sized because of node 0 (RESHAPE), whose input
+  tensor 1 (shape) is not constant
 
           Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
 (tensor#-1 is a dynamic-sized tensor).
 Failed to apply NNAPI delegate.
 
-          Why dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node 0 (RESHAPE), because its input
-          tensor 1 (shape) is not constant hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it; convert with fixed input shapes (in TensorFlow, use a concrete function whose TensorSpec has
-          no None; in PyTorch, export without dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and similar
-          operators from constants, not from the SHAPE of a tensor
+          Why dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized
+          because of node 0 (RESHAPE), whose input tensor 1 (shape) is not
+          constant hint: make tensor 1 a constant: fix the shapes of the model
+          before converting it; convert with fixed input shapes (in TensorFlow,
+          use a concrete function whose TensorSpec has no None; in PyTorch,
+          export without dynamic shapes). Compute the shapes for RESHAPE, FILL,
+          SLICE and similar operators from constants, not from the SHAPE of a
+          tensor
 
           Coverage
-  nodes             1 total, 0 delegated: the delegate is not asked about them
+  nodes             1 total, 0 delegated: these nodes are not offered to the delegate
           """
 
 RESTORED = """\
@@ -83,8 +86,8 @@ Coverage
   delegate kernels  0
 
 On the CPU: 1 node, by reason
-  nnapi-runtime-model-boundary-pointers: needs every delegate kernel and CPU
-    kernel to prepare
+  nnapi-runtime-model-boundary-pointers: needs delegate kernels and CPU kernels
+    that can all be prepared
     hint: fold nodes that read only constants
     ADD: 1 node [0]
 """
@@ -166,7 +169,7 @@ def test_each_subgraph_has_a_heading(run, tmp_path):
     assert lines[lines.index("All 2 subgraphs") + 1] == "  nodes             2 total, 1 delegated (50 %), 1 delegate kernel"
     assert "Subgraph 0 (first)" in lines
     skipped = lines[lines.index("Subgraph 1 (VALIDATION:second)") :]
-    assert skipped[2] == "  nodes             1 total, 0 delegated: the delegate is not asked about them"
+    assert skipped[2] == "  nodes             1 total, 0 delegated: these nodes are not offered to the delegate"
 
 
 def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
@@ -182,15 +185,15 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
-        "          compute in int32 and cast (tf.cast) only where INT64 values enter or\n"
-        "          leave.\n"
+        "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave the model.\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
-        "          compute in int32 and cast (tf.cast) only where INT64 values enter or\n"
-        "          leave.\n"
+        "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave the model.\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 
@@ -347,7 +350,7 @@ def test_runtime_chooses_the_wording(run, model):
         (["--feature-level", "3"], "option feature_level of nnapi: takes one of 27, 28, "),
         (["--option", "speed=3"], "nnapi has no option 'speed'; its options are feature_level, "),
         (["--option", "speed"], "Invalid value for '--option': takes KEY=VALUE, not 'speed' (see 'delegate-sim analyze --help')"),
-        (["--runtime", "tf-9"], "there is no runtime 'tf-9'; known are tf-2.10, "),
+        (["--runtime", "tf-9"], "there is no runtime 'tf-9'; the runtimes are tf-2.10, "),
         (["--delegate", "other"], "Invalid value for '--delegate': 'other' is not one of 'nnapi', "),
         pytest.param(
             ["--nnapi_allow_fp1=true"],
@@ -487,18 +490,24 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--delegate", "nnapi"), "An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (
+            ("--delegate", "nnapi"),
+            "An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
+        ),
         (("--delegate", "gpu"), ""),
         (("--delegate", "nnapi", "--defaults", "api"), ""),
         (("--delegate", "nnapi", "--max_delegated_partitions=0"), ""),
-        ((), "nnapi: An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (
+            (),
+            "nnapi: An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
+        ),
     ],
 )
 def test_another_result_with_the_defaults_of_the_api_is_named(run, tmp_path, arguments, sentence):
     path = tmp_path / "model.tflite"
     chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
     text = run("analyze", path, *arguments, COLUMNS="120").stdout
-    assert ([line for line in text.splitlines() if "An app with the API's defaults" in line] or [""])[0] == sentence
+    assert ([line for line in text.splitlines() if "An application that uses the API's defaults" in line] or [""])[0] == sentence
     assert "--defaults" not in arguments or "Target: nnapi on litert-2.3 with the API's defaults" in text
 
 

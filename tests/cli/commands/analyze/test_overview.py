@@ -36,8 +36,8 @@ Best of 8 targets: LiteRT GPU runs all nodes (4) in 1 kernel
   npu-mediatek  ROUND 1: npu-mediatek-unsupported-operator
   npu-samsung
 
-For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, and whether
-they run, is not known.
+For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles
+these nodes, and whether they run.
 
 For details: --delegate NAME, or --delegate all
 """
@@ -74,8 +74,8 @@ Best of 4 targets: the plugin npu-google takes all nodes (1) in 1 partition
   npu-mediatek              40
   npu-samsung               40
 
-For an NPU, delegated means selected by the compiler plugin. Whether the
-vendor's compiler takes the nodes, and whether they run, is not known.
+For an NPU, delegated means selected by the compiler plugin. It is not known
+whether the vendor's compiler compiles these nodes, and whether they run.
 
 For details: --delegate NAME, or --delegate all
 """
