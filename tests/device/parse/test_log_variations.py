@@ -17,7 +17,7 @@ from delegate_sim.device.parse.log_summary import summary_of
 
 
 class Said(NamedTuple):
-    """What one run says. ``nodes`` is the most conclusive count: nodes delegated, and nodes in all."""
+    """The statements of one run. ``nodes`` is the most conclusive count: nodes delegated, and nodes in all."""
 
     delegate: str
     outcome: str
