@@ -17,6 +17,7 @@ _PACKAGES = {
     "neutron-imx95": ".neutron.delegate",
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
+    "edgetpu": ".edgetpu.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {
