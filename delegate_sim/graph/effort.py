@@ -24,6 +24,8 @@ _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _WEIGHT_OF_A_FORM = 3
 """Number of further nodes as which the first node of each form counts, since nodes of one form share most results."""
+_WEIGHT_OF_A_SUBGRAPH = 16
+"""Number of nodes as which each subgraph counts, since delegates are applied to each subgraph by itself."""
 _OF_A_NEW_FORM = 25
 """Number of nodes that each form adds to the size of a model when the limit for one question is computed.
 
@@ -70,7 +72,8 @@ class Effort:
         """Return why the model is too large for a question, or "" if it is not. The simulations so far do not matter."""
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # The forms of a small model need not be counted.
-        if nodes * (1 + _WEIGHT_OF_A_FORM) * question.simulations <= most or self._weight * question.simulations <= most:
+        most_weight = nodes * (1 + _WEIGHT_OF_A_FORM) + len(self._model.subgraphs) * _WEIGHT_OF_A_SUBGRAPH
+        if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
         return f"{nodes:,} nodes, {different}, are too many for {question.name}{how_to_raise()}"
@@ -137,9 +140,9 @@ class Effort:
 
     @functools.cached_property
     def _weight(self) -> int:
-        """The sizes of all nodes, plus one for each subgraph, and more for each form of nodes."""
+        """The sizes of all nodes, and more for each subgraph and each form of nodes."""
         graphs = file_graphs(self._model)
-        return sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+        return sum([_WEIGHT_OF_A_SUBGRAPH + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
 
     @property
     def _nodes(self) -> int:
