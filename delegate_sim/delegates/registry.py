@@ -45,6 +45,21 @@ ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 The NPU's delegate depends on the vendor.
 """
 
+GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
+"""The delegate of LiteRT 2's accelerator for graphics processors."""
+
+GRAPHICS_SPEAKER = "GPU"
+"""The name that the delegates for graphics processors use for themselves in log lines."""
+DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
+    "Hexagon",
+    "XNNPACK",
+    "Vx Delegate",
+    "EdgeTpuDelegateForCustomOp",
+)
+"""The names of delegates that some log lines belong to without naming them."""
+EDGE_TPU = "edgetpu"
+"""The Edge TPU's delegate, and the beginning of the names of its tools and operators."""
+
 APPLIED_AHEAD = "npu"
 """The accelerator that works on the file before the runtime loads it: a compiler plugin.
 

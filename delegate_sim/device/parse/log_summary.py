@@ -10,13 +10,13 @@ from itertools import pairwise
 from typing import Any
 
 from ...delegates.base import Delegate
+from ...delegates.registry import EDGE_TPU
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
 from .chips import chip_names
 from .delegate_identity import (
     DISPATCH,
-    EDGE_TPU,
     UNNAMED_KERNEL,
     delegate_named,
     is_of,

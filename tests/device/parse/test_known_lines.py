@@ -126,9 +126,8 @@ CASES = {
         "INFO: Explicitly applied EXTERNAL delegate, and the model graph will be partially executed by the delegate "
         "w/ 1 delegate "
         "kernels.\n",
-        "",
+        "ethosu-imx93",
         "part",
-        title="Ethos-U",
         counts=(("own", 1, 3), ("application", None, None)),
     ),
     "QNN, whole": Case(
