@@ -1,4 +1,4 @@
-"""What TensorFlow Lite Micro does with a model, as text and as plain data."""
+"""The verdict of TensorFlow Lite Micro on a model, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -189,8 +189,8 @@ def _group_lines(nodes: Sequence[MicroNode], width: int) -> Iterator[Line]:
     operator = name(first.operator.removeprefix("CUSTOM:"))
     count = f"{len(nodes):,} nodes{subgraph}: {indices}" if len(nodes) > 1 else f"node {first.index}{subgraph}"
     for position, reason in enumerate(first.reasons):
-        found = with_ranges([node.reasons[position].found for node in nodes])
-        text = f"{operator} ({count}): {message(found)}; needs {message(reason.needed)}"
+        value = with_ranges([node.reasons[position].found for node in nodes])
+        text = f"{operator} ({count}): {message(value)}; needs {message(reason.needed)}"
         yield from paragraph(text, width, "  ", "    ")
         yield from paragraph(f"{message(reason.hint)} ({reason.code})", width, "    ", "    ", style="dim")
 

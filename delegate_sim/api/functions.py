@@ -482,9 +482,7 @@ def reconcile(
 
 
 @public
-def analyze_micro(
-    model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference"
-) -> MicroReport:
+def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
     """Report what TensorFlow Lite Micro does with a model: operators it lacks, nodes its kernels refuse, and the arena.
 
     ``registered`` names the operators that the application's resolver registers, such as ``CONV_2D``, or a custom operator by its

@@ -18,7 +18,7 @@ BASIS = (
     "buffers, so measure with arena_used_bytes() on the device and leave a margin: the arena that works can be larger than the "
     "bytes that are used at the end"
 )
-"""What the sizes stand for."""
+"""The meaning of the sizes."""
 
 
 @dataclass(frozen=True, slots=True)

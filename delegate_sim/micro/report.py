@@ -1,4 +1,4 @@
-"""What TensorFlow Lite Micro does with a model, as data."""
+"""The verdict of TensorFlow Lite Micro on a model, as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .target import MicroTarget
 
 
 class Outcome(Enum):
-    """How far the runtime gets with a model."""
+    """The point up to which the runtime gets with a model."""
 
     ALLOCATED = "allocated"
     MISSING_OPERATOR = "missing-op"
@@ -29,7 +29,7 @@ class MicroReport:
     target: MicroTarget
     outcome: Outcome
     problem: str
-    """Why the file itself cannot be used; empty for other outcomes."""
+    """The reason why the file itself cannot be used; empty for other outcomes."""
     nodes: tuple[MicroNode, ...]
     missing_operators: tuple[str, ...]
     """The operators that the resolver lacks, in the order of their first nodes."""
