@@ -241,7 +241,7 @@ class _Search:
         return True
 
     def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
-        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, _changed(self._now, rewritten), standings))
+        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, changed_nodes(self._now, rewritten), standings))
         self._now, self._standing = rewritten, standings
         self._next.clear()
         self._last_chain = []
@@ -285,7 +285,7 @@ class _Search:
         return chain
 
 
-def _changed(before: Rewritten, after: Rewritten) -> int:
+def changed_nodes(before: Rewritten, after: Rewritten) -> int:
     """Return the number of nodes that a pass replaced, changed or removed."""
     count = 0
     for old, new, old_origins, new_origins in zip(
