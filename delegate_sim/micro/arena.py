@@ -28,6 +28,12 @@ class PlacedBuffer:
     buffer: Buffer
     offset: int
 
+    @property
+    def area(self) -> int:
+        """The bytes of the buffer, once for each step in which it is needed."""
+        wanted = self.buffer.requirement
+        return wanted.size * (wanted.last - wanted.first + 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Arena:

@@ -47,6 +47,11 @@ class MicroReport:
         return self.outcome is Outcome.ALLOCATED and all(node.status is Status.OK for node in self.nodes)
 
     @property
+    def computes(self) -> bool:
+        """True if the model runs with its own weights, so that its results mean something."""
+        return self.runs and not self.external_tensors
+
+    @property
     def multiply_adds(self) -> int:
         """The multiply-adds of all nodes in one inference."""
         return sum([node.multiply_adds for node in self.nodes])
@@ -62,6 +67,7 @@ class MicroReport:
             "outcome": self.outcome.value,
             "problem": self.problem,
             "runs": self.runs,
+            "computes": self.computes,
             "kernels": self.target.kernels,
             "missing_operators": list(self.missing_operators),
             "failing_node": None if self.failing_node is None else list(self.failing_node),
