@@ -17,11 +17,14 @@ from delegate_sim.device.compare.reconciliation import NOT_COMPARED, UNEXPLAINED
 from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.delegate_identity import EDGE_TPU
+from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
 from delegate_sim.device.parse.log_contents import DeviceLog, UnknownDelegateError
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
+from delegate_sim.model.model import Model
 
 from ..console.terminal import result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
@@ -157,6 +160,8 @@ def command(
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    if log.edge_tpu != NOT_COMPILED and not log.replacements and delegate in (None, EDGE_TPU):
+        return _join_compiler_table(model, log, note, outputs)
     try:
         first = setting_of(log, delegate, None, release, defaults)
     except UnknownDelegateError:
@@ -180,6 +185,17 @@ def command(
             raise
         _write(reconciliation, learning, outputs, learned)
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+
+
+def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
+    """Show what the Edge TPU's compiler did with each node of the model that it compiled."""
+    from delegate_sim.device.compare.compiler_table import join_compiler_table
+
+    from ..text.device.compiler_table import compiler_join_lines
+
+    join = join_compiler_table(model, log.edge_tpu, notes)
+    write_result(outputs.form, outputs.output, join.to_dict, lambda: compiler_join_lines(join, width(), outputs.verbose))
+    return DONE if join.is_joined else FINDINGS
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:

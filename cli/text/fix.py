@@ -124,7 +124,7 @@ def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
 
 
 def _shape_lines(plan: FixPlan) -> Iterator[str]:
-    """Yield a sentence about what fixing the unknown sizes of inputs would gain, if it gains anything."""
+    """Yield a sentence about the improvement from fixing the unknown sizes of inputs, if there is an improvement."""
     other = plan.with_shapes
     if other is None:
         return
@@ -141,7 +141,7 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
 
 
 def _conflict_text(conflict: Conflict) -> str:
-    """Return a sentence about a target that would gain more alone, and the targets that would lose."""
+    """Return a sentence about a target that would have a better result as the only target, and the targets that would lose."""
     alone = conflict.alone
     losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
     text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"
@@ -194,7 +194,7 @@ def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
 
 
 def fixes_entry(path: str, results: Sequence[tuple[FixPlan, Fixed | None]]) -> dict[str, Any]:
-    """Return fixes for one target each as plain data (schema ``delegate-sim/fix-per-target/1``)."""
+    """Return fixes, each for a single target, as plain data (schema ``delegate-sim/fix-per-target/1``)."""
     fixes = [fix_entry(plan, fixed) for plan, fixed in results]
     return {"schema": PER_TARGET_SCHEMA, "delegate_sim": __version__, "model": path, "fixes": fixes}
 

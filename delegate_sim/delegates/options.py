@@ -65,7 +65,7 @@ def parse_options(
     Raises OptionError for an unknown option, an invalid value, or values that conflict.
     """
     if defaults not in DEFAULT_SETS:
-        raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
+        raise OptionError(f"there are no defaults named {defaults!r}; the defaults are {', '.join(DEFAULT_SETS)}")
     given = canonical_names(delegate, declared, given)
     by_name = {option.name: option for option in declared}
     for name in given:

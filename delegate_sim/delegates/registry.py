@@ -17,6 +17,7 @@ _PACKAGES = {
     "neutron-imx95": ".neutron.delegate",
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
+    "edgetpu": ".edgetpu.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {
@@ -90,7 +91,7 @@ def find_delegate(name: str) -> Delegate:
             f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
         )
     if name not in _PACKAGES:
-        raise OptionError(f"there is no delegate {name!r}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"there is no delegate {name!r}; the delegates are {', '.join(DELEGATE_NAMES)}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
     return delegate
 

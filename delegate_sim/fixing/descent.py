@@ -35,7 +35,7 @@ class FixStep:
 
     @property
     def promise(self) -> str:
-        """The exactness, and the values for which it holds, as a phrase."""
+        """The exactness as a phrase, with the values for which the exactness holds."""
         return promise(self.exactness, self.holds_for)
 
 

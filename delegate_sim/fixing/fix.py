@@ -189,7 +189,7 @@ def prove(
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature of another subgraph than the first, if the plan changes what the signature runs."""
+    """Return inputs for each signature of a subgraph other than the first, if the plan changes nodes that the signature runs."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
@@ -266,7 +266,7 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
 
 
 def _broken_bits(plan: FixPlan, difference: Difference) -> str:
-    """Return text that says which bits differ although all passes are exact; empty if none do."""
+    """Return text about bits that differ although all passes are exact; empty if no bits differ."""
     tensors = (*difference.tensors, *difference.outputs)
     wrong: TensorDifference | None = next((tensor for tensor in tensors if tensor.bits and not tensor.unsteady), None)
     where = ""

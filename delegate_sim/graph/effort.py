@@ -19,7 +19,7 @@ _MOST_NODES = 850_000
 _MOST_NODES_OF_TARGETS = 900_000
 """Limit on the number of nodes in all simulations of one model by one command. Above it, whole targets are skipped."""
 _MOST_NODES_REQUIRED = 1_000_000
-"""Limit on the number of nodes in the simulations that a question cannot be answered without. Above it, the question is refused."""
+"""Limit on the number of nodes in the simulations that are required to answer a question. Above it, the question is refused."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _WEIGHT_OF_A_FORM = 3

@@ -112,9 +112,9 @@ class EdgeDifference:
     outputs: tuple[TensorDifference, ...] = ()
     tensors: tuple[TensorDifference, ...] = ()
     refused: str = ""
-    """Which model alone reports an error on such an input, for example on an index out of range; empty if there is none."""
+    """The model that reports an error on such an input while the other model does not; empty if there is no such model."""
     problem: str = ""
-    """The reason why such inputs did not run to the end; empty if they did."""
+    """The reason why the runs on such inputs did not finish; empty if all runs finished."""
 
     @property
     def wrong(self) -> TensorDifference | None:

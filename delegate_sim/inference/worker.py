@@ -267,7 +267,7 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
 
 
 def _refusal(run_first: Any, run_second: Any) -> str | None:
-    """Run both models; return None if both run, else which one does not run: an empty string if both do not."""
+    """Run both models. Return None if both run, a message if only one fails, or an empty string if both fail."""
     errors = []
     for run in (run_first, run_second):
         try:

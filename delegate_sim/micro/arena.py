@@ -36,7 +36,7 @@ class Arena:
     head: int
     """The plan of activations and scratch buffers."""
     tail: int
-    """The estimated size of what stays: structures, data of kernels, variables."""
+    """The estimated size of the data that stays in memory: structures, data of kernels, variables."""
     planning: int
     """The estimated bytes that the runtime needs for planning, in the place of the head."""
     buffers: tuple[PlacedBuffer, ...]

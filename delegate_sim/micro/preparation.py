@@ -20,7 +20,7 @@ from .target import MicroTarget
 
 
 class Status(Enum):
-    """What becomes of a node."""
+    """The result for a node."""
 
     OK = "ok"
     MISSING = "missing-op"
@@ -90,7 +90,7 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
 
 
 def operator_name(node: Node) -> str:
-    """Return the name of a node's operator; that of a custom operator is its custom code."""
+    """Return the name of a node's operator; for a custom operator, its custom code."""
     return f"CUSTOM:{node.custom_code or ''}" if node.is_custom else node.op
 
 

@@ -42,7 +42,7 @@ SignalFilterBankSquareRoot:FilterBankSquareRoot SignalFilterBankSpectralSubtract
 SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCAN SignalRfft:Rfft SignalStacker:Stacker
 SignalWindow:Window
 """
-"""Operators and the rest of the name of the function that registers each."""
+"""Operators, each with the end of the name of the function that registers it."""
 ETHOS_U = "ethos-u"
 """The custom operator of models that Vela compiled. Only builds with Arm's driver have its kernel."""
 

@@ -38,7 +38,7 @@ SCHEMA = "delegate-sim/page/1"
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 1000
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""A verdict is good from the first of these shares of multiply-adds on, and bad up to the second."""
+"""The smallest delegated share of multiply-adds for a good verdict, and the largest delegated share for a bad verdict."""
 
 
 @dataclass(frozen=True, slots=True)

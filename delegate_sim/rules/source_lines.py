@@ -675,6 +675,11 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "RetrieveCustomInitialData": (73, 81),
         },
     },
+    "google-coral/libedgetpu@e35aed18fea2e2d25d98352e5a5bd357c170bd4d": {
+        "tflite/edgetpu_delegate_for_custom_op.cc": {
+            "PrepareImpl": (56, 90),
+        },
+    },
     "nxp-imx/tflite-ethosu-delegate-imx@6fb32a1a5cc2015503bfcc25917fbe5f3ec88b48": {
         "ethosu_delegate.cc": {
             "EthosuDelegate::IsNodeSupportedByDelegate": (448, 455),

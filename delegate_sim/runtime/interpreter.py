@@ -122,7 +122,8 @@ class _Chain:
         self.is_loaded = self.loading.is_loaded(assume_ops_registered=targets[0].assume_ops_registered)
         custom = custom_operators(model, targets[0], registered)
         self._unregistered = custom.unregistered
-        self._warnings = tuple(loading_warnings(model, self.loading, custom))
+        runnable = {op for target in targets for op in target.delegate.rules.custom}
+        self._warnings = tuple(loading_warnings(model, self.loading, custom, runnable))
         self._plans: dict[int, ChangedPlan] = {}
         """The plans that delegates changed, by subgraph."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}

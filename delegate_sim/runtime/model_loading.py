@@ -8,13 +8,13 @@ Custom operators are looked up later, when the graph is prepared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
-from ..model.precompiled import precompiled
+from ..model.precompiled import compiled_for, precompiled
 from ..model.schema import CUSTOM
 from ..prepare.preparation import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
@@ -188,8 +188,12 @@ def _without_kernel(model: Model) -> tuple[str, ...]:
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 
 
-def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:
-    """Return warnings about operators that are assumed to load, and about precompiled parts of the model."""
+def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, runnable: Collection[str] = ()) -> Iterator[str]:
+    """Return warnings about precompiled parts of the model, and about operators that are assumed to load.
+
+    ``runnable`` are the custom operators that the simulated delegates run.
+    """
+    yield from compiled_for(model, runnable)
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
         yield f"{reason}; the model loads only if the application registers one, which is assumed here"

@@ -33,6 +33,7 @@ from .delegate_identity import (
     plugin_in,
     speaker,
 )
+from .edge_tpu_compiler import NOT_COMPILED
 from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, HINT_ERROR, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
@@ -171,6 +172,11 @@ def _require_delegate(log: DeviceLog) -> Delegate:
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
+    if log.edge_tpu != NOT_COMPILED and not log.replacements:
+        raise UnknownDelegateError(
+            "the log is of the Edge TPU's compiler, which shows no run on a device; delegate-sim reconcile MODEL --log FILE "
+            "joins its table with the nodes of the model that was compiled"
+        )
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     if kernels and not other_name(kernels[0]):

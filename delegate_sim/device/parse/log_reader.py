@@ -132,6 +132,8 @@ class Reader:
         self.is_internal = False
         self.list: RefusalList | None = None
         self.is_loaded = False
+        self.is_restored = False
+        """True if the runtime restored the execution plan after the last line about replaced nodes."""
 
     def _start(self) -> None:
         """Begin a new run."""
@@ -357,6 +359,7 @@ class Reader:
         elif (match := _REFUSED.search(text)) is not None:
             self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
         elif (match := _RESTORED.search(text)) is not None:
+            self.is_restored = True
             self._add(Statement(RESTORED, match[0], MappingProxyType({})))
         elif (match := _NOT_CREATED.search(text)) is not None:
             self.not_created[match[0].strip()] = None
@@ -371,6 +374,7 @@ class Reader:
         self.list = None
         if not self._may_follow(replacement):
             self._start_at(beginning(self._log(), replacement))
+        self.is_restored = False
         self.replacements.append(replacement)
 
     def _may_follow(self, replacement: Replacement) -> bool:
@@ -380,7 +384,7 @@ class Reader:
                 continue
             if earlier.kernel == replacement.kernel:
                 return False
-            if earlier.total is None or replacement.total is None or self.current.is_restored:
+            if earlier.total is None or replacement.total is None or self.is_restored:
                 return True
             left = earlier.total - earlier.replaced
             return left <= replacement.total <= left + (earlier.partitions or left)

@@ -11,6 +11,7 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
+from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
 from ...rules.rule import Reason
@@ -19,7 +20,7 @@ from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Identity, Remedy
-from ..causes.undelegatable_nodes import CHOOSING, COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
+from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
 from .alternatives import CONVERSION_WORDS
@@ -143,7 +144,7 @@ class Wording:
             return ""
         match subject:
             case ("compiled", op):
-                return f"{op} holds a program that was made by {COMPILED[op]}"
+                return f"{op} holds a program that was made by {COMPILED_OPERATORS[op].compiler}"
             case ("flex",):
                 return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):

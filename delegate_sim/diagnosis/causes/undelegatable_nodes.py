@@ -8,18 +8,8 @@ from types import MappingProxyType
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
+from ...model.precompiled import COMPILED_OPERATORS
 from ...releases.wording import FLEX
-
-COMPILED: Mapping[str, str] = MappingProxyType(
-    {
-        "DISPATCH_OP": "LiteRT's compiler for an NPU",
-        "edgetpu-custom-op": "the compiler of the Edge TPU",
-        "ethos-u": "Vela, for Arm Ethos-U",
-        "NeutronGraph": "the converter of NXP's Neutron NPU",
-        "vsi-npu": "VeriSilicon's compiler",
-    }
-)
-"""Custom operators that hold a program for another accelerator, and the tool that creates each of them."""
 
 _LISTS = ("FlexTensorList", "TensorList")
 """Name prefixes of the operators that keep results of a loop in a list: one for TensorFlow's operators, one for the runtime's."""
@@ -62,7 +52,7 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
     """Return the subject of the cause if no delegate takes this node; None if the refusal's code decides the subject."""
     tensors = (*node.inputs, *node.outputs)
-    if node.node.is_custom and node.op in COMPILED:
+    if node.node.is_custom and node.op in COMPILED_OPERATORS:
         return ("compiled", node.op)
     if works_on_text(node):
         return ("text",)

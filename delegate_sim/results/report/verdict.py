@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...foundation.printable import counted, printable, share, shortened
+from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from .blockers import main_blocker
@@ -21,6 +22,20 @@ _LONGEST_OPERATOR = 60
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
+    return _compiled_elsewhere(run, measures) + _verdict(run, measures)
+
+
+def _compiled_elsewhere(run: Run, measures: Measures) -> str:
+    """Return a sentence that names the accelerator for which a model was compiled; empty if this target runs the program."""
+    if not run.subgraphs:
+        return ""
+    does_run = (DISPATCH,) if measures.outcome not in NOT_RUNNING else ()
+    accelerator = compiled_elsewhere(run.subgraphs[0].graph.model, (*run.delegate.rules.custom, *does_run))
+    return f"This model was compiled for {accelerator}. " if accelerator else ""
+
+
+def _verdict(run: Run, measures: Measures) -> str:
+    """Return the verdict on a run, without the accelerator for which the model was compiled."""
     actor, outcome = subject(run.target), measures.outcome
     reason = _reason(run)
     if outcome in NOT_RUNNING:
@@ -67,7 +82,9 @@ def best_verdict(runs: Sequence[Run]) -> str:
     if not taking:
         return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
     number = counted(sum([run.delegate.is_plugin == taking[0].delegate.is_plugin for run in runs]), "target")
-    return f"Best of {number}: {verdict(max(taking, key=quality)).replace('The ', 'the ', 1)}"
+    best = max(taking, key=quality)
+    measures = measure(best)
+    return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:

@@ -107,9 +107,8 @@ CASES = {
         "CONV_2D                        36         Mapped to Edge TPU\n"
         "QUANTIZE                       2          Operation is otherwise supported, but not mapped due to some unspecified "
         "limitation\n",
-        "",
+        "edgetpu",
         "compiled",
-        title="Edge TPU",
         counts=(("compiler", 64, 66),),
         refused=("QUANTIZE",),
     ),
@@ -204,7 +203,7 @@ CASES = {
         "nnapi",
         "failed",
         errors=("runtime-error", "api-error"),
-        words="none of the devices",
+        words="none of the chosen devices",
     ),
     "MediaTek's Neuron": Case(
         "I tflite  : TfLiteNeuronDelegate delegate: 60 nodes delegated out of 64 nodes with 3 partitions.\n",

@@ -115,7 +115,7 @@ def test_which_parts_of_the_system_printed_lines(number):
 @pytest.mark.parametrize("number", NOTHING)
 def test_a_log_in_which_nothing_is_of_a_delegate(number):
     log_text(number)
-    with pytest.raises(LogError, match="says nothing about a delegate"):
+    with pytest.raises(LogError, match="has no lines about a delegate"):
         read_runs_file(str(LOGS[number]))
 
 
