@@ -24,7 +24,7 @@ Examples:
   delegate-sim micro model.tflite --resolver main.cc
   delegate-sim micro model.tflite --kernels cmsis-nn --format json
 
-The exit code is 1 if the runtime cannot run a model.
+The exit code is 1 if the runtime cannot run a model, or runs it without weights that are outside the flatbuffer.
 """
 _MOST_BYTES = 1 << 24
 
@@ -62,7 +62,7 @@ def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str,
         nonlocal is_running
         model = read_model(path)
         result = MicroAnswer(model, analyze(model, target), source, resolver or "")
-        is_running = is_running and result.report.runs
+        is_running = is_running and result.report.computes
         return Answer(
             lambda: [micro_entry(result)],
             lambda: micro_lines(result, width(), verbose),

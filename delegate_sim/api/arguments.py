@@ -150,7 +150,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """
     from ..delegates.options import canonical_names, option_names
 
-    given = _mapping(changed, "what changes", [*_PLACES, *option_names(before.delegate.options)])
+    given = _mapping(changed, "changed", [*_PLACES, *option_names(before.delegate.options)])
     delegate = delegate_of(given.get(_DELEGATE, before.delegate.name))
     known = set(option_names(delegate.options))
     own = {key: value for key, value in given.items() if key not in _PLACES}
@@ -179,7 +179,7 @@ def delegate_of(name: Any) -> Delegate:
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
-        raise OptionError(f"a delegate must be a name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"a delegate must be a name, not {_kind(name)}; the delegates are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
 
 

@@ -65,7 +65,7 @@ def parse_options(
     Raises OptionError for an unknown option, an invalid value, or values that conflict.
     """
     if defaults not in DEFAULT_SETS:
-        raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
+        raise OptionError(f"there are no defaults named {defaults!r}; the defaults are {', '.join(DEFAULT_SETS)}")
     given = canonical_names(delegate, declared, given)
     by_name = {option.name: option for option in declared}
     for name in given:
@@ -115,11 +115,14 @@ def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
 
 
 def option_as_typed(declared: Sequence[Option], name: str) -> str:
-    """Return an option as typed on the command line, without a value. The name of an undeclared option is returned unchanged."""
+    """Return an option as typed on the command line, without a value and with dashes.
+
+    The name of an undeclared option is returned unchanged.
+    """
     option = next((option for option in declared if option.name == name), None)
     if option is None:
         return name
-    return f"--{option.flag}" if option.flag else f"--option {name}"
+    return f"--{option.flag.replace('_', '-')}" if option.flag else f"--option {name}"
 
 
 RELEASE = "release"

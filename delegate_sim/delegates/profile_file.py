@@ -103,7 +103,7 @@ class ProfileEntry:
         """Raise ProfileProblem if the table has keys that were not read."""
         for name in self.content:
             if name not in self.known:
-                raise ProfileProblem((*self.key, name), f"is not a known key; the keys are {', '.join(sorted(self.known))}")
+                raise ProfileProblem((*self.key, name), f"there is no such key; the keys are {', '.join(sorted(self.known))}")
 
 
 def text(value: Any) -> str:

@@ -106,7 +106,7 @@ def find_delegate(name: str) -> Delegate:
             f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
         )
     if name not in _PACKAGES:
-        raise OptionError(f"there is no delegate {name!r}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"there is no delegate {name!r}; the delegates are {', '.join(DELEGATE_NAMES)}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
     return delegate
 

@@ -19,7 +19,7 @@ READS_BEYOND_OPERANDS = Kind(
     "Convert the model so that the node has the operand, or without this operator.",
     "convert without this operator, or give the node the operand",
 )
-"""A problem with which a delegate refuses a node only by chance: what it reads is not known."""
+"""A problem for which the delegate may or may not refuse a node, because it reads memory with unknown content."""
 
 
 def summary_line(name: str, decision: Decision) -> str:

@@ -55,7 +55,7 @@ class LogTraits:
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a kernel's name implies."""
     hinted_options: Mapping[str, str] = field(default_factory=dict)
-    """The option values that are set if the log says that the hint of full delegation is set."""
+    """The option values that apply if a log reports the hint of full delegation."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a graphics interface implies, keyed by the name (in lower case) that the delegate prints for the
     interface.

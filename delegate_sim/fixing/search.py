@@ -25,7 +25,7 @@ from .splitting import Split, first_model, trailing
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A target that would gain more alone, and the targets that keep it from that."""
+    """A target that would have a better result if it were the only target, and the targets that prevent this result."""
 
     alone: Standing
     """The result of the target in a search for this target alone."""
@@ -52,7 +52,7 @@ class FixPlan:
     split: Split | None = None
     """The split of trailing nodes into a second model; if set, ``rewritten`` and ``after`` describe only the first model."""
     conflicts: tuple[Conflict, ...] = ()
-    """The targets that would gain more if they were the only one."""
+    """The targets for which more would be delegated if each were the only target."""
     with_shapes: FixPlan | None = None
     """A better plan that fixes the unknown sizes of inputs; None if there is none, or if it was not searched for."""
 
@@ -197,13 +197,13 @@ class _Detours:
 
 
 def _conflict(place: int, alone: Sequence[Standing], together: Sequence[Standing]) -> Iterator[Conflict]:
-    """Yield the conflict of one target with others, if the target would gain more alone."""
+    """Yield the conflict of one target with others, if the target would have a better result as the only target."""
     if alone[place].score < together[place].score:
         yield Conflict(alone[place], tuple([one for one, other in zip(alone, together, strict=True) if one.score > other.score]))
 
 
 def try_shapes(plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Callable[[str], None] = lambda _: None) -> FixPlan:
-    """Return a plan whose ``with_shapes`` is the plan with the sizes in the file for all unknown sizes, if that is better.
+    """Return the plan with ``with_shapes`` set: a plan in which unknown sizes have the sizes in the file, if this plan is better.
 
     If the model has no unknown sizes, or the plan fixes shapes already, return ``plan`` unchanged.
     """

@@ -68,7 +68,10 @@ class _ModelSide:
     """One of the two models, loaded in the runtime."""
 
     def __init__(self, name: str, path: str, folder: Path, *, keeps_tensors: bool = False, has_xnnpack: bool = False) -> None:
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        try:
+            from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        except ImportError:  # TensorFlow has the same runtime
+            from tensorflow.lite.python.interpreter import Interpreter, OpResolverType  # type: ignore[import-untyped]
 
         self.name = name
         self._folder = folder
@@ -267,7 +270,7 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
 
 
 def _refusal(run_first: Any, run_second: Any) -> str | None:
-    """Run both models; return None if both run, else which one does not run: an empty string if both do not."""
+    """Run both models. Return None if both run, a message if only one fails, or an empty string if both fail."""
     errors = []
     for run in (run_first, run_second):
         try:

@@ -18,7 +18,7 @@ BASIS = (
     "buffers, so measure with arena_used_bytes() on the device and leave a margin: the arena that works can be larger than the "
     "bytes that are used at the end"
 )
-"""What the sizes stand for."""
+"""The meaning of the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,12 @@ class PlacedBuffer:
     buffer: Buffer
     offset: int
 
+    @property
+    def area(self) -> int:
+        """The bytes of the buffer, once for each step in which it is needed."""
+        wanted = self.buffer.requirement
+        return wanted.size * (wanted.last - wanted.first + 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Arena:
@@ -36,7 +42,7 @@ class Arena:
     head: int
     """The plan of activations and scratch buffers."""
     tail: int
-    """The estimated size of what stays: structures, data of kernels, variables."""
+    """The estimated size of the data that stays in memory: structures, data of kernels, variables."""
     planning: int
     """The estimated bytes that the runtime needs for planning, in the place of the head."""
     buffers: tuple[PlacedBuffer, ...]

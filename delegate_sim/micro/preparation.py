@@ -20,7 +20,7 @@ from .target import MicroTarget
 
 
 class Status(Enum):
-    """What becomes of a node."""
+    """The result for a node."""
 
     OK = "ok"
     MISSING = "missing-op"
@@ -90,7 +90,7 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
 
 
 def operator_name(node: Node) -> str:
-    """Return the name of a node's operator; that of a custom operator is its custom code."""
+    """Return the name of a node's operator; for a custom operator, its custom code."""
     return f"CUSTOM:{node.custom_code or ''}" if node.is_custom else node.op
 
 
@@ -151,10 +151,10 @@ def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
     for position, tensor in enumerate(view.outputs):
         if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
             continue
-        found = f"output {position} of shape {list(tensor.shape)}"
+        left = f"output {position} of shape {list(tensor.shape)}"
         needed = "results whose dimensions are all greater than 0"
         kind = DYNAMIC_TENSOR
-        reason = Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, kind.hint)
+        reason = Reason(kind.code(NAME), kind.name, f"{left}; needs {needed}", left, needed, kind.hint)
         return replace(verdict, status=Status.PREPARE, reasons=(reason,), is_dynamic=True)
     return verdict
 

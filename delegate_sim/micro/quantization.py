@@ -41,13 +41,13 @@ def zero_point(tensor: Tensor) -> int:
 
 
 def is_quantizable(value: float, tensor: Tensor) -> bool:
-    """Return whether a number, in steps of the tensor's scale, is a 32-bit integer (``Quantize`` in ``kernel_util.cc``)."""
+    """Return whether a number divided by the tensor's scale fits into a 32-bit integer (``Quantize`` in ``kernel_util.cc``)."""
     steps = quotient(value, scale(tensor))
     return not math.isnan(steps) and INT32_MIN <= steps <= INT32_MAX
 
 
 def binary_exponent(tensor: Tensor) -> int | None:
-    """Return the exponent of a scale that is a power of two, or None if it is none (``CheckedLog2``)."""
+    """Return the exponent of a scale that is a power of two; None for any other scale (``CheckedLog2``)."""
     first = scale(tensor)
     if first <= 0 or math.isinf(first) or math.isnan(first):
         return None

@@ -33,5 +33,5 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 
 def predicted_build(release: Release) -> str:
-    """Return a note that says that the newest sources predict whether this release can create the delegate kernels."""
+    """Return a note: whether the release can create the delegate's kernels is only predicted from the newest sources."""
     return f"whether {release} can create the delegate's kernels is predicted from the newest source code"

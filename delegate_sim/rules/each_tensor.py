@@ -28,7 +28,7 @@ class TensorDemand:
 
 
 def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str, Tensor]]:
-    """Yield the operands of a node that are not omitted, or those of them in ``positions``."""
+    """Yield the operands of a node that are not omitted; with ``positions``, only the operands at these positions."""
     for position, index in enumerate(node.node.inputs[positions], positions.start or 0):
         if index >= 0:
             yield f"input {position}", node.graph.tensors[index]

@@ -192,7 +192,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
         asked = "plugin" if whole.delegate.is_plugin else "delegate"
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: these nodes are not offered to the {asked}", view)
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {asked}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
@@ -226,7 +226,7 @@ def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     ]
     if not own or not run.subsets:
         return ""
-    return " (the runtime's line, with \"yielding\", also counts partitions on the CPU; the delegate's own line does not)"
+    return " (the runtime also counts partitions on the CPU, the delegate's own line does not)"
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:

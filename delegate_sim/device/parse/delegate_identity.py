@@ -190,7 +190,7 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 
 
 def _is_delegate_version(statement: Statement) -> bool:
-    """Return whether a line about a version is of a delegate, and not of a vendor's library."""
+    """Return whether a line about a version comes from a delegate, and not from a vendor's library."""
     return any(word in statement.line for word in ("elegate", "ArmNN"))
 
 
@@ -234,7 +234,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def accelerator_of(name: str) -> str:
-    """Return the accelerator of LiteRT 2 that a name in a log is for, such as ``GPU`` for ``LiteRT GPU``; else the name."""
+    """Return the LiteRT 2 accelerator that a name in a log means (``GPU`` for ``LiteRT GPU``); other names stay."""
     known = [accelerator.upper() for accelerator in ACCELERATORS]
     return next((accelerator for accelerator in known if accelerator in name.upper()), name)
 

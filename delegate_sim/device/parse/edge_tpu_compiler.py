@@ -14,7 +14,7 @@ MAPPED_STATUS = "Mapped to Edge TPU"
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """A row of the compiler's table: some nodes of one operator, and what became of them."""
+    """A row of the compiler's table: the number of nodes of one operator, and the compiler's status for these nodes."""
 
     op: str
     count: int
@@ -62,7 +62,7 @@ class EdgeTpuCompilation:
 
     @property
     def failure_meaning(self) -> str:
-        """The known meaning of the reason for which nothing was compiled; empty if nothing is."""
+        """The meaning of the reason why nothing was compiled; empty if the meaning is unknown."""
         return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
 
     def _count(self, *, is_mapped: bool) -> int | None:
@@ -141,7 +141,7 @@ class EdgeTpuCompilerReader:
         self.is_table = False
 
     def read(self, text: str) -> bool:
-        """Parse one line; return whether it is one of the compiler."""
+        """Parse one line; return whether the compiler printed it."""
         text = text.strip()
         if _NEEDLES.search(text) is None and not self.is_table:
             return False
@@ -157,7 +157,7 @@ class EdgeTpuCompilerReader:
         return self.found != NOT_COMPILED
 
     def _table_line(self, text: str) -> bool:
-        """Parse a line of the table; return whether it is one."""
+        """Parse a line of the table; return whether the line belongs to the table."""
         if _HEADER.match(text) is not None:
             self.found, self.is_table = replace(self.found, rows=()), True
             return True
@@ -170,7 +170,7 @@ class EdgeTpuCompilerReader:
         return True
 
     def _line(self, text: str) -> bool:
-        """Parse a line outside of the table; return whether it is one of the compiler."""
+        """Parse a line outside of the table; return whether the compiler printed it."""
         if (match := _VERSION.search(text)) is not None:
             self.found = EdgeTpuCompilation(match["version"])
         elif (match := _NUMBER.match(text)) is not None:

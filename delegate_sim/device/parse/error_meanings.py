@@ -55,7 +55,7 @@ from .log_contents import DeviceLog
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _ONLY_GPU = "OP is supported, but "
-"""The beginning of reasons that only the older delegate for graphics processors gives."""
+"""The beginning of reasons that only the older GPU delegate gives."""
 _NPU = "NPU"
 _MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
@@ -239,7 +239,7 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
-    """Return whether a line about an accelerator that is not available is no error.
+    """Return whether a line about an unavailable accelerator is harmless.
 
     It is an error only if the application asks for the accelerator, or the model has parts that were compiled for it.
     """
@@ -258,7 +258,7 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
-    """Return the lines in a log that are worth knowing and no errors, each with its meaning."""
+    """Return the notable lines in a log that are not errors, each with its meaning."""
     notes = [
         (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
     ]
@@ -276,7 +276,7 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
 
 
 def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
-    """Return a note if a list of refused operators may be of either of the two delegates that print such lists."""
+    """Return a note if either of two delegates may have printed the list of refused operators."""
     statement = log.statements_of(LISTED_REFUSALS, SPLIT)[0]
     delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
     is_certain = (
@@ -337,7 +337,7 @@ _NO_CAUSES = ("is not initialized", "Failed to get hooks", "apply compiler plugi
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the error that the others follow from: the first of those that say most; None if no error says why."""
+    """Return the error that caused the other errors: the first of the most specific errors; None if no error names a cause."""
     causes = [
         error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
     ]
@@ -345,7 +345,7 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 
 def _rank(error: ExplainedError) -> int:
-    """Return how little an error says about why others follow. The library of the vendor knows most."""
+    """Return a rank of an error, lower for errors that say more about the cause. Errors of the vendor's library say most."""
     ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, NODE_ERROR: 4, LOAD_ERROR: 5}
     return ranks.get(error.kind, 1)
 

@@ -435,7 +435,7 @@ _KNOWN_REASON = re.compile(
 
 
 def is_reason(text: str) -> bool:
-    """Return whether a text is a reason for which a delegate for graphics processors refuses an operator."""
+    """Return whether a text is a reason that a GPU delegate gives for refusing an operator."""
     return _KNOWN_REASON.match(text) is not None
 
 

@@ -129,9 +129,9 @@ class LogSummary:
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     cause: str
-    """The line of the error that the others follow from; empty if nothing failed."""
+    """The line of the error that caused the other errors; empty if nothing failed."""
     notes: tuple[tuple[str, str], ...]
-    """Lines that are worth knowing and no errors, each with its meaning, which may be empty."""
+    """Notable lines that are not errors, each with its meaning, which may be empty."""
     chips: tuple[str, ...]
     """The vendors and SoCs that the log names."""
     edge_tpu: EdgeTpuCompilation
@@ -206,7 +206,7 @@ def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
 
 
 def _cause(own: LogDelegate, errors: Sequence[ExplainedError]) -> str:
-    """Return the line of the error that the others follow from, if something failed."""
+    """Return the line of the error that caused the other errors, if something failed."""
     has_failed = own.failed_running or own.outcome in (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
     return "" if cause is None else cause.line

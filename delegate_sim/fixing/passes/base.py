@@ -45,7 +45,7 @@ class Pass:
 
     @property
     def promise(self) -> str:
-        """The exactness, and the values for which it holds, as a phrase."""
+        """The exactness as a phrase, with the values for which the exactness holds."""
         return promise(self.exactness, self.holds_for)
 
 

@@ -45,7 +45,7 @@ def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> 
 
 
 def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[object]:
-    """Demand a bias whose scale is the product of those of input and filter (``GetQuantizedConvolutionMultipler``)."""
+    """Demand that the bias scale is the input scale times the filter scale (``GetQuantizedConvolutionMultipler``)."""
 
     def find(node: NodeView) -> str | None:
         product = scale(source.tensor(node)) * scale(FILTER.tensor(node))

@@ -104,7 +104,7 @@ def measure(run: Run) -> Measures:
 
 
 def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
-    """Return the number of partitions that reports give: all, as the runtime does, or only those that the delegate takes."""
+    """Return the number of partitions for reports: all partitions, as in the runtime's log, or only the delegated ones."""
     return sum(subset.is_delegated or delegate.counts_cpu_partitions for subset in subsets)
 
 

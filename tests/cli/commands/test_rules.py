@@ -18,33 +18,39 @@ HEADING = "What the delegate nnapi accepts\n\n"
 CONV_2D = """\
 What the delegate nnapi accepts
 
-          CONV_2D needs                                 when            code 1   version at most 5
-          nnapi-operator-version 2   operands that are all float or all    below level 29  nnapi-hybrid quantized 3
-          input 0 of type FLOAT32 or UINT8      below level 29  nnapi-input-type 4   weights with one scale
-          below level 29  nnapi-per-channel 5   input scale * weight scale below the  below level 29
-          nnapi-restricted-scales output scale 6   3 inputs
-          nnapi-missing-bias 7   dilation 1                            below level 29  nnapi-operand-value 8   the
-          same number of input channels and filter channels      below level 29  nnapi-operand-value source:
-          tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533: NNAPIDelegateKernel::Validate source:
-          tflite/delegates/nnapi/nnapi_delegate.cc#L2155-L2160: ExpectMaxOpVersion source:
-          tflite/delegates/nnapi/nnapi_delegate.cc#L386-L432: IsHybridOperator source:
-          tflite/delegates/nnapi/nnapi_delegate.cc#L2178-L2185: ExpectIsFloatOrUint8Operator source:
-          tflite/delegates/nnapi/nnapi_delegate.cc#L2220-L2234: ExpectIsRestrictedScalesCompliant
-          """
+CONV_2D
+      needs                                  when            code
+  1   version at most 5                                      nnapi-operator-version
+  2   operands that are all float or all     below level 29  nnapi-hybrid
+      quantized
+  3   input 0 of type FLOAT32 or UINT8       below level 29  nnapi-input-type
+  4   weights with one scale                 below level 29  nnapi-per-channel
+  5   an output scale above input scale *    below level 29  nnapi-restricted-scales
+      weight scale
+  6   3 inputs                                               nnapi-missing-bias
+  7   dilation 1                             below level 29  nnapi-operand-value
+  8   the same number of input channels and  below level 29  nnapi-operand-value
+      filter channels
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533: NNAPIDelegateKernel::Validate
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2155-L2160: ExpectMaxOpVersion
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L386-L432: IsHybridOperator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2178-L2185: ExpectIsFloatOrUint8Operator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2220-L2234: ExpectIsRestrictedScalesCompliant
+"""
 
 MISSING_BIAS = """\
 nnapi-missing-bias: CONV_2D without bias
 
-               The delegate supports CONV_2D only with a bias operand.
+The delegate supports CONV_2D only with a bias operand.
 
-               What to do: Give the node the operand, for example a bias of zeros.
+What to do: Give the node the operand, for example a bias of zeros.
 
-               Delegate nnapi
+Delegate nnapi
   needs 3 inputs
       CONV_2D
   source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533:
     NNAPIDelegateKernel::Validate
-               """
+"""
 
 DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
@@ -129,7 +135,7 @@ def test_options_choose_the_rules(run, name):
             (op, [check.needed for check in rule.checks]) for op, rule in sorted(book.rules.items())
         ]
         for form in ("text", "markdown"):
-            said = f"with --option {option}={value}; other values"
+            said = f"for --option {option}={value}; other values"
             assert said in " ".join(run("rules", *given, "--op", "MEAN", "--format", form).stdout.replace("\\", "").split())
 
 

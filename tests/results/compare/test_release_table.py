@@ -55,7 +55,7 @@ def test_a_release_between_known_ones_counts_as_the_one_before(name, counts_as):
 
 @pytest.mark.parametrize("name", ["tf-2.9", "tf-3.0", "litert-0.9", "litert-2.4", "litert", "2.3"])
 def test_an_unknown_release_names_the_known_ones(name):
-    with pytest.raises(OptionError, match=r"known are tf-2\.10, .*, litert-2\.3"):
+    with pytest.raises(OptionError, match=r"the runtimes are tf-2\.10, .*, litert-2\.3"):
         parse_release(name)
 
 

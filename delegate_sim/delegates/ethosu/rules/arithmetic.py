@@ -29,7 +29,7 @@ _SAME_SIGN = upstream(
 
 
 def _other_broadcast(node: NodeView) -> str | None:
-    """Return the shapes if a dimension differs between the inputs without being 1, or is not the larger one in the output."""
+    """Return the shapes if two sizes differ and neither is 1, or if the output does not have the larger size."""
     if len(node.node.inputs) == 1:
         return None
     first, second, result = node.input(0).shape, node.input(1).shape, node.output(0).shape

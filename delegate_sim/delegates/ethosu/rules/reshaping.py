@@ -35,7 +35,7 @@ def _outside(node: NodeView) -> str | None:
 
 
 def _other_order(node: NodeView) -> str | None:
-    """Return the permutation if it is none of those that the delegate compares with.
+    """Return the permutation if it differs from all permutations that the delegate accepts.
 
     For three dimensions upstream compares the second position twice, so that [1, 0, 2] is refused.
     """

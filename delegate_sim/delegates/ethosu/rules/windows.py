@@ -55,7 +55,7 @@ def _reduced(stride: int, width: int) -> int:
 def allows_wide_stride(node: NodeView, source: int = 0) -> bool:
     """Return whether strides are 1 to 3, or the horizontal stride can be folded into the shape.
 
-    Upstream also allows any stride along a dimension of 1. It looks at the input where it means the output.
+    Upstream also allows any stride along a dimension of 1. By mistake, it tests the dimension of the input instead of the output.
     """
     across, down = strides(node)
     height, width = size(node.input(source), 1), size(node.input(source), 2)

@@ -21,48 +21,53 @@ NNAPI = ("--delegate", "nnapi", "--no-default-xnnpack")
 MIXED = """\
 NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the CPU
 
-        Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions for subgraph 0 (main).
+Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions for subgraph 0 (main).
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
-        Coverage
+Coverage
   nodes             4 total, 2 supported, 2 delegated (50 %)
   partitions        3
   delegate kernels  2
   █░░█
-  █ nnapi  ░ the CPU  (a cell is a node, in running order)
+  █ nnapi  ░ the CPU  (each cell is a node, in running order)
 
-        On the CPU: 2 nodes, by reason nnapi-operator: needs an operator that NNAPI has hint: ROUND can be written as FLOOR of x
-        + 0.5, which rounds halves up ROUND: 1 node [1] nnapi-operator-version: needs version at most 2 hint: the node
-        does not need the version in the file: use a converter as old as the delegate ADD: 1 node, version 4 [2]
+On the CPU: 2 nodes, by reason
+  nnapi-operator: needs an operator that NNAPI has
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
+    ROUND: 1 node [1]
+  nnapi-operator-version: needs version at most 2
+    hint: the node does not need the version in the file: use a converter as old
+          as the delegate
+    ADD: 1 node, version 4 [2]
 
-        Partitions
+Partitions
   id  on        nodes  bytes in  bytes out  operators
    0  delegate      1        16         16  ADD 1
    1  cpu           2        16         16  ROUND 1, ADD 1
    2  delegate      1        16         16  ADD 1
-        """
+"""
 
 DYNAMIC = """\
 NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2
   (y) of subgraph 0 is dynamic-sized because of node 0 (RESHAPE), whose input
   tensor 1 (shape) is not constant
 
-          Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
+Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
 (tensor#-1 is a dynamic-sized tensor).
 Failed to apply NNAPI delegate.
 
-          Why dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized
-          because of node 0 (RESHAPE), whose input tensor 1 (shape) is not
-          constant hint: make tensor 1 a constant: fix the shapes of the model
-          before converting it; convert with fixed input shapes (in TensorFlow,
-          use a concrete function whose TensorSpec has no None; in PyTorch,
-          export without dynamic shapes). Compute the shapes for RESHAPE, FILL,
-          SLICE and similar operators from constants, not from the SHAPE of a
-          tensor
+Why
+  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because of node 0
+    (RESHAPE), whose input tensor 1 (shape) is not constant
+    hint: make tensor 1 a constant: fix the shapes of the model before
+          converting it; convert with fixed input shapes (in TensorFlow, use a
+          concrete function whose TensorSpec has no None; in PyTorch, export
+          without dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE
+          and similar operators from constants, not from the SHAPE of a tensor
 
-          Coverage
-  nodes             1 total, 0 delegated: these nodes are not offered to the delegate
-          """
+Coverage
+  nodes             1 total, 0 delegated: not offered to the delegate
+"""
 
 RESTORED = """\
 NNAPI on Android 13 rejects the model; everything runs on the CPU, because the
@@ -144,7 +149,7 @@ def test_text_of_a_delegate_that_is_taken_back(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     path = written(builder, tmp_path / "constant.tflite")
-    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options=" --disable_nnapi_cpu=false")
+    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options=" --disable-nnapi-cpu=false")
     assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == expected
 
 
@@ -169,7 +174,7 @@ def test_each_subgraph_has_a_heading(run, tmp_path):
     assert lines[lines.index("All 2 subgraphs") + 1] == "  nodes             2 total, 1 delegated (50 %), 1 delegate kernel"
     assert "Subgraph 0 (first)" in lines
     skipped = lines[lines.index("Subgraph 1 (VALIDATION:second)") :]
-    assert skipped[2] == "  nodes             1 total, 0 delegated: these nodes are not offered to the delegate"
+    assert skipped[2] == "  nodes             1 total, 0 delegated: not offered to the delegate"
 
 
 def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
@@ -354,7 +359,7 @@ def test_runtime_chooses_the_wording(run, model):
         (["--delegate", "other"], "Invalid value for '--delegate': 'other' is not one of 'nnapi', "),
         pytest.param(
             ["--nnapi_allow_fp1=true"],
-            "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi_allow_fp16'? (see",
+            "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi-allow-fp16'? (see",
             marks=NEEDS_NEWER_CLICK,
         ),
         (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi_allow_fp16 and --option allow_fp16=... set the same"),
@@ -480,11 +485,9 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert lines[2] == own
     assert whole in lines[3]
     (told,) = [line for line in lines if line.startswith("  partitions ")]
-    assert told.endswith(
-        " (the runtime's line, with \"yielding\", also counts partitions on the CPU; the delegate's own line does not)"
-    )
+    assert told.endswith(" (the runtime also counts partitions on the CPU, the delegate's own line does not)")
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
-    assert "yielding counts" not in without
+    assert "the runtime also counts" not in without
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_a_profile_with_an_error_names_the_place(tmp_path, content, message):
 
 @pytest.mark.parametrize("value", [3, ["a"], True])
 def test_a_profile_is_given_by_its_path(value):
-    with pytest.raises(delegate_sim.OptionError, match="takes the path of a profile of devices"):
+    with pytest.raises(delegate_sim.OptionError, match="takes the path of a device profile"):
         delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": value}, defaults="api")
 
 
