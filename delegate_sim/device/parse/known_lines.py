@@ -79,6 +79,9 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
     return Pattern(kind, needle, re.compile(form), is_old, name)
 
 
+ARMNN_PARSER = "Arm NN's parser"
+"""The name for the part of Arm NN that reads a model without TensorFlow Lite."""
+
 _N = r"\d{1,9}"
 PATTERNS = (
     _pattern(
@@ -142,7 +145,7 @@ PATTERNS = (
         OPERATOR_REFUSED,
         "perator not supported",
         rf"Operator not supported\. subgraph: ?{_N} operator: ?{_N} opcode_index: ?{_N} opcode: ?(?P<code>{_N})[^\n]{{0,200}}",
-        name="Arm NN's parser",
+        name=ARMNN_PARSER,
     ),
     _pattern(
         OPERATOR_REFUSED,
@@ -277,6 +280,7 @@ PATTERNS = (
         name=EDGE_TPU_KERNEL,
     ),
     _pattern(OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
+    _pattern(OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL),
     _pattern(OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
     _pattern(
         MISSING_SERVICE,
