@@ -14,9 +14,7 @@ JUDGED = (CPU, GPU, NPU, GPU_ARTISAN)
 """The backends that an application can ask for."""
 
 _CONSTRAINABLE = JUDGED
-_ACTIVATION_TYPES = frozenset(
-    "float32 fp32 f32 float16 fp16 f16 int16 i16 int8 i8 fp32_fp16".split()
-)
+_ACTIVATION_TYPES = frozenset({"float32", "fp32", "f32", "float16", "fp16", "f16", "int16", "i16", "int8", "i8", "fp32_fp16"})
 
 
 def parsed_backend(text: str) -> str | None:

@@ -23,7 +23,7 @@ from ..runtime.model_loading import custom_operators
 from ..runtime.run import REFUSED, Run
 from ..runtime.target import Target
 from .composites import COMPOSITE, has_composites, with_inlined_composites
-from .report import ENGINE, Replacement, Stop, Stopped
+from .report import Replacement, Stop, Stopped
 
 NOT_BUILT = "Failed to build TFL interpreter"
 NOT_MODIFIED = "Failed to modify graph with delegate"
@@ -33,7 +33,8 @@ _NOT_ACCELERATED = (
     "those."
 )
 _REPLACING = re.compile(
-    r"Replacing (\d+) out of (\d+) node\(s\) with delegate \((.+?)\) node, yielding (\d+) partitions for subgraph (\d+)(?: \((.*)\))?\."
+    r"Replacing (\d+) out of (\d+) node\(s\) with delegate \((.+?)\) node, "
+    r"yielding (\d+) partitions for subgraph (\d+)(?: \((.*)\))?\."
 )
 _NOT_SUPPORTED = "Following operations are not supported by GPU delegate:"
 _COUNTS = re.compile(r"\d+ operations? will run on the GPU|Replacing |No operations will run|Hint ")

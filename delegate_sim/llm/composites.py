@@ -1,4 +1,4 @@
-"""Replace the composites of a subgraph by their bodies, as the interpreter does before it runs the subgraph for the first time."""
+"""Replace the composites of a subgraph by their bodies, as the interpreter does before it first runs the subgraph."""
 
 from __future__ import annotations
 

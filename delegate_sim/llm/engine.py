@@ -1,7 +1,7 @@
 """LiteRT-LM's engine: its checks of a bundle in order. The first check that fails ends the run.
 
-Source: google-ai-edge/LiteRT-LM, ``c/engine.cc``, ``runtime/core/engine_impl.cc`` and ``runtime/engine/engine_settings.cc``; where
-the source and the binaries of ``litert-lm-api`` differ, the binaries count.
+Source: google-ai-edge/LiteRT-LM, ``c/engine.cc``, ``runtime/core/engine_impl.cc`` and ``runtime/engine/engine_settings.cc``.
+Where the source and the binaries of ``litert-lm-api`` differ, the binaries count.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _run(progress: Progress) -> None:
     if tokenizer is None:
         tokenizer = read_tokenizer(bundle)
     if progress.backend == NPU:
-        progress.notes.append("without a vendor's compiler plugin, the NPU's nodes run on the CPU; a device with a plugin may differ")
+        progress.notes.append("without a vendor's compiler plugin, the NPU's nodes run on the CPU")
     open_session(progress)
     generate(progress, executor, tokenizer)
 
@@ -128,15 +128,15 @@ def _check_settings(progress: Progress) -> None:
         constraint, section = bundle.constraint(model_type), section_name(model_type)
         if not is_allowed(backend, constraint):
             text = (
-                f"INVALID_ARGUMENT: {title} backend constraint mismatch. Model requires one of [{constraint}] but {title} backend "
-                f"is {backend}"
+                f"INVALID_ARGUMENT: {title} backend constraint mismatch. Model requires one of [{constraint}] but {title} "
+                f"backend is {backend}"
             )
             raise Stopped(Stop("backend-constraint", text, section=section, hint=_constraint_hint(constraint or "", title)))
         activation = bundle.activation_type(model_type)
         if activation is not None and not is_activation_type(activation):
             text = (
-                f"INVALID_ARGUMENT: Unsupported activation data type: {activation}. Supported activation data types are: [FLOAT32, "
-                "FLOAT16, INT16, INT8]"
+                f"INVALID_ARGUMENT: Unsupported activation data type: {activation}. Supported activation data types are: "
+                "[FLOAT32, FLOAT16, INT16, INT8]"
             )
             hint = "change prefer_activation_type of the section, or leave it out"
             raise Stopped(Stop("activation-type", text, section=section, hint=hint))
@@ -150,7 +150,9 @@ def _check_settings(progress: Progress) -> None:
 
 def _constraint_hint(constraint: str, title: str) -> str:
     parts = [part.strip().lower() for part in constraint.split(",") if part.strip()]
-    spaces = " The engine does not ignore spaces in the list." if any(part != part.strip() for part in constraint.split(",")) else ""
+    spaces = (
+        " The engine does not ignore spaces in the list." if any(part != part.strip() for part in constraint.split(",")) else ""
+    )
     if not parts:
         return "the constraint is empty, which no backend meets: leave it out of the section"
     return f"run {title.lower()} on {' or '.join(parts)}, or change the section's backend_constraint.{spaces}"
@@ -180,8 +182,8 @@ def _run_artisan(progress: Progress) -> None:
     whole = len(bundle.content)
     if begin + size > whole:
         text = (
-            f"Length ({size}) and offset ({begin}) are too large for file size ({whole}) and the file size is not a multiple of the "
-            f"OS alignment requirement ({PAGE}). The file might not have enough padding."
+            f"Length ({size}) and offset ({begin}) are too large for file size ({whole}) and the file size is not a multiple of "
+            f"the OS alignment requirement ({PAGE}). The file might not have enough padding."
         )
         hint = f"pad the file to a multiple of {PAGE} bytes"
         raise Stopped(Stop("artisan-padding", text, section=section, hint=hint))

@@ -1,7 +1,8 @@
 """The executor of the text decoder: its checks of signatures and names, its compiled model, caches and embedders.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/executor/llm_litert_compiled_model_executor_factory.cc``,
-``llm_litert_compiled_model_executor.cc``, ``litert/state.cc`` and ``runtime/components/embedding_lookup/embedding_lookup_text.cc``.
+``llm_litert_compiled_model_executor.cc``, ``litert/state.cc``, and ``embedding_lookup_text.cc`` in
+``runtime/components/embedding_lookup``.
 """
 
 from __future__ import annotations
@@ -259,18 +260,13 @@ def _state(
     return caches, target_of(sizes[3], min(most, _MOST_ON_GPU) if progress.backend == GPU else most)
 
 
-def _state_by_metadata(
-    model: Model, signature: Signature, buffers: Sequence[StateBuffer]
-) -> tuple[dict[str, Tensor], int]:
+def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[StateBuffer]) -> tuple[dict[str, Tensor], int]:
     caches, context = dict[str, Tensor](), 0
     for buffer in buffers:
         names = buffer.names
         differing = next((name for name in names if name != names[0]), None)
         if differing is not None:
-            text = (
-                "Current implementation requires all state names in StateBuffer to be the same: "
-                f"{names[0]} vs {differing}"
-            )
+            text = f"Current implementation requires all state names in StateBuffer to be the same: {names[0]} vs {differing}"
             raise _stopped("state-buffer", text, signature.key, "give all four names of a state buffer the same text")
         if buffer.sequence_axis is None:
             text = "Sequence axis must be defined for state buffers in the current implementation."

@@ -33,7 +33,7 @@ class Stop:
     """Whether the engine ends the process instead of returning an error."""
 
 
-class Stopped(Exception):  # noqa: N818 - not an error: the way in which a check ends the simulated engine
+class Stopped(Exception):
     """Raised by a check that the bundle does not pass."""
 
     def __init__(self, stop: Stop) -> None:

@@ -1,7 +1,7 @@
 """A session and its first tokens: stop tokens, the encoders of images and sound, the prompt, and decoding.
 
-Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``, ``runtime/executor/vision_litert_compiled_model_executor.cc``,
-``audio_litert_compiled_model_executor.cc`` and ``llm_litert_compiled_model_executor.cc``.
+Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``, and in ``runtime/executor``
+``vision_litert_compiled_model_executor.cc``, ``audio_litert_compiled_model_executor.cc`` and ``llm_litert_compiled_model_executor.cc``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .bundle import AUDIO_ADAPTER, AUDIO_ENCODER, PREFILL_DECODE, VISION_ADAPTER
 from .compiled import NOT_ALLOCATED, Compiled, StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run
 from .executor import Embedder, Executor
 from .progress import Progress
-from .report import DONE, SESSION, Stop, Stopped
 from .report import DECODE as DECODE_STAGE
+from .report import DONE, SESSION, Stop, Stopped
 from .report import PREFILL as PREFILL_STAGE
 from .signatures import DECODE, dimensions, input_tensor, starting_with
 from .tokenizer import Tokenizer
@@ -32,8 +32,8 @@ def open_session(progress: Progress) -> None:
     """Make a session. Raises Stopped."""
     if progress.metadata is not None and not progress.metadata.stop_tokens:
         text = (
-            "INVALID_ARGUMENT: Stop tokens are required. Either set the stop token ids or provide a valid stop token in the model "
-            "file/engine settings."
+            "INVALID_ARGUMENT: Stop tokens are required. Either set the stop token ids or provide a valid stop token in the "
+            "model file/engine settings."
         )
         hint = "add stop_tokens to the bundle's LlmMetadata"
         raise Stopped(Stop("stop-tokens", text, SESSION, "LlmMetadataProto", hint=hint))
@@ -177,8 +177,8 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
     for number, (wanted, given) in enumerate(zip(sizes, embedder.sizes, strict=False), 2):
         if wanted != given:
             text = (
-                "The output tensor from the Embedding model must be have the same dimensions as the requested tensor for dims > 1. "
-                f"Requested tensor dim for {number}: {wanted}. Output tensor dims: {given}"
+                "The output tensor from the Embedding model must be have the same dimensions as the requested tensor for dims "
+                f"> 1. Requested tensor dim for {number}: {wanted}. Output tensor dims: {given}"
             )
             hint = "export embedder and decoder with the same width"
             raise Stopped(Stop("embeddings", text, PREFILL_STAGE, section, signature.key, hint=hint))

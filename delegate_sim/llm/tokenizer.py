@@ -64,7 +64,7 @@ def decompresses(content: bytes) -> bool:
     """Return whether the bytes of a compressed tokenizer can be decompressed: a size of 8 bytes, and zlib data."""
     if len(content) < _SIZE_BYTES:
         return False
-    size = struct.unpack("<Q", content[:_SIZE_BYTES])[0]
+    size = int.from_bytes(content[:_SIZE_BYTES], "little")
     try:
         data = zlib.decompressobj().decompress(content[_SIZE_BYTES:], raised(_MOST_BYTES))
     except zlib.error:

@@ -90,7 +90,7 @@ OPTIONS = (
         "skip_decompositions",
         boolean,
         False,
-        "with hint_fully_delegated, leave out the decompositions of the composites that the GPU takes, as LiteRT-LM's binaries do",
+        "with hint_fully_delegated, leave out the decompositions of composites that the GPU takes, as LiteRT-LM's binaries do",
     ),
     Option(
         "cpu_fallback",
