@@ -1,7 +1,8 @@
 """A session and its first tokens: stop tokens, the encoders of images and sound, the prompt, and decoding.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``, and in ``runtime/executor``
-``vision_litert_compiled_model_executor.cc``, ``audio_litert_compiled_model_executor.cc`` and ``llm_litert_compiled_model_executor.cc``.
+``vision_litert_compiled_model_executor.cc``, ``audio_litert_compiled_model_executor.cc`` and
+``llm_litert_compiled_model_executor.cc``.
 """
 
 from __future__ import annotations
