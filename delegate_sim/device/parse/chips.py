@@ -24,7 +24,7 @@ _VENDORS = tuple(
 _NEEDLES = (
     *("sm", "qcs", "qcm", "sa8", "sxr", "mt6", "mt8", "s5e", "tensor_g", "liblitert", "qnn", "neuron", "apuware", "enn_", "soc_"),
 )
-"""Parts, in lower case, of which every line that names a chip has one."""
+"""Parts, in lower case. Every line that names a chip has at least one of them."""
 
 
 def chips_in(text: str) -> list[tuple[str, str]]:

@@ -142,7 +142,7 @@ _NEEDLES = (
     ),
     *("Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of"),
 )
-"""Parts of which every line of the compiler, except rows of a table, has one."""
+"""Parts of lines. Every line of the compiler, except rows of a table, has at least one of them."""
 
 
 class EdgeTpuCompilerReader:
