@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from delegate_sim.results.report.measures import FAILS_LATER
 from delegate_sim.conversion.settings import parse_settings
+from delegate_sim.results.report.measures import FAILS_LATER
 from delegate_sim.sweeping.rows import best_for, delegated_share, excluded_for, pareto
 from tests.support.conversion.sweep_conversions import cost, row
-
 
 CALIBRATED_AT_RANDOM = dataclasses.replace(row(1, []).conversion, settings=parse_settings("int8"))
 
