@@ -101,7 +101,7 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         "micro-external-buffers": Explanation(
             "weights outside the flatbuffer",
             "Some buffers are stored after the flatbuffer, at the offset in Buffer.offset. TensorFlow Lite Micro does not read "
-            "this field. It takes the weights for activations, and computes with whatever is in the arena, without a message.",
+            "this field. It takes the weights for activations, and computes with whatever is in the arena. It logs nothing.",
             "Convert with a converter that writes buffers inside, or rewrite the file.",
         ),
         "live-differs": Explanation(
