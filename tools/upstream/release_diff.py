@@ -2,8 +2,8 @@
 
 Followed are the functions that a rule names as its source, and the functions and files that docstrings name: Prepare functions,
 lowering, loading, log lines. Comments and white space do not count. Renamed files and moved functions are found. In the followed
-files, new operators, and new definitions beside followed ones, are listed too. Resolver versions, enums of the schema, and the texts
-of log lines are compared as data.
+files, new operators, and new definitions beside followed ones, are listed too. Resolver versions, enums of the schema, and the
+texts of log lines are compared as data.
 """
 
 from __future__ import annotations
@@ -70,13 +70,15 @@ class Report:
     gone: list[Followed] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     data: list[str] = field(default_factory=list)
+    appeared: list[Followed] = field(default_factory=list)
+    """Followed functions that are only at the newer commit."""
     not_found: list[Followed] = field(default_factory=list)
-    """Functions that are not in their files at the older commit; they are not compared."""
+    """Functions that are at neither commit under their names; they are not compared."""
 
     @property
     def entries(self) -> int:
         """The number of entries that have to be read."""
-        return len(self.changed) + len(self.moved) + len(self.gone) + len(self.new) + len(self.data)
+        return sum(map(len, (self.changed, self.moved, self.gone, self.appeared, self.new, self.data)))
 
 
 class Tree:
@@ -110,13 +112,13 @@ class Tree:
         candidates = [path for path in self._by_name[file.rpartition("/")[2]] if f"/{path}".endswith(f"/{file}")]
         return min(candidates, key=len, default=None)
 
-    @functools.lru_cache(maxsize=None)  # noqa: B019 - a tree lives as long as the program
+    @functools.cache  # noqa: B019 - a tree lives as long as the program
     def text(self, path: str) -> CppText | None:
         """Return a file's text; None if there is no such file."""
         text = self.git("show", f"{self.commit}:{path}")
         return None if text is None else CppText(text)
 
-    @functools.lru_cache(maxsize=None)  # noqa: B019 - a tree lives as long as the program
+    @functools.cache  # noqa: B019 - a tree lives as long as the program
     def definitions(self, path: str) -> Mapping[str, Sequence[Definition]]:
         """Return the definitions of a file by their names without classes."""
         text = self.text(path)
@@ -176,7 +178,8 @@ def compare(old: Tree, new: Tree, followed: Iterable[Followed]) -> Report:
         path = old.matching(one.file)
         before = [] if path is None else old.bodies(path, one.symbol)
         if path is None or not before:
-            report.not_found.append(one)
+            now = new.matching(one.file)
+            (report.appeared if now is not None and new.bodies(now, one.symbol) else report.not_found).append(one)
             continue
         target = renamed.get(path, path)
         files[path] = target
@@ -286,11 +289,12 @@ def lines(name: str, old: Tree, new: Tree, report: Report, *, shows_differences:
     yield f"{report.entries} entries to read; {report.unchanged} followed functions are unchanged."
     if report.not_found:
         named = ", ".join(f"{one.file}: {one.symbol}" for one in report.not_found[:5])
-        yield f"{len(report.not_found)} functions are not in {old.commit} under their names, and are not compared: {named}, ..."
+        yield f"{len(report.not_found)} functions are at neither commit under their names: {named}, ..."
     sections: list[tuple[str, list[tuple[Followed, str]]]] = [
         ("Changed", report.changed),
         ("Moved", report.moved),
         ("Gone", [(one, "") for one in report.gone]),
+        ("Appeared", [(one, "") for one in report.appeared]),
     ]
     for title, entries in sections:
         if entries:
