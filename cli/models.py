@@ -105,8 +105,8 @@ class Models:
     If a model fails, it is added to ``unreadable``, and the next model is processed.
     """
 
-    def __init__(self, given: Sequence[str]) -> None:
-        self.paths = model_paths(given)
+    def __init__(self, given: Sequence[str], *, are_bundles: bool = False) -> None:
+        self.paths = list(dict.fromkeys(given)) if are_bundles else model_paths(given)
         self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
         """Whether exactly one model was given, and by its own path rather than by a folder or pattern."""
         self.unreadable: list[Unreadable] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .api.functions import (
     analyze,
+    analyze_bundle,
     analyze_micro,
     check,
     compare,
@@ -35,6 +36,7 @@ __all__ = [
     "OptionError",
     "__version__",
     "analyze",
+    "analyze_bundle",
     "analyze_micro",
     "check",
     "compare",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
+    from ..llm.report import BackendReport
     from ..micro.report import MicroReport
     from ..model.model import Model
     from ..results.compare.comparison import Comparison
@@ -501,3 +502,29 @@ def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None
     return analyze_for_micro(
         model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
     )
+
+
+@public
+def analyze_bundle(
+    path: str | os.PathLike[str],
+    backend: str = "cpu",
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+) -> BackendReport:
+    """Report what LiteRT-LM's engine does with a bundle (``.litertlm``): whether it starts, and if not, which check stops it.
+
+    ``backend`` is the text decoder's: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
+    (the backends that the application asks for images and sound), ``cache_dir``, ``prompt``, and ``kw``, a dictionary of settings
+    of the engine such as ``max_num_tokens``. The result has ``outcome`` (``starts``, ``refused``, ``starts-then-fails`` or
+    ``crash``), ``stage``, ``error`` (the engine's own text), ``stop`` (section, signature and node) and ``replacements``.
+    Raises ModelError if the file cannot be read, and OptionError for unknown arguments.
+    """
+    from ..llm.engine import run_engine
+    from ..releases.catalogue import parse_release
+
+    if not isinstance(backend, str):
+        raise OptionError(f"backend must be a text such as 'gpu', not {backend!r}")
+    if options is not None and not isinstance(options, Mapping):
+        raise OptionError(f"options must be a mapping of names to values, not {options!r}")
+    return run_engine(paths_of(path, "path")[0], backend, dict(options or {}), parse_release(runtime))

@@ -71,7 +71,7 @@ class _ModelSide:
         try:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
         except ImportError:  # TensorFlow has the same runtime
-            from tensorflow.lite.python.interpreter import Interpreter, OpResolverType  # type: ignore[import-untyped]
+            from tensorflow.lite.python.interpreter import Interpreter, OpResolverType
 
         self.name = name
         self._folder = folder

@@ -69,7 +69,7 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
     if minimum <= version <= maximum:
         return None
     span = f"version {minimum} only" if minimum == maximum else f"versions {minimum} to {maximum}"
-    return f"{release} does not load {op} version {version}; it supports {span}"
+    return f"{release} does not load {op} version {version}: it supports {span}"
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
     case = judged(chain_model(["ROUND", "LOGISTIC 9"]), entry_of(before))
     assert "worse-outcome" in codes(case, ERROR)
     (said,) = statements(case, "operator-not-loaded")
-    assert said == ("litert-2.3 does not load LOGISTIC version 9; it supports versions 1 to 3 (changed: version 3 -> 9)")
+    assert said == ("litert-2.3 does not load LOGISTIC version 9: it supports versions 1 to 3 (changed: version 3 -> 9)")
 
 
 def test_borders_that_moved_are_told_where_no_node_fell_back():

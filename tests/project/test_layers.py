@@ -30,7 +30,7 @@ LAYERS = (
     ("prepare", "rules", "nnapi_runtime"),
     ("versions", "delegates"),
     ("runtime",),
-    ("hypothetical",),
+    ("hypothetical", "llm"),
     ("results", "inference"),
     ("micro",),
     ("fixing",),

@@ -1,4 +1,4 @@
-"""Draw networks with TensorFlow: ``python -m tools.networks.tensorflow_networks FOLDER [FIRST] COUNT`` (in a Python that has TensorFlow).
+"""Draw networks with TensorFlow: ``python -m tools.networks.tensorflow_networks FOLDER [FIRST] COUNT``.
 
 Each network is a chain of two to six blocks that are chosen at random among those of vision models, transformers, audio models
 and code that computes with shapes and indices. Equal seeds give equal networks. Files that exist are not made again.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
+import tensorflow as tf
 
 Tensor = Any
 Block = Callable[[random.Random, Tensor], Tensor]

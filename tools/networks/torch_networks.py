@@ -1,4 +1,4 @@
-"""Draw networks with PyTorch and litert-torch: ``python -m tools.networks.torch_networks FOLDER [FIRST] COUNT`` (in a Python with these).
+"""Draw networks with PyTorch and litert-torch: ``python -m tools.networks.torch_networks FOLDER [FIRST] COUNT``.
 
 They are chains of two to five modules as in ``tensorflow_networks``. Files that exist are not made again.
 """
@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import litert_torch  # type: ignore[import-untyped]
+import litert_torch
 import torch
 from torch import nn
 
 
-class _Function(nn.Module):
+class _Function(nn.Module):  # type: ignore[misc]
     """A module of a function."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -27,7 +27,7 @@ class _Function(nn.Module):
         return self.function(x)
 
 
-class _Residual(nn.Module):
+class _Residual(nn.Module):  # type: ignore[misc]
     def __init__(self, *modules: nn.Module) -> None:
         super().__init__()
         self.inner = nn.Sequential(*modules)
@@ -36,7 +36,7 @@ class _Residual(nn.Module):
         return x + self.inner(x)
 
 
-class _Attention(nn.Module):
+class _Attention(nn.Module):  # type: ignore[misc]
     """Attention whose queries, keys and values come from one product, as in vision transformers."""
 
     def __init__(self, size: int) -> None:
@@ -50,7 +50,7 @@ class _Attention(nn.Module):
         return self.out((weights @ value).transpose(1, 2).reshape(batch, length, size))
 
 
-class _Windows(nn.Module):
+class _Windows(nn.Module):  # type: ignore[misc]
     def forward(self, x: Any) -> Any:
         batch, depth, height, width = x.shape
         y = x.reshape(batch, depth, height // 2, 2, width // 2, 2).permute(0, 2, 4, 3, 5, 1)

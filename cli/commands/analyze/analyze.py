@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from delegate_sim.bundles.formats import is_litertlm
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES
 from delegate_sim.runtime.target import Target
@@ -40,6 +41,8 @@ Examples:
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
   delegate-sim analyze models --format csv -o table.csv
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
+  delegate-sim analyze llm.litertlm
+  delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
           A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the
           JSON output is an array; for four or more, the text output is a table. A model that cannot be read does not
@@ -83,7 +86,8 @@ def _spans(releases: Iterable[str]) -> str:
 def command(watch: bool, **given: Any) -> int:
     """Show what a delegate does to each MODEL.
 
-    Without --delegate, the output is a table with one row for each delegate. With --delegate, the output shows the runtime's
+    Without --delegate, the output is a table with one row for each delegate, and for a LiteRT-LM bundle what the engine does on
+    each of its backends. With --delegate, the output shows the runtime's
     log lines, how much is delegated, why the other nodes stay on the CPU, and the partitions.
     """
     if not watch:
@@ -109,6 +113,10 @@ def _analyze(
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
+    if not arguments.delegates and not is_chain and not live.is_given and all(map(is_litertlm, models)):
+        from .bundles import analyze_bundles
+
+        return analyze_bundles(models, arguments, outputs, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
     if is_chain and not arguments.delegates:
         raise click.UsageError("--chain needs delegates: give --delegate for each of them, in order")

@@ -87,6 +87,12 @@ OPTIONS = (
         "not prepared, tensors with dynamic sizes are accepted, and the model fails unless each subgraph becomes one kernel",
     ),
     Option(
+        "skip_decompositions",
+        boolean,
+        False,
+        "with hint_fully_delegated, leave out the decompositions of composites that the GPU takes, as LiteRT-LM's binaries do",
+    ),
+    Option(
         "cpu_fallback",
         boolean,
         True,
@@ -193,8 +199,9 @@ class MlDriftDelegate(Delegate):
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
         lines = refusal_lines(graph, _refusal_messages(verdicts), len(decision.nodes))
-        # With the hint, the binary also requires that decompositions are delegated completely.
-        skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
+        # With the hint, LiteRT's binaries also require that decompositions are delegated completely.
+        are_needed = options["hint_fully_delegated"] and not options["skip_decompositions"]
+        skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
         decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)

@@ -154,6 +154,7 @@ _OTHER_ERRORS = (
         "not match, so use a pair that was built from the same version",
     ),
     ("prepare for TPU", "the Edge TPU's driver does not take the compiled part"),
+    ("execute request", "the Edge TPU did not finish an inference: it was disconnected, reset or too slow"),
     ("TPU context", "no Edge TPU was opened, so the compiled part cannot run"),
     ("to reshape runtime", "the CPU library could not compute the shapes of its part for the sizes of the inputs"),
     (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not take the graph that was made for it"),

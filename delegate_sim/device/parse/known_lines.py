@@ -79,6 +79,9 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
     return Pattern(kind, needle, re.compile(form), is_old, name)
 
 
+ARMNN_PARSER = "Arm NN's parser"
+"""The name for the part of Arm NN that reads a model without TensorFlow Lite."""
+
 _N = r"\d{1,9}"
 PATTERNS = (
     _pattern(
@@ -142,7 +145,7 @@ PATTERNS = (
         OPERATOR_REFUSED,
         "perator not supported",
         rf"Operator not supported\. subgraph: ?{_N} operator: ?{_N} opcode_index: ?{_N} opcode: ?(?P<code>{_N})[^\n]{{0,200}}",
-        name="Arm NN's parser",
+        name=ARMNN_PARSER,
     ),
     _pattern(
         OPERATOR_REFUSED,
@@ -277,13 +280,12 @@ PATTERNS = (
         name=EDGE_TPU_KERNEL,
     ),
     _pattern(OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
+    _pattern(OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL),
     _pattern(OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
-    _pattern(
-        MISSING_SERVICE,
-        "",
-        r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists|[Cc]an't get (?P<service>\w{1,80}) service|"
-        r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?|(?P<manifest>in either framework or device VINTF manifest)",
-    ),
+    _pattern(MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
+    _pattern(MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
+    _pattern(MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
+    _pattern(MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
     _pattern(
         TEFLON_ROW,
         "supported",

@@ -168,6 +168,6 @@ def test_other_delegates_are_named_if_they_take_the_nodes(rank, taken):
     layers.node("RELU", (layers.node("GELU", (layers.node("RELU", (layers.input("FLOAT32", *[1] * rank),)),)),))
     layers.finish()
     cause = next(finding.cause for finding in diagnosed(builder).findings if finding.cause.name == "operator:GELU")
-    names = cause.change.partition("; taken by ")[2].split(", ")
+    names = cause.change.partition("; supported by ")[2].split(", ")
     assert "xnnpack" in names
     assert ("gpu" in names) == taken
