@@ -23,7 +23,7 @@ from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import best_lines, overview_lines
 from ..text.many import details_hint, unanswered_lines
-from ..text.micro_diagnosis import micro_diagnosis_entry, micro_diagnosis_lines
+from ..text.micro.diagnosis import micro_diagnosis_entry, micro_diagnosis_lines
 
 _EPILOG = """\b
 Examples:

@@ -20,7 +20,7 @@ from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
-from ..text.micro_fix import micro_fix_entry, micro_fix_lines
+from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
 _EPILOG = """\b
 Examples:

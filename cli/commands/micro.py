@@ -16,7 +16,7 @@ from delegate_sim.micro.target import KERNELS, MicroTarget, parse_kernels
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
-from ..text.micro import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
+from ..text.micro.report import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
 
 _EPILOG = """\b
 Examples:

@@ -63,7 +63,7 @@ class MicroCause:
 
 @dataclass(frozen=True, slots=True)
 class MicroDiagnosis:
-    """A report with the causes of what is refused, by the multiply-adds and then the number of their nodes."""
+    """A report with the causes of refusals, by the multiply-adds and then the number of their nodes."""
 
     model: Model
     report: MicroReport

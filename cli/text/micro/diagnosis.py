@@ -8,10 +8,10 @@ from typing import Any
 from delegate_sim.diagnosis.micro import MicroCause, MicroDiagnosis
 from delegate_sim.version import __version__
 
-from ..console.layout import counted, item_list, message, name, node_list, share
-from ..console.terminal import Line
-from .elements.paragraphs import indented, paragraph
-from .micro import micro_verdict
+from ...console.layout import counted, item_list, message, name, node_list, share
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from .report import micro_verdict
 
 SCHEMA = "delegate-sim/micro-diagnosis/1"
 _HEADING = "bold"

@@ -11,10 +11,10 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.report import MicroReport
 from delegate_sim.version import __version__
 
-from ..console.terminal import Line
-from .elements.paragraphs import indented, paragraph
-from .fix import answer_text, proof_lines, step_lines
-from .micro import micro_verdict
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..fix import answer_text, proof_lines, step_lines
+from .report import micro_verdict
 
 SCHEMA = "delegate-sim/micro-fix/1"
 _HEADING = "bold"

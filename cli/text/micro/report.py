@@ -13,12 +13,12 @@ from delegate_sim.micro.resolver import ResolverSource, resolver_lines
 from delegate_sim.model.model import Model
 from delegate_sim.version import __version__
 
-from ..console.layout import counted, item_list, message, name, node_list, share
-from ..console.terminal import Line
-from .elements.numbers import with_ranges, without_numbers
-from .elements.paragraphs import paragraph
-from .elements.tables import table
-from .many import Columns
+from ...console.layout import counted, item_list, message, name, node_list, share
+from ...console.terminal import Line
+from ..elements.numbers import with_ranges, without_numbers
+from ..elements.paragraphs import paragraph
+from ..elements.tables import table
+from ..many import Columns
 
 SCHEMA = "delegate-sim/micro/1"
 _HEADING = "bold"
