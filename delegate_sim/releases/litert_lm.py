@@ -1,7 +1,7 @@
 """The releases of LiteRT-LM, and the releases of LiteRT that they contain.
 
-LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in its ``WORKSPACE``), not from a release. Each release of
-LiteRT-LM therefore gets the last release of LiteRT that was branched off before that commit.
+LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in its ``WORKSPACE``), not from a release. Each release
+of LiteRT-LM therefore gets the last release of LiteRT that was branched off before that commit.
 """
 
 from __future__ import annotations

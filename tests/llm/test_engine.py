@@ -22,17 +22,6 @@ EMBEDDED = decoder(names={"tokens": "embeddings"})
 VISION = "tf_lite_vision_encoder"
 
 
-@pytest.fixture
-def saved(tmp_path):
-    """Return a function that writes a file and returns its path."""
-
-    def save(name, content):
-        (tmp_path / name).write_bytes(content)
-        return str(tmp_path / name)
-
-    return save
-
-
 def with_header(content, at, value, size=8):
     """Return a bundle with a number in its first bytes changed."""
     return content[:at] + value.to_bytes(size, "little") + content[at + size :]
@@ -264,7 +253,7 @@ def test_a_file_that_is_not_there():
 
 @pytest.mark.parametrize(("backend", "options"), [(1, None), ("cpu", 1)])
 def test_wrong_arguments(saved, backend, options):
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match="must be a"):
         delegate_sim.analyze_bundle(saved("llm.litertlm", bundle(MODEL)), backend, options)
 
 
