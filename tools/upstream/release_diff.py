@@ -78,7 +78,7 @@ class Report:
     @property
     def entries(self) -> int:
         """The number of entries that have to be read."""
-        return sum(map(len, (self.changed, self.moved, self.gone, self.appeared, self.new, self.data)))
+        return len(self.changed) + len(self.moved) + len(self.gone) + len(self.appeared) + len(self.new) + len(self.data)
 
 
 class Tree:
@@ -243,9 +243,9 @@ def _data(old: Tree, new: Tree, files: Mapping[str, str]) -> Iterator[str]:
     for path, target in sorted(files.items()):
         before, after = old.text(path), new.text(target)
         if before is not None and after is not None:
-            was, now = set(_logged(before.text)), set(_logged(after.text))
-            yield from (f"{target}: log line gone: {line}" for line in sorted(was - now))
-            yield from (f"{target}: log line new: {line}" for line in sorted(now - was))
+            older, newer = set(_logged(before.text)), set(_logged(after.text))
+            yield from (f"{target}: log line gone: {line}" for line in sorted(older - newer))
+            yield from (f"{target}: log line new: {line}" for line in sorted(newer - older))
 
 
 def _tables(path: str, before: str, after: str) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str]]]:
