@@ -19,6 +19,7 @@ OF_THEIR_OWN = {
     "delegate_sim/live/accelerator_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/execution_plans.py": "the same folder, seen from the other process",
     "delegate_sim/live/plugin_engine.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/live/vela/engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/runtime_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/page/document.py": "what the package brings along",
     "delegate_sim/page/viewer.py": "the browser, which opens an address",
