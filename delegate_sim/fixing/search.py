@@ -172,7 +172,8 @@ class _Detours:
                 descent = self._descent(self._targets, applied)
                 if not number:
                     alone.append((place, descent.standing))
-                descent.run()
+                if not number or is_no_worse(descent.standing, self._standing):
+                    descent.run()
                 if is_no_worse(descent.standing, self._standing):
                     best = min(best, descent, key=lambda each: summed(each.standing))
                     break
