@@ -11,6 +11,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 TREES ?=
+FROM ?=
+TO ?=
 TIME ?= 60
 SEED ?= 1
 RUNS ?=
@@ -19,7 +21,7 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -39,7 +41,7 @@ lock:  ## write both lock files again, with the newest versions that pyproject.t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra mcp --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra mcp --extra vela --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
 	.venv-lock/bin/uv pip compile pyproject.toml --group build --quiet --universal --python-version 3.10 --generate-hashes \
 	  --constraint $(LOCK) --custom-compile-command 'make lock' --output-file $(DEMO_LOCK)
 
@@ -116,6 +118,9 @@ schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed 
 
 sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees; ARGS=--write writes the lines again)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
+
+upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="OWNER/NAME=PATH ...", FROM=, TO=)
+	$(BIN)/python -m tools.upstream.release_diff $(addprefix --tree ,$(TREES)) $(addprefix --from ,$(FROM)) --to $(or $(TO),HEAD) $(ARGS)
 
 gpu-comparison: setup  ## remake docs/appendix/gpu-comparison.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
@@ -16,6 +17,7 @@ from delegate_sim.runtime.target import Target
 
 from ..console.output_file import output_option, refuse_existing
 from ..console.terminal import plain, width, write, write_file
+from ..exits import DONE
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
@@ -24,7 +26,8 @@ from .inspect import lowered_models
 
 MODEL_EXPLORER = "model-explorer"
 _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
-_FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON)
+_MODELS, _BUNDLE = "models", "bundle"
+_FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON, _MODELS, _BUNDLE)
 
 _EFFORT_OF_A_DRAWING = 10
 """Number of simulations that take as long as writing the graph in a format of networkx."""
@@ -39,10 +42,14 @@ Examples:
   delegate-sim export dot model.tflite --delegate gpu -o model.dot
   delegate-sim export graphml model.tflite
   delegate-sim export lowered model.tflite --delegate nnapi
+  delegate-sim export models llm.litertlm -o llm
+  delegate-sim export bundle llm -o changed.litertlm
 
 model-explorer is node data for Google's Model Explorer. With several delegates, there is one file for each, with the delegate's
 name before the suffix. Open it with: model-explorer model.tflite --node_data_paths=overlay.json
 lowered and lowered-json are the models that the delegate builds from its partitions, call by call.
+models writes each section of a LiteRT-LM bundle to a file in a folder, and bundle puts the folder together again. Sections that
+were not changed keep their bytes.
 The other formats need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 
@@ -59,7 +66,9 @@ def command(
     targets: Sequence[Target],
     output: str | None,
 ) -> int:
-    """Write what delegates do to MODEL in the format of another program."""
+    """Write what delegates do to MODEL in the format of another program, or a bundle's sections as files."""
+    if form in (_MODELS, _BUNDLE):
+        return _export_bundle(form, path, output)
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
@@ -79,6 +88,23 @@ def command(
         else:
             write_file(_file(output, target, is_single=len(targets) == 1), text)
     return models.exit_code
+
+
+def _export_bundle(form: str, path: str, output: str | None) -> int:
+    """Take a bundle apart, or put it together again."""
+    from delegate_sim.llm.packing import repack, unpack
+
+    if output is None:
+        raise click.UsageError(f"{form} needs {'a folder' if form == _MODELS else 'a file'} to write to: give --output")
+    refuse_existing(click.get_current_context(), output)
+    try:
+        if form == _MODELS:
+            unpack(path, output)
+        else:
+            repack(path, output)
+    except OSError as error:
+        raise click.ClickException(printable(f"{error.filename or output}: {error.strerror or error}")) from error
+    return DONE
 
 
 def _text(form: str, model: Model, target: Target) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.graph.effort import Effort
+from delegate_sim.releases.litert_lm import litert_lm_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
 from ..answers import Answer, ModelTable, write_answers
@@ -25,7 +26,10 @@ Examples:
 
           If the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the
           output says so.
-          """
+
+\b
+Releases of LiteRT-LM, which --runtime also takes, and the release of LiteRT that each contains:
+  """ + "\n  ".join(litert_lm_lines())
 
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)

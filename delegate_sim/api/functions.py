@@ -527,4 +527,4 @@ def analyze_bundle(
         raise OptionError(f"backend must be a text such as 'gpu', not {backend!r}")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
-    return run_engine(paths_of(path, "path")[0], backend, dict(options or {}), parse_release(runtime))
+    return run_engine(paths_of(path, "path")[0], backend, dict(options or {}), parse_release(agreed([runtime])))

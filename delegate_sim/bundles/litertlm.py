@@ -109,6 +109,24 @@ def read_header(content: Content) -> Header:
         raise BundleError("is a damaged LiteRT-LM file: its header cannot be read") from error
 
 
+def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
+    """Return the bytes up to the end of a header with other positions of the sections, which are listed by number.
+
+    Everything else in the header stays as it is. Raises BundleError.
+    """
+    header = bytearray(beginning[HEADER_START:])
+    try:
+        for table, section in zip(_section_tables(bytes(header)), sections, strict=True):
+            for slot, value in ((1, section.begin), (2, section.end)):
+                at = table.Offset(4 + 2 * slot)
+                if not at:
+                    raise ValueError("absent")
+                struct.pack_into("<Q", header, table.Pos + at, value)
+    except _READING_ERRORS as error:
+        raise BundleError("is damaged: the positions of its sections cannot be written") from error
+    return beginning[:HEADER_START] + bytes(header)
+
+
 def read_litertlm(content: Content) -> Sequence[Member]:
     """Return the sections that contain models. Raises BundleError.
 
@@ -129,13 +147,9 @@ def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
 
 def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Section, ...]]:
     import flatbuffers
-    from flatbuffers.number_types import UOffsetTFlags
 
     flags = flatbuffers.number_types
-    root = flatbuffers.table.Table(header, flatbuffers.encode.Get(UOffsetTFlags.packer_type, header, 0))
-    tables = _vector(_child(root, 1), 0)
-    if len(tables) > raised(_MOST_SECTIONS):
-        raise BundleError(f"claims {len(tables):,} sections{how_to_raise()}")
+    root, tables = _root(header), _section_tables(header)
     sections = [
         Section(
             number,
@@ -148,6 +162,20 @@ def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Sec
     ]
     system = root.Offset(4)
     return _items(_child(root, 0)) if system else (), tuple(sections)
+
+
+def _root(header: bytes) -> Any:
+    import flatbuffers
+    from flatbuffers.number_types import UOffsetTFlags
+
+    return flatbuffers.table.Table(header, flatbuffers.encode.Get(UOffsetTFlags.packer_type, header, 0))
+
+
+def _section_tables(header: bytes) -> list[Any]:
+    tables = _vector(_child(_root(header), 1), 0)
+    if len(tables) > raised(_MOST_SECTIONS):
+        raise BundleError(f"claims {len(tables):,} sections{how_to_raise()}")
+    return tables
 
 
 def _members(content: Content, header: Header) -> Iterator[Member]:

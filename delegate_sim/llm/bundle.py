@@ -22,6 +22,8 @@ from ..bundles.litertlm import (
     read_header,
 )
 from ..errors import ModelError
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import printable
 from ..model.model import Model
 from ..model.reader import load
 from .report import Stop, Stopped
@@ -29,6 +31,8 @@ from .report import Stop, Stopped
 SP_TOKENIZER, LLM_METADATA, HF_TOKENIZER, EXECUTOR_METADATA = 4, 5, 6, 9
 _WEIGHTS = 7
 _MAGIC = b"LITERTLM"
+_MOST_BYTES = 64 << 20
+"""The greatest number of bytes of a section that is read as a whole: metadata, or a tokenizer."""
 _LONGEST_HEADER = 16 * 1024
 PAGE = 4096
 """The bytes to which the positions of memory maps are aligned."""
@@ -80,10 +84,15 @@ class Bundle:
         return self.section_bytes(self.models[model_type]) if self.is_present(model_type) else None
 
     def bytes_of(self, data_type: int) -> bytes | None:
-        """Return the bytes of a section other than a model; None if the engine does not find it."""
+        """Return the bytes of a section other than a model; None if the engine does not find it.
+
+        Raises ModelError if the section is too large.
+        """
         section = self.others.get(data_type)
         if section is None or section.end > len(self.content):
             return None
+        if section.size > raised(_MOST_BYTES):
+            raise ModelError(printable(f"{self.path}: {section.kind} takes up {section.size:,} bytes{how_to_raise()}"))
         return bytes(self.section_bytes(section))
 
     def section_bytes(self, section: Section) -> memoryview:

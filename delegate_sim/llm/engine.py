@@ -80,15 +80,16 @@ def _run(progress: Progress) -> None:
     bundle = progress.bundle
     _read_metadata(progress)
     tokenizer: Tokenizer | None = None
+    is_counted = bool(progress.options.get("prompt"))
     if progress.metadata is not None and not progress.metadata.has_model_type:
-        tokenizer = read_tokenizer(bundle)
+        tokenizer = read_tokenizer(bundle, is_counted=is_counted)
     _check_settings(progress)
     if progress.backend == GPU_ARTISAN:
         _run_artisan(progress)
         return
     executor = make_executor(progress)
     if tokenizer is None:
-        tokenizer = read_tokenizer(bundle)
+        tokenizer = read_tokenizer(bundle, is_counted=is_counted)
     if progress.backend == NPU:
         progress.notes.append("without a vendor's compiler plugin, the NPU's nodes run on the CPU")
     open_session(progress)

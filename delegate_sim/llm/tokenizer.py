@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..foundation.limits import raised
@@ -20,6 +20,8 @@ _MOST_BYTES = 256 << 20
 _SPACE = "▁"
 _PIECES, _PIECE_TEXT, _PIECE_SCORE, _TRAINER, _TRAINER_TYPE, _BYTE_PAIRS = 1, 1, 2, 2, 3, 2
 _LONGEST_PROMPT = 1 << 16
+_PIECE_BYTES = 1 << 20
+_SMALL = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,14 @@ class Tokenizer:
         return sum(1 if symbol in self.scores else len(symbol.encode()) for symbol in symbols)
 
 
-def read_tokenizer(bundle: Bundle) -> Tokenizer:
-    """Read the tokenizer. Raises Stopped."""
+def read_tokenizer(bundle: Bundle, *, is_counted: bool = False) -> Tokenizer:
+    """Read the tokenizer. Raises Stopped.
+
+    ``is_counted`` says whether the tokens of a prompt will be counted. If not, the pieces of a large tokenizer are only counted.
+    """
     content = bundle.bytes_of(SP_TOKENIZER)
     if content:
-        return _sentence_pieces(content)
+        return _sentence_pieces(content, is_counted=is_counted)
     content = bundle.bytes_of(HF_TOKENIZER)
     if content is not None and decompresses(content):
         return Tokenizer("Hugging Face")
@@ -64,27 +69,38 @@ def decompresses(content: bytes) -> bool:
     """Return whether the bytes of a compressed tokenizer can be decompressed: a size of 8 bytes, and zlib data."""
     if len(content) < _SIZE_BYTES:
         return False
-    size = int.from_bytes(content[:_SIZE_BYTES], "little")
+    decompressor, left, count = zlib.decompressobj(), content[_SIZE_BYTES:], 0
     try:
-        data = zlib.decompressobj().decompress(content[_SIZE_BYTES:], raised(_MOST_BYTES))
+        while left:
+            count += len(decompressor.decompress(left, _PIECE_BYTES))
+            left = decompressor.unconsumed_tail
+            if count > raised(_MOST_BYTES):
+                return False
     except zlib.error:
         return False
-    return len(data) == size
+    return decompressor.eof and count == int.from_bytes(content[:_SIZE_BYTES], "little")
 
 
-def _sentence_pieces(content: bytes) -> Tokenizer:
+def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
     try:
         message = Message(content)
+        if not is_counted and len(content) > _SMALL:
+            return Tokenizer("SentencePiece", len(message.all(_PIECES)))
         pieces = message.messages(_PIECES)
         trainer = message.message(_TRAINER)
     except ProtobufError as error:
         text = "model_proto->ParseFromString(serialized)"
         hint = f"the tokenizer is damaged ({error}): write the bundle again"
         raise Stopped(Stop("tokenizer", text, ENGINE, "SP_Tokenizer", hint=hint)) from error
+    return Tokenizer(
+        "SentencePiece", len(pieces), _scores(pieces) if trainer and trainer.integer(_TRAINER_TYPE) == _BYTE_PAIRS else {}
+    )
+
+
+def _scores(pieces: Sequence[Message]) -> dict[str, float]:
     scores = dict[str, float]()
-    if trainer is not None and trainer.integer(_TRAINER_TYPE) == _BYTE_PAIRS:
-        for piece in pieces:
-            score = piece.all(_PIECE_SCORE)
-            bits = score[-1] if score and isinstance(score[-1], int) else 0
-            scores[piece.text(_PIECE_TEXT)] = struct.unpack("<f", struct.pack("<I", bits))[0]
-    return Tokenizer("SentencePiece", len(pieces), scores)
+    for piece in pieces:
+        score = piece.all(_PIECE_SCORE)
+        bits = score[-1] if score and isinstance(score[-1], int) else 0
+        scores[piece.text(_PIECE_TEXT)] = struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+    return scores

@@ -38,7 +38,7 @@ from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH
 SCHEMA = "delegate-sim/page/1"
 
 _LONGEST_NAME = 200
-_LONGEST_TEXT = 1000
+_LONGEST_TEXT = 2000
 _MOST_BUFFERS = 2000
 """Largest number of buffers in the picture of an arena."""
 _MOST, _HARDLY_ANY = 0.9, 0.1

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..errors import OptionError
+from .litert_lm import LITERT_LM_RELEASES, contained_release
 
 
 class Release(NamedTuple):
@@ -88,13 +89,16 @@ def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
     A release between two known releases is accepted, and uses the rules of the known release before it. A release after the
-    newest known one uses the newest rules (see ``release_note``). For any other name, raise OptionError with a list of the known
-    releases.
+    newest known one uses the newest rules (see ``release_note``). A release of LiteRT-LM (``litert-lm-0.14``) stands for
+    the release of LiteRT that it contains. For any other name, raise OptionError with a list of the known releases.
     """
+    contained = contained_release(str(text))
+    if contained is not None:
+        return parse_release(contained.litert)
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        raise OptionError(f"there is no runtime {text!r}; the runtimes are {', '.join(RELEASES)}")
+        raise OptionError(f"there is no runtime {text!r}; the runtimes are {', '.join([*RELEASES, *LITERT_LM_RELEASES])}")
     return release
 
 

@@ -34,7 +34,7 @@ class Question:
     needs_earlier: bool = False
 
 
-def _without_results(column: str) -> str:
+def without_results(column: str) -> str:
     """Return an SQL expression for advice without what differs from model to model: results, input sizes, partitions."""
     patterns = [*[(pattern, "") for pattern in RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
     for pattern, replacement in patterns:
@@ -47,7 +47,7 @@ VIEWS: Mapping[str, Question] = {
         "what keeps the most multiply-adds on the CPU, over all models",
         f"""
         SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
-               sum(multiply_adds)::BIGINT AS multiply_adds, title, mode({_without_results("change")}) AS change
+               sum(multiply_adds)::BIGINT AS multiply_adds, title, mode({without_results("change")}) AS change
         FROM causes LEFT JOIN titles USING (code) GROUP BY target, code, operator, title
         ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
         """,
@@ -60,7 +60,7 @@ VIEWS: Mapping[str, Question] = {
             SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
                    CASE WHEN problem IN ('operator', 'operator-version', 'attribute', 'operands', 'shape', 'constant')
                              AND NOT starts_with(change, operator || ' ')
-                        THEN operator || ': ' ELSE '' END || {_without_results("change")} AS change
+                        THEN operator || ': ' ELSE '' END || {without_results("change")} AS change
             FROM causes WHERE change IS NOT NULL GROUP BY ALL
         ), counted AS (SELECT *, count(*) OVER (PARTITION BY target, model) AS of_model FROM changes)
         SELECT target, change, count(*) AS models, count_if(of_model = 1) AS alone, sum(nodes)::BIGINT AS nodes,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.foundation.printable import printable, shortened
+from delegate_sim.foundation.printable import percentages, printable, shortened
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,19 @@ def test_the_result_is_one_printable_line(text):
 @pytest.mark.parametrize(("text", "expected"), [("", ""), ("seven..", "seven.."), ("eight...", "eigh...")])
 def test_long_text_is_shortened(text, expected):
     assert shortened(text, 7) == expected
+
+
+@pytest.mark.parametrize(
+    ("fractions", "expected"),
+    [
+        ((1.0, 0.5), ["100 %", "50 %"]),
+        ((0.97834, 0.84173), ["97.8 %", "84.1 %"]),
+        ((0.399959,), ["39.9 %"]),
+        ((0.84173, 0.84169, 0.84169), ["84.17 %", "84.16 %", "84.16 %"]),
+        ((1.0, 0.9999999), ["100 %", "99.9 %"]),
+        ((0.9999998, 0.9999999), ["99.99998 %", "99.99999 %"]),
+        ((0.29, 0.0), ["29 %", "0 %"]),
+    ],
+)
+def test_different_fractions_look_different_and_only_all_is_100_percent(fractions, expected):
+    assert percentages(*fractions) == expected

@@ -59,6 +59,15 @@ def test_results_have_the_scale_that_their_kernel_demands(op, scale, zero_point)
     assert found.quantization.dimension == 0
 
 
+@pytest.mark.parametrize(
+    ("op", "kind"), [("LOG", "INT8"), ("SQRT", "INT8"), ("DIV", "INT8"), ("ELU", "FLOAT32"), ("POW", "FLOAT32")]
+)
+def test_operators_are_quantized_as_by_the_newest_converter(op, kind):
+    found = Quantized(lambda layers, x: layers.node(op, (x, x) if op in ("DIV", "POW") else (x,)))
+    assert found.result(op).type == kind
+    assert found.ops == (["QUANTIZE", op, "DEQUANTIZE"] if kind == "INT8" else [op])
+
+
 def test_what_only_moves_elements_keeps_the_scale():
     found = Quantized(lambda layers, x: layers.node("RELU", (layers.node("LOGISTIC", (x,)),)))
     assert (found.result("RELU").scale, found.result("RELU").zero_point) == (1 / 256, -128)

@@ -37,7 +37,7 @@ NAVIGATION = {
     "Tasks": "fallback fix sweep ci device-logs scan gallery/index",
     "Targets": "targets nnapi npu mldrift vx embedded",
     "Reference": "commands formats codes suggestions passes python api rules/*",
-    "Contributing": "CONTRIBUTING writing how-it-works architecture learned mutation SECURITY CHANGELOG",
+    "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",
 }
 """The groups of pages, each with its pages in their order."""

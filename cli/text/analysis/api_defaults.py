@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.delegates.options import as_typed
-from delegate_sim.graph.effort import Effort
+from delegate_sim.graph.effort import Effort, Question
 from delegate_sim.results.report.measures import TAKEN, measure, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, simulate
@@ -16,6 +16,9 @@ from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from .view import View
 
+_SIMULATIONS = 8
+"""Number of simulations that take as long as simulating a delegate with both sets of defaults, and writing the text."""
+
 
 def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -> Iterator[Line]:
     """Yield one sentence if the defaults of the delegate's API lead to a result that differs from ``run``.
@@ -25,10 +28,9 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     target = view.api_targets.get(run.delegate.name)
     if target is None:
         return
-    effort = Effort(report.model)
-    effort.spend(2 * len(report.runs))  # each delegate with both sets of defaults
-    if effort.is_over:
-        yield from paragraph(f"With the API's defaults, not simulated: {effort.reason}", view.width, "", "  ")
+    left_out = Effort(report.model).refusal(Question("a second simulation", _SIMULATIONS * len(report.runs)))
+    if left_out:
+        yield from paragraph(f"With the API's defaults, not simulated: {left_out}", view.width, "", "  ")
         return
     measures = measure(simulate(report.model, target, cache=view.cache))
     if measures == measure(run):

@@ -68,7 +68,16 @@ class VelaEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(with_numbered_names(model))
-            command = [sys.executable, "-u", "-m", "ethosu.vela", source.name, "--enable-debug-db", "--output-dir=out", *arguments]
+            command = [
+                sys.executable,
+                "-u",
+                "-m",
+                "ethosu.vela",
+                source.name,
+                "--enable-debug-db",
+                "--output-dir=out",
+                *arguments,
+            ]
             finished = run_limited(command, os.environ, folder)
             written = {path.name: path for path in sorted(Path(folder, "out").glob("model_*"))}
             reasons = printed_reasons(model, finished.output)

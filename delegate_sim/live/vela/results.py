@@ -18,7 +18,8 @@ KERNEL = "ethos-u"
 _ON_CPU = "Passthrough"
 _TABLE = re.compile(r'<table name="(\w+)">\n<!\[CDATA\[\n(.*?)\]\]>', re.DOTALL)
 _REFUSED = re.compile(
-    r"^Warning \(supported operators\) operator: ([^,\n]*), ofm: '([^\n]*)'\nReason: (.*?)(?=\n\n|\nWarning |\nTraceback |\Z)", re.M | re.S
+    r"^Warning \(supported operators\) operator: ([^,\n]*), ofm: '([^\n]*)'\nReason: (.*?)(?=\n\n|\nWarning |\nTraceback |\Z)",
+    re.M | re.S,
 )
 _KIBIBYTE = 1024
 _MEMORIES = ("sram", "dram", "on_chip_flash", "off_chip_flash")

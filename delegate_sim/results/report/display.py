@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 240
 _LONGEST_SENTENCE = 500
-_LONGEST_CELL = 200
+_LONGEST_CELL = 2000
 _LONGEST_WORD = 24
 _WIDEST = 700
 """The largest width in a notebook, in pixels."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from delegate_sim.scan.questions import without_results
 from delegate_sim_cli.commands.query import command
 from tests.support.scans import NNAPI, scan_models
 
@@ -48,6 +49,32 @@ def test_a_scan_alone_shows_the_top_causes_with_their_titles(scanned):
     assert run(scanned("whole.jsonl", {"c.tflite": ["ADD"]}, [NNAPI])).stdout == (
         "nnapi --runtime=litert-2.3 runs 100 % of nodes of 1 model\nNothing stays on the CPU.\n"
     )
+
+
+def test_advice_is_whole_and_one_for_models_with_different_results(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["GELU", "ADD"], "b.tflite": ["ADD", "GELU", "ADD", "GELU"]}, [NNAPI])
+    for view in ("top-causes", "best-changes"):
+        text = " ".join(run(path, "--view", view).stdout.split())
+        assert text.count("GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x)))") == 1
+        assert "3 nodes in 2 models" in text
+        assert "..." not in text
+
+
+def test_results_of_single_models_are_left_out_of_changes():
+    import duckdb
+
+    advice = (
+        "convert in float: leave converter.optimizations empty (271 of 277 nodes in 7 kernels, 100 % of multiply-adds); or keep "
+        "dynamic range quantization (0 of 3 nodes); does not help: full integer quantization (0 of 279 nodes)",
+        "convert with a fixed batch, such as x:0 [1, 4], y [1, 2]: in TensorFlow from a concrete function",
+        "--max-delegated-partitions=9 or more: raise the option",
+    )
+    rows = [duckdb.execute(f"SELECT {without_results('?')}", [text]).fetchone()[0] for text in advice]
+    assert rows == [
+        "convert in float: leave converter.optimizations empty; or keep dynamic range quantization",
+        "convert with a fixed batch: in TensorFlow from a concrete function",
+        "--max-delegated-partitions: raise the option",
+    ]
 
 
 @pytest.mark.parametrize(

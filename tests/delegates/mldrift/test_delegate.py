@@ -53,6 +53,7 @@ def test_defaults(sketch):
         "precision": "default",
         "max_delegated_partitions": 1,
         "hint_fully_delegated": False,
+        "skip_decompositions": False,
         "cpu_fallback": True,
         "build_kernels": False,
     }

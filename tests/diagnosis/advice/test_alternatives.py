@@ -134,8 +134,10 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
     cause = diagnosed(builder, "nnapi").findings[0].cause
     assert {alternative.name: alternative.helps for alternative in cause.alternatives} == {
         "-100 in the attention mask": True,
+        "float": True,
         "-1e4 in the attention mask": False,
     }
+    assert cause.change.startswith("use -100 instead of -3.4e38 in the attention mask, and convert again (2 of 2 nodes")
     assert "inf" not in cause.needed
 
 

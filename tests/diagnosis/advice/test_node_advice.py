@@ -39,7 +39,7 @@ def test_a_version_that_is_too_low_is_not_advised_to_be_lowered():
     example = next(example for example in EXAMPLES if example.code == "raise-version")
     found = advice(example.before(), example.delegate)
     changes = {change for changes in found.by_reason.values() for change in changes}
-    assert any("newer version" in change for change in changes)
+    assert any("newer operator version" in change for change in changes)
     assert not any("older version" in change for change in changes)
 
 

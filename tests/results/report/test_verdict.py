@@ -8,6 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.verdict import verdict, verdict_summary
+from fixtures.builder import ModelBuilder
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 
@@ -26,6 +27,18 @@ MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 def test_verdicts(model, delegate, sentence):
     report = delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark")
     assert verdict(report.runs[0]).startswith(sentence)
+
+
+def test_a_verdict_has_the_reason_without_a_long_name_and_whole():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, mask = graph.input("x", "INT8", [1, 4], scale=0.5), graph.tensor("m", "INT8", [1, 4], data=[-128] * 4, scale=1e38)
+    product = graph.tensor("layer/" * 30 + "mul", "INT8", [1, 4], scale=3.4901964198476944e29)
+    graph.node("MUL", [x, mask], [product], 2)
+    graph.outputs(product)
+    sentence = verdict(delegate_sim.analyze(delegate_sim.load(builder.bytes()), "nnapi", defaults="benchmark").runs[0])
+    assert "(...er/layer/layer/layer/layer/mul): found 3.49e+29, needed more than 5e+37" in sentence
+    assert not sentence.endswith("...")
 
 
 @pytest.mark.parametrize(

@@ -163,4 +163,4 @@ def check_entries(entries):
     assert len({entry["fingerprint"] for entry in entries}) == len(entries)
     for entry in entries:
         assert set(entry) == {"description", "check_name", "fingerprint", "severity", "location"}
-        assert len(entry["description"]) < 2500
+        assert len(entry["description"]) < 4500

@@ -49,6 +49,14 @@ def test_a_chain_goes_into_each_delegate(run, model):
     assert PLACES in text
 
 
+def test_kernels_of_earlier_delegates_are_neither_refused_nor_advised(run, model):
+    text = run("analyze", model, "--delegate", "nnapi", "--delegate", "gpu", "--chain", "--feature-level", "31").stdout
+    own = text.partition("--- gpu ---")[2]
+    assert "4 total (2 kernels of earlier delegates), 1 supported" in own
+    assert "On the CPU: 1 node, by reason" in own
+    assert "TfLiteNnapiDelegate:" not in own
+
+
 def test_a_chain_needs_delegates(run, model):
     result = run("analyze", model, "--chain")
     assert result.exit_code == 2
