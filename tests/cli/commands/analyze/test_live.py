@@ -8,8 +8,10 @@ import os
 import pytest
 
 import delegate_sim
+from delegate_sim.live import packages
 from tests.support.cli.own_schemas import validate
 from tests.support.delegates.npu_models import chain
+from tests.support.live import vela_process
 from tests.support.live.plugin_tool import FAILS, LINES, compared, stand_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the tool runs on Linux only")
@@ -152,3 +154,19 @@ def test_a_release_that_is_not_installed_is_not_run(tool, project, run):
     assert "cannot be run as in litert-2.1.5" in case.findings[0].message
     result = run("analyze", "m.tflite", "--delegate", "npu-intel", "--live", "--runtime", "litert-2.2.0")
     assert (result.exit_code, "litert-2.3.0 is installed here" in result.stderr) == (2, True)
+
+
+def test_the_answer_of_vela(monkeypatch, run, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(packages, "package_version", lambda name: "5.2.0")
+    vela_process.stand_in(monkeypatch, 0, vela_process.REFUSED, vela_process.compiled())
+    path = tmp_path / "m.tflite"
+    chain(["RELU", "NEG", "RESHAPE"]).write(path)
+    text = " ".join(run("analyze", path, "--delegate", "ethos-u55-128", "--live").stdout.split())
+    assert "ethos-u55-128, live (vela-5.2.0): 1 of 3 nodes on the NPU, in 0 operators; 1 on the CPU, 1 gone" in text
+    assert "SRAM 88,704 bytes, off-chip flash 1,024 bytes, 8 NPU cycles" in text
+    assert "CPU: NEG: 1 node [1]: Operation has tensor" in text
+    result = run("analyze", path, "--delegate", "ethos-u55-128", "--live", "--format", "json")
+    report = json.loads(result.stdout)
+    validate("report", report)
+    assert [node["place"] for node in report["live"][0]["nodes"]] == ["npu", "cpu", "gone"]
