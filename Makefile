@@ -19,7 +19,7 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -39,7 +39,7 @@ lock:  ## write both lock files again, with the newest versions that pyproject.t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra mcp --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
 	.venv-lock/bin/uv pip compile pyproject.toml --group build --quiet --universal --python-version 3.10 --generate-hashes \
 	  --constraint $(LOCK) --custom-compile-command 'make lock' --output-file $(DEMO_LOCK)
 
@@ -80,6 +80,9 @@ site: setup  ## make the documentation as a site with search, in site/
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
 	$(BIN)/python -m tools.packaging.wheel
+
+release: setup  ## build the source distribution and the wheel into dist/, check them, and print what is left to do
+	$(BIN)/python -m tools.packaging.release
 
 installs: setup  ## install the package beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert, and check that their versions stay the same
 	$(BIN)/python -m tools.packaging.installs

@@ -36,6 +36,7 @@ _COMMANDS = {
     "rules": ("rules", "Show what a delegate accepts, operator by operator."),
     "explain": ("explain", "Explain a code from a report."),
     "doctor": ("doctor", "Show which real delegates can run on this host."),
+    "mcp": ("mcp", "Serve these commands to coding assistants (MCP)."),
     "inspect": ("inspect", "Show the graph of a model as a delegate sees it."),
 }
 """The module and the summary of each command, so that the help can be shown without importing the modules."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
+from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
+from delegate_sim.micro.target import MicroTarget
 from delegate_sim.runtime.target import Target, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
@@ -18,6 +20,7 @@ from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
+from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
 _EPILOG = """\b
 Examples:
@@ -25,6 +28,7 @@ Examples:
   delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
   delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
+  delegate-sim fix model.tflite --micro -o fixed.tflite
 
 A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
 multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
@@ -69,6 +73,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
 @for_targets_options
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
@@ -86,6 +91,7 @@ def command(
     samples: int,
     no_proof: bool,
     force: bool,
+    micro: bool,
     form: str,
     verbose: bool,
 ) -> int:
@@ -96,6 +102,8 @@ def command(
         raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
     path = one_path(path)
     model = read_model(path)
+    if micro and (shapes or splits or per_target):
+        raise click.UsageError("--micro takes none of --shape, --split-tail and --per-target")
     jobs = [(tuple(targets), written)]
     if per_target:
         labeled = with_labels(targets)
@@ -108,20 +116,29 @@ def command(
     def report(step: str) -> None:
         show_progress(f"trying passes on {path}: {step}")
 
+    def wrote(plan: FixPlan, file: str | None, check_file: Callable[[str], None] = lambda _: None) -> Fixed | None:
+        if file is None or not plan.is_changed:
+            return None
+        show_progress(f"running {path} and the rewritten model")
+        try:
+            return fix(plan, file, replaces=force, proves=not no_proof, data=data, samples=samples, check_file=check_file)
+        except OSError as error:
+            raise click.ClickException(f"{file}: {error.strerror or error}") from error
+
+    if micro:
+        outcome = search_micro(model, MicroTarget(), _KINDS[allow], report=report)
+        rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
+        write_result(
+            form, None, lambda: micro_fix_entry(outcome, rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
+        )
+        return DONE if outcome.plan.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
     for chosen, file in jobs:
         show_progress(f"trying passes on {path}")
         plan = try_shapes(search(model, chosen, _KINDS[allow], given, report=report), report=report)
         if splits:
             plan = split_tail(plan)
-        result: Fixed | None = None
-        if file is not None and plan.is_changed:
-            show_progress(f"running {path} and the rewritten model")
-            try:
-                result = fix(plan, file, replaces=force, proves=not no_proof, data=data, samples=samples)
-            except OSError as error:
-                raise click.ClickException(f"{file}: {error.strerror or error}") from error
-        results.append((plan, result))
+        results.append((plan, wrote(plan, file)))
     write_result(
         form,
         None,

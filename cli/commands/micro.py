@@ -16,7 +16,7 @@ from delegate_sim.micro.target import KERNELS, MicroTarget, parse_kernels
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
-from ..text.micro import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
+from ..text.micro.report import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
 
 _EPILOG = """\b
 Examples:
@@ -24,7 +24,7 @@ Examples:
   delegate-sim micro model.tflite --resolver main.cc
   delegate-sim micro model.tflite --kernels cmsis-nn --format json
 
-The exit code is 1 if the runtime cannot run a model.
+The exit code is 1 if the runtime cannot run a model, or runs it without weights that are outside the flatbuffer.
 """
 _MOST_BYTES = 1 << 24
 
@@ -62,7 +62,7 @@ def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str,
         nonlocal is_running
         model = read_model(path)
         result = MicroAnswer(model, analyze(model, target), source, resolver or "")
-        is_running = is_running and result.report.runs
+        is_running = is_running and result.report.computes
         return Answer(
             lambda: [micro_entry(result)],
             lambda: micro_lines(result, width(), verbose),

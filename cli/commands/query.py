@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -20,12 +20,10 @@ from ..exits import DONE
 from ..formats.comma_separated import cell
 from ..text.elements.paragraphs import paragraph
 from ..text.elements.tables import table
-from ..text.many import shortened
 
-_DEFAULT_VIEW = "top-causes"
+_DEFAULT_VIEW, _CHANGES_VIEW = "top-causes", "best-changes"
 _CAUSES_SHOWN = 10
 _SHOWN = 25
-_LONGEST_CELL = 48
 _EPILOG = (
     """\b
 Views:
@@ -69,27 +67,48 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
     """Yield the text of a result. Above the top causes, there is a sentence on each target, or on the best of many targets."""
-    if name != _DEFAULT_VIEW:
+    if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return
     for verdict in TargetTotals.verdicts(totals_of(scan).targets):
         yield from paragraph(message(verdict), width(), "", "  ", style="bold")
-    yield from _cause_lines(result)
+    rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    yield from _change_lines(rows) if name == _CHANGES_VIEW else _cause_lines(rows)
 
 
-def _cause_lines(result: Result) -> Iterator[Line]:
-    """Yield the causes that keep most multiply-adds on the CPU, as a numbered list with their titles."""
-    causes = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    """Yield the causes that keep most multiply-adds on the CPU, as a numbered list with their titles and advice."""
+    numbers: dict[str, int] = {}
     for number, cause in enumerate(causes[:_CAUSES_SHOWN], 1):
         start = f"{number}. {cause['title']} ({cause['code']})" if cause["title"] else f"{number}. {cause['code']}"
         operator = f": {cause['operator']}" if cause["operator"] else ""
         yield from paragraph(message(f"{start}{operator}, on {cause['target']}"), width(), "", "   ")
-        numbers = f"{counted(cause['nodes'], 'node')} in {counted(cause['models'], 'model')}"
-        yield from paragraph(f"{numbers}, {counted(cause['multiply_adds'] or 0, 'multiply-add')}", width(), "   ", "   ")
+        yield from paragraph(_numbers(cause), width(), "   ", "   ")
+        if change := cause["change"]:
+            first = numbers.setdefault(change, number)
+            text = message(change) if first == number else f"change as for {first}"
+            yield from paragraph(text, width(), "   ", "     ", style="cyan")
     if len(causes) > _CAUSES_SHOWN:
         yield Line(f"... and {counted(len(causes) - _CAUSES_SHOWN, 'more cause')}: --format csv lists all")
     if not causes:
         yield Line("Nothing stays on the CPU.")
+
+
+def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    """Yield the changes that help most models, as a numbered list."""
+    for number, change in enumerate(changes[:_CAUSES_SHOWN], 1):
+        yield from paragraph(message(f"{number}. {change['change']}"), width(), "", "   ")
+        alone = f"; {change['alone']:,} of the models need no other change" if change["alone"] else ""
+        yield from paragraph(message(f"on {change['target']}: {_numbers(change)}{alone}"), width(), "   ", "   ")
+    if len(changes) > _CAUSES_SHOWN:
+        yield Line(f"... and {counted(len(changes) - _CAUSES_SHOWN, 'more change')}: --format csv has all")
+    if not changes:
+        yield Line("No change is known.")
+
+
+def _numbers(row: Mapping[str, Any]) -> str:
+    nodes = f"{counted(row['nodes'], 'node')} in {counted(row['models'], 'model')}"
+    return f"{nodes}, {counted(row['multiply_adds'] or 0, 'multiply-add')}"
 
 
 def _lines(result: Result) -> list[Line]:
@@ -110,7 +129,7 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,}"
-    return shortened(str(value), _LONGEST_CELL)
+    return message(str(value))
 
 
 def _entries(result: Result) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _LONGEST_NAME = 60
-_LONGEST_MESSAGE = 1000
+_LONGEST_MESSAGE = 2000
 
 
 def option_value(value: object) -> str:

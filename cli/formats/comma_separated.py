@@ -59,17 +59,22 @@ def _numbers(measures: Measures | None) -> list[object]:
 
 
 def _findings(findings: Sequence[Finding]) -> list[object]:
-    """Return the cells that describe the first group of findings, and a cell that summarizes the other groups."""
+    """Return the cells that describe the first group of findings, and a cell with the other groups and their hints."""
     groups = alike(findings)
     if not groups:
         return [0, *[""] * 9]
     first = groups[0][0]
     place = first.location
-    others = " | ".join([f"{members[0].code}: {finding_text(members)}" for members in groups[1:]])
+    others = " | ".join([f"{members[0].code}: {finding_text(members)}{_hint(members)}" for members in groups[1:]])
     return [
         *(len(findings), first.code, first.level, place.subgraph, place.node),
         *map(cell, (place.op, place.name, finding_text(groups[0]), finding_hint(groups[0]), others)),
     ]
+
+
+def _hint(members: Sequence[Finding]) -> str:
+    hint = finding_hint(members)
+    return f"; what to do: {hint}" if hint else ""
 
 
 def cell(text: str) -> str:

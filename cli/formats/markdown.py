@@ -30,6 +30,7 @@ _MORE_ROOM = 100
 """Number of characters reserved for a line that counts the omitted items."""
 _CHANGES_OPEN = 5
 _LONGEST_TEXT = 400
+_LONGEST_HINT = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,9 @@ def _section(case: Case, command: str) -> str:
     return "\n\n".join(parts)
 
 
-def _text(plain: str) -> str:
+def _text(plain: str, longest: int = _LONGEST_TEXT) -> str:
     """Return the text of a list item. The text is never empty, since a lone dash would turn the line above into a heading."""
-    return text(cut(printable(plain), _LONGEST_TEXT)) or "(empty)"
+    return text(cut(printable(plain), longest)) or "(empty)"
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
@@ -134,7 +135,7 @@ def _findings(findings: Sequence[Finding]) -> list[str]:
         pieces.append(_Piece(f"- **{level}** `{found_code}`", 0))
         pieces += [_Piece(f"  - {_text(findings_text.finding_text(members))}", len(members)) for members in group]
         if hint:
-            pieces.append(_Piece(f"  - What to do: {_text(hint)}", 0))
+            pieces.append(_Piece(f"  - What to do: {_text(hint, _LONGEST_HINT)}", 0))
     return ["\n".join(_listed(pieces, _FINDINGS_ROOM, "more finding", "- "))] if pieces else []
 
 

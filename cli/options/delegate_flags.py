@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_names
+from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
@@ -156,7 +156,8 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
         if value is None:
             continue
         if option.name in given:
-            raise click.UsageError(f"--{option.flag} and --option {option.name}=... set the same option")
+            typed = option_as_typed([option], option.name)
+            raise click.UsageError(f"{typed} and --option {option.name}=... set the same option")
         given[option.name] = value
     return given
 
@@ -191,13 +192,15 @@ def flag_names(ctx: click.Context) -> list[str]:
 
 
 def _parameter(option: Option) -> click.Option:
-    return click.Option([f"--{flag}" for flag in (option.flag, *option.other_flags)], help=_help(option))
+    flags = [flag.replace("_", "-") for flag in (option.flag, *option.other_flags) if flag]
+    return click.Option([f"--{flag}" for flag in flags], help=_help(option))
 
 
 def _spelling(option: Option) -> str:
     """Return the command-line form of an option: its flag, or ``--option`` with its name if it has no flag."""
     value = "BOOL" if option.parse is boolean else "VALUE"
-    return f"--{option.flag.replace('_', '-')} {value}" if option.flag else f"--option {option.name}={value}"
+    spelling = option_as_typed([option], option.name)
+    return f"{spelling} {value}" if option.flag else f"{spelling}={value}"
 
 
 def _help(option: Option) -> str:

@@ -8,35 +8,62 @@ from pathlib import PurePath
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.results.report.measures import TAKEN, outcome_text
+from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements.paragraphs import indented, paragraph
 from .elements.tables import table
-from .many import shortened
+from .many import model_names
 
 _HEADING = "bold"
-_HEADER = ("model", "delegate", "nodes", "multiply-adds", "kernels", "bytes", "if fixed", "first cause")
-_NUMBERS = (2, 3, 4, 5)
+_TITLES = ("nodes", "multiply-adds", "kernels", "bytes", "if fixed", "first cause")
+_NUMBERS = range(4)
 _NARROWEST_MODEL = 24
 _BEST = 3
 _HINT = "cyan"
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
-    """Return a table with a row for each model and delegate: delegated nodes, the first cause, and the result of fixing it.
+    """Return the verdict on the best target, or on all models, and a table with a row for each model and delegate.
 
-    The row of a model that cannot be read says "unreadable". Columns that do not fit form further tables.
+    A row has the delegated nodes, the first cause, and the result of fixing it. The row of a model that cannot be read says
+    "unreadable".
     """
-    room = max(_NARROWEST_MODEL, width // 3)
-    rows = [_HEADER, *[_row(diagnosis, room) for diagnosis in diagnoses]]
-    rows += [(shortened(PurePath(path).name, room), "", "unreadable", *[""] * 5) for path in unreadable]
-    if unreadable or len({diagnosis.model.path for diagnosis in diagnoses}) > 1:
-        yield Line("Now, and with the first cause fixed", _HEADING)
-        yield from table(rows, _NUMBERS, width, keys=2)
+    paths = [diagnosis.model.path or "(bytes)" for diagnosis in diagnoses]
+    cells = [((path, own.target.delegate.name), _cells(own)) for path, own in zip(paths, diagnoses, strict=True)]
+    cells += [((path, ""), ("unreadable", *[""] * 5)) for path in unreadable]
+    keys: list[tuple[str, ...]]
+    delegates = {diagnosis.target.delegate.name for diagnosis in diagnoses}
+    if len({path for (path, _), _ in cells}) == 1:
+        verdicts = [best_verdict([diagnosis.run for diagnosis in diagnoses])]
+        keys = [("delegate",), *[(delegate,) for (_, delegate), _ in cells]]
+        title = f"{model_name(diagnoses[0])}, now and with the first cause fixed"
     else:
-        yield from paragraph(f"{model_name(diagnoses[0])}, now and with the first cause fixed", width, style=_HEADING)
-        yield from table([row[1:] for row in rows], [number - 1 for number in _NUMBERS], width)
+        verdicts = TargetTotals.verdicts(_totals(diagnoses))
+        # The verdict names a single delegate.
+        shown = 1 if len(delegates) < 2 else 2
+        names = model_names([path for (path, _), _ in cells], max(_NARROWEST_MODEL, width // (shown + 1)))
+        keys = [("model", "delegate")[:shown]]
+        keys += [(text, delegate)[:shown] for text, ((_, delegate), _) in zip(names, cells, strict=True)]
+        title = f"{counted(len(set(names)), 'model')}, now and with the first cause fixed"
+    for verdict in verdicts:
+        yield from paragraph(verdict, width, "", "  ", style=_HEADING)
+    yield from paragraph(title, width)
+    rows = [(*key, *row) for key, row in zip(keys, [_TITLES, *[row for _, row in cells]], strict=True)]
+    yield from table(rows, [number + len(keys[0]) for number in _NUMBERS], width, keys=len(keys[0]))
+
+
+def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
+    """Return the totals of all models by delegate."""
+    totals: dict[str, TargetTotals] = {}
+    for diagnosis in diagnoses:
+        now, measures = diagnosis.now, diagnosis.now.measures
+        totals.setdefault(diagnosis.target.delegate.name, TargetTotals()).add(
+            measures.outcome, measures.nodes, measures.delegated_nodes, now.total_multiply_adds, now.multiply_adds
+        )
+    return totals
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
@@ -84,20 +111,18 @@ def model_name(diagnosis: Diagnosis) -> str:
     return "(bytes)" if path is None else name(PurePath(path).name)
 
 
-def _row(diagnosis: Diagnosis, room: int) -> tuple[str, ...]:
+def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
     measures = diagnosis.now.measures
     fails = measures.outcome not in (TAKEN, "none")
     first = diagnosis.findings[0] if diagnosis.findings else None
     without = None if first is None else first.alone
     return (
-        shortened(model_name(diagnosis), room),
-        diagnosis.target.delegate.name,
         outcome_text(measures.outcome) if fails else f"{measures.delegated_nodes:,} of {measures.nodes:,}",
         "-" if fails else multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
         f"{measures.border_bytes:,}",
         "" if without is None else f"{multiply_adds_share(without)}, {counted(without.measures.delegate_kernels, 'kernel')}",
-        "" if first is None else name(first.cause.title),
+        "" if first is None else message(first.cause.title),
     )
 
 

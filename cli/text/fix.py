@@ -46,7 +46,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     """Yield the text of a fix: the result, the passes, and how much the outputs of the two models differ."""
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
-    yield from paragraph(_answer(plan, fixed), width, style=_HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from indented(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
@@ -64,7 +64,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for index, shape in plan.shapes.items():
             yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
-            yield from _step_lines(number, step, width)
+            yield from step_lines(number, step, width)
     if splits:
         yield Line("")
         yield from _split_lines(plan, fixed, width)
@@ -74,6 +74,11 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for trial in plan.rejected:
             verdict = "a target would get worse" if trial.is_worse else "gains nothing"
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
+    yield from proof_lines(plan, fixed, width, verbose)
+
+
+def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield what was not tried, and how much the outputs of the two models differ."""
     for reason in plan.not_simulated:
         yield Line("")
         yield from paragraph(f"Not simulated: {reason}", width)
@@ -103,10 +108,11 @@ def _op(node: Node) -> str:
     return node.custom_code or node.op
 
 
-def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
+def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
+    """Return what was written and what was shown of it; ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
-        return f"No pass improves the model ({tried}); {_hint(plan)}"
+        return f"No pass improves the model ({tried}); {hint}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
@@ -186,7 +192,8 @@ def _count(number: int) -> str:
     return f"{number / 1e6:,.1f} million" if number >= 100_000 else f"{number:,}"
 
 
-def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
+def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
+    """Yield the name of a pass, its effect, and the result on each target."""
     yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
     for standing in step.standings:

@@ -60,9 +60,8 @@ def released_columns() -> Columns:
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
     """Yield a table. Each row consists of the path of a model and the other cells."""
     paths = [path for path, _ in rows]
-    common = common_folder(paths)
-    room = max(_NARROWEST, width // 3)
-    cells = [("model", *columns.headings), *[(shortened(path.removeprefix(common), room), *row) for path, row in rows]]
+    names = model_names(paths, max(_NARROWEST, width // 3))
+    cells = [("model", *columns.headings), *[(text, *row) for text, (_, row) in zip(names, rows, strict=True)]]
     yield Line(counted(len(set(paths)), "model"), _HEADING)
     numbers = [number + 1 for number in columns.numbers]
     yield from table(cells, numbers, width)
@@ -140,10 +139,23 @@ def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
     return [f"{model.size:,}", f"{len(graphs):,}", f"{nodes:,}", f"{tensors:,}", stopped]
 
 
-def common_folder(paths: Sequence[str]) -> str:
+def model_names(paths: Sequence[str], room: int) -> list[str]:
+    """Return paths without their common folder, safe to print, for the rows of a table.
+
+    Paths are shortened to ``room`` characters, or to more if different paths would look the same.
+    """
+    common = _common_folder(paths)
+    names = [printable(path.removeprefix(common)) for path in paths]
+    longest = max(map(len, names), default=0)
+    while room < longest and len({shortened(text, room) for text in names}) < len(set(names)):
+        room += 4
+    return [shortened(text, room) for text in names]
+
+
+def _common_folder(paths: Sequence[str]) -> str:
     """Return the common folder of all paths, with a trailing slash, or an empty string if there is none."""
     folders = {path[: path.rfind("/") + 1] for path in paths}
-    shortest = min(folders, key=len)
+    shortest = min(folders, key=len, default="")
     while not all(folder.startswith(shortest) for folder in folders):
         shortest = shortest[: shortest[:-1].rfind("/") + 1]
     return shortest

@@ -309,6 +309,7 @@ def sweep(
     settings: str | Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     data: str | os.PathLike[str] | None = None,
+    max_difference: float = 0.1,
     best_for: str | None = None,
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -322,16 +323,20 @@ def sweep(
 ) -> Swept:
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
-    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. All supported converters that
-    are installed for this Python, or for the interpreters in ``pythons``, are used. ``delegates`` is a name, or pairs of a name
-    and options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the
-    settings that a diagnosis suggests; ``all`` tries all settings that the converters support. ``shapes`` sets fixed shapes of
-    inputs. ``data`` is the calibration data for quantizers: a .npz file, a folder of images or a function; by default random
-    numbers. The best model for the target ``best_for`` is written to ``output``; ``force`` allows the function to replace an
-    existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are
-    cached in the folder ``cache``, by default in the user's own cache folder. After KeyboardInterrupt the result has the finished
-    rows, and ``is_interrupted`` is true. A failed conversion is a row with the reason. Raises the same errors as ``analyze``,
-    ModelError if the source does not exist or has an unknown form, and FixError if the best model cannot be written.
+    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are those
+    installed for this Python, or for the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
+    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the settings
+    that a diagnosis suggests; ``all`` tries all settings that the converters support.
+    ``shapes`` sets fixed shapes of inputs. ``data`` is what quantizers calibrate with and what differences are measured on: a
+    .npz file, a folder of images or a function; by default random numbers. A conversion that differs from the float model by more
+    than ``max_difference``, or was calibrated with random numbers, is never the best one.
+    The best model for the target ``best_for`` is written to ``output``; ``force`` allows the function to replace an existing
+    file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the
+    folder ``cache``, by default in the user's own cache folder.
+    After KeyboardInterrupt the result has the finished rows, and ``is_interrupted`` is true. A failed conversion is a row with
+    the reason.
+    Raises the same errors as ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the
+    best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -365,6 +370,7 @@ def sweep(
         find_calibration(None if data is None else paths_of(data, "data")[0]),
         Limits(limits.seconds if time_limit is None else time_limit, limits.memory if memory_limit is None else memory_limit),
         parse_shapes([f"{name}={','.join(map(str, sizes))}" for name, sizes in (shapes or {}).items()]),
+        max_difference,
     )
     ways = routes(source_model, find_converters(paths_of(pythons, "pythons") or None))
     with ConversionCache(default_folder() if cache is None else os.fsdecode(cache)) as kept:

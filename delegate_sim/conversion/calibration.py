@@ -47,6 +47,8 @@ class Calibration:
     """SHA-256 of the user's data; empty for random data."""
     count: int = 8
     """Largest number of samples to use."""
+    inputs: tuple[str, ...] = ()
+    """The names of the source model's inputs in their order, by which arrays are found; empty if they are not known."""
 
     @property
     def is_drawn(self) -> bool:

@@ -77,7 +77,7 @@ class Delegate:
     live: LiveTraits | None = None
     """The way to run the real delegate on this host; None if the host cannot run it."""
     is_live_only: bool = False
-    """Whether closed-source code decides which nodes are supported. Such a delegate can be run, but not simulated."""
+    """Whether the delegate can be run, but not simulated, for example because closed-source code decides about nodes."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 

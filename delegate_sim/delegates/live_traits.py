@@ -60,4 +60,19 @@ class AcceleratorTraits:
         yield options["precision"]
 
 
-LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits
+@dataclass(frozen=True, slots=True)
+class VelaTraits:
+    """Arm's compiler Vela, which compiles a file for an Ethos-U NPU."""
+
+    accelerator: str
+    """The configuration of the NPU (``vela --accelerator-config``)."""
+
+    def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
+        """Yield Vela's arguments for the configuration and for the options that are set."""
+        yield f"--accelerator-config={self.accelerator}"
+        for name, value in options.items():
+            if value:
+                yield f"--{name.replace('_', '-')}={value}"
+
+
+LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits | VelaTraits

@@ -115,11 +115,14 @@ def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
 
 
 def option_as_typed(declared: Sequence[Option], name: str) -> str:
-    """Return an option as typed on the command line, without a value. The name of an undeclared option is returned unchanged."""
+    """Return an option as typed on the command line, without a value and with dashes.
+
+    The name of an undeclared option is returned unchanged.
+    """
     option = next((option for option in declared if option.name == name), None)
     if option is None:
         return name
-    return f"--{option.flag}" if option.flag else f"--option {name}"
+    return f"--{option.flag.replace('_', '-')}" if option.flag else f"--option {name}"
 
 
 RELEASE = "release"

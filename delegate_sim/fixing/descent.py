@@ -158,7 +158,7 @@ class Descent:
         return True
 
     def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
-        count = _changed(self.now, rewritten)
+        count = changed_nodes(self.now, rewritten)
         self.steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, count, standings, pass_.holds_for))
         self.applied.append(AppliedPass(pass_, rewritten))
         self.now, self.standing = rewritten, standings
@@ -204,7 +204,7 @@ class Descent:
         return chain
 
 
-def _changed(before: Rewritten, after: Rewritten) -> int:
+def changed_nodes(before: Rewritten, after: Rewritten) -> int:
     """Return the number of nodes that a pass replaced, changed or removed."""
     count = 0
     for old, new, old_origins, new_origins in zip(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import FixError, ModelError
@@ -56,14 +56,22 @@ class Fixed:
 
 
 def fix(
-    plan: FixPlan, path: str, *, replaces: bool = False, proves: bool = True, data: Sequence[str] = (), samples: int = SAMPLES
+    plan: FixPlan,
+    path: str,
+    *,
+    replaces: bool = False,
+    proves: bool = True,
+    data: Sequence[str] = (),
+    samples: int = SAMPLES,
+    check_file: Callable[[str], None] = lambda _: None,
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
     Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. If the outputs differ
     more than the passes promise, or the file is not analyzed as the plan predicts, write nothing and raise FixError with the
     reason. Also raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and OptionError
-    for inputs that do not fit the model. If ``proves`` is false, the models are not run.
+    for inputs that do not fit the model. If ``proves`` is false, the models are not run. ``check_file`` is called with the path
+    of the file before it is kept, and may raise FixError.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
@@ -76,6 +84,7 @@ def fix(
 
     def check(first: str, then: Continuation | None = None) -> None:
         _check_prediction(plan, first)
+        check_file(first)
         if proves:
             differences[0] = prove(plan, first, data, samples, then)
 

@@ -226,11 +226,18 @@ if sys.platform == "win32":
                 msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
 
 else:
-    import fcntl
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder of the file, not a separate lock file, which would be left behind. The lock ends with the process."""
+        """Lock the folder of the file, not a separate lock file, which would be left behind. The lock ends with the process.
+
+        Where Python has no ``fcntl``, as in a browser, no other process can write the file, and nothing is locked.
+        """
+        try:
+            import fcntl
+        except ImportError:
+            yield
+            return
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)

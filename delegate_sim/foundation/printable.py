@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 class _Escapes(dict[int, str]):
     """Mapping from character codes to text, computed on first use. Characters that are not printable map to escapes."""
@@ -42,3 +44,23 @@ def counted(number: int, noun: str) -> str:
 def share(part: int, whole: int) -> str:
     """Return a percentage, rounded down so that 100 % always means all."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
+
+
+def percentages(*fractions: float) -> list[str]:
+    """Return fractions as percentages like those of ``share``, with more digits if different ones would look the same.
+
+    >>> percentages(0.97834, 0.84173), percentages(0.84173, 0.84169)
+    (['97.8 %', '84.1 %'], ['84.17 %', '84.16 %'])
+    """
+    texts: list[str] = []
+    for digits in range(1, 8):
+        texts = [f"{_percent(fraction, digits)} %" for fraction in fractions]
+        if len(set(texts)) == len(set(fractions)):
+            break
+    return texts
+
+
+def _percent(fraction: float, digits: int) -> str:
+    # A fraction such as 0.29 is stored as slightly less.
+    number = math.floor(fraction * 100 * 10**digits + 1e-6) / 10**digits
+    return f"{number:.{digits}f}".rstrip("0").removesuffix(".")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
+from ..foundation.printable import percentages
 from ..results.report.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import DELEGATED, OutcomeWords
@@ -86,7 +87,7 @@ def regressions(
 
 
 def compute_regressions(
-    base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
+    base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance()
 ) -> Iterator[Regression]:
     """Yield the share of delegated multiply-adds if it fell below the baseline, even if no further node is on the CPU.
 
@@ -94,24 +95,21 @@ def compute_regressions(
     """
     if base is not None and base.multiply_adds:
         shares = base.delegated_share, now.delegated_share
-        yield from _smaller_share("smaller-multiply-add-share", _compute_title(words), *shares, tolerance.multiply_add_share)
+        yield from _smaller_share("smaller-multiply-add-share", _COMPUTE_TITLE, *shares, tolerance.multiply_add_share)
 
 
-def compute_improvements(base: ComputeTotals | None, now: ComputeTotals, words: OutcomeWords = DELEGATED) -> list[str]:
+def compute_improvements(base: ComputeTotals | None, now: ComputeTotals) -> list[str]:
     """Return the share of delegated multiply-adds if it is larger than in the baseline, with its old and new value."""
     if base is None or not now.multiply_adds or now.delegated_share <= base.delegated_share:
         return []
-    return [f"{_compute_title(words)} {base.delegated_share:.2%} -> {now.delegated_share:.2%}"]
-
-
-def _compute_title(words: OutcomeWords) -> str:
-    return "delegated share of multiply-adds"
+    return [f"{_COMPUTE_TITLE} {' -> '.join(percentages(base.delegated_share, now.delegated_share))}"]
 
 
 def _smaller_share(code: str, title: str, base: float, now: float, tolerance: float | None) -> Iterator[Regression]:
     if now < base:
         least = max(base - (tolerance or 0.0), 0.0)
-        yield Regression(code, title, f"{base:.2%}", f"{now:.2%}", f"{least:.2%}", now >= least - _ROUNDING)
+        was, share, limit = percentages(base, now, least)
+        yield Regression(code, title, was, share, limit, now >= least - _ROUNDING)
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
@@ -126,7 +124,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
         if count < was:
             texts.append(f"{title} {was:,} -> {count:,}")
     if now.delegated_share > base.delegated_share:
-        texts.append(f"delegated share {base.delegated_share:.2%} -> {now.delegated_share:.2%}")
+        texts.append(f"delegated share {' -> '.join(percentages(base.delegated_share, now.delegated_share))}")
     return texts
 
 
@@ -139,14 +137,16 @@ def exceeded(
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
         yield "budget-fallback", f"{now.fallback_nodes:,} nodes stay {words.left}; max-fallback is {budgets.max_fallback:,}"
     if budgets.min_delegated_share is not None and now.delegated_share < budgets.min_delegated_share - _ROUNDING:
-        description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({now.delegated_share:.2%}) are delegated"
-        yield "budget-delegated-share", f"{description}; min-delegated-share is {budgets.min_delegated_share:.2%}"
+        part, least_part = percentages(now.delegated_share, budgets.min_delegated_share)
+        description = f"{now.delegated_nodes:,} of {now.nodes:,} nodes ({part}) are delegated"
+        yield "budget-delegated-share", f"{description}; min-delegated-share is {least_part}"
     least = budgets.min_multiply_add_share
     if least is not None and compute.delegated_share < least - _ROUNDING:
-        description = f"{compute.delegated_share:.2%} of multiply-adds are delegated"
-        yield "budget-multiply-add-share", f"{description}; min-multiply-add-share is {least:.2%}"
+        part, least_part = percentages(compute.delegated_share, least)
+        yield "budget-multiply-add-share", f"{part} of multiply-adds are delegated; min-multiply-add-share is {least_part}"
 
 
+_COMPUTE_TITLE = "delegated share of multiply-adds"
 _ROUNDING = 1e-9
 """The rounding error allowed in a computed share."""
 

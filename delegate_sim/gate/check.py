@@ -300,10 +300,10 @@ def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
         f"{regression.what} {regression.base} -> {regression.now}"
         for regression in (
             *regressions(before.measures, entry.measures, words=words),
-            *compute_regressions(before.compute, now, words=words),
+            *compute_regressions(before.compute, now),
         )
     ]
-    better = [*improvements(before.measures, entry.measures, words), *compute_improvements(before.compute, now, words)]
+    better = [*improvements(before.measures, entry.measures, words), *compute_improvements(before.compute, now)]
     changed = worse + better
     if changed:
         yield f"changed in the baseline: {'; '.join(changed)}"

@@ -94,14 +94,14 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "micro-file": Explanation(
             "file that TensorFlow Lite Micro cannot use",
-            "The file has a tensor of a type without a fixed size, a tensor without a fixed shape, or no graph, so no memory can be "
-            "planned.",
+            "The file has a tensor of a type without a fixed size, a tensor without a fixed shape, or no graph, so no memory can "
+            "be planned.",
             "Convert the model again without the tensor that the message names.",
         ),
         "micro-external-buffers": Explanation(
             "weights outside the flatbuffer",
-            "Some buffers are stored after the flatbuffer, at the offset in Buffer.offset. TensorFlow Lite Micro does not read the "
-            "field: it takes the weights for activations, and computes with what happens to be in the arena, without a message.",
+            "Some buffers are stored after the flatbuffer, at the offset in Buffer.offset. TensorFlow Lite Micro does not read "
+            "this field. It takes the weights for activations, and computes with whatever is in the arena. It logs nothing.",
             "Convert with a converter that writes buffers inside, or rewrite the file.",
         ),
         "live-differs": Explanation(

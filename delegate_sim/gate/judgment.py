@@ -126,9 +126,9 @@ def _against_baseline(
     words = words_of(case.delegate)
     worse = [
         *regressions(entry.measures, now, budgets.tolerance, words),
-        *compute_regressions(entry.compute, compute, budgets.tolerance, words),
+        *compute_regressions(entry.compute, compute, budgets.tolerance),
     ]
-    better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute, words)]
+    better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
     is_failed = not all(regression.is_allowed for regression in worse)
     same_model = entry.sha256 == model.sha256
     matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))

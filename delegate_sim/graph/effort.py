@@ -27,6 +27,8 @@ _WEIGHT_OF_A_FORM = 3
 
 Nodes of the same form share most results.
 """
+_WEIGHT_OF_A_SUBGRAPH = 16
+"""Number of nodes that each subgraph counts for, because delegates are applied to each subgraph separately."""
 _OF_A_NEW_FORM = 25
 """Number of nodes that each form adds to the size of a model when the limit for one question is computed.
 
@@ -73,7 +75,8 @@ class Effort:
         """Return why the model is too large for a question, or "" if it is not. The simulations so far do not matter."""
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # The forms of a small model need not be counted.
-        if nodes * (1 + _WEIGHT_OF_A_FORM) * question.simulations <= most or self._weight * question.simulations <= most:
+        most_weight = nodes * (1 + _WEIGHT_OF_A_FORM) + len(self._model.subgraphs) * _WEIGHT_OF_A_SUBGRAPH
+        if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
         return f"{nodes:,} nodes, {different}, are too many for {question.name}{how_to_raise()}"
@@ -142,7 +145,7 @@ class Effort:
     def _weight(self) -> int:
         """The sizes of all nodes. Subgraphs, and forms of nodes, increase the weight."""
         graphs = file_graphs(self._model)
-        return sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+        return sum([_WEIGHT_OF_A_SUBGRAPH + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
 
     @property
     def _nodes(self) -> int:

@@ -60,11 +60,11 @@ _SAME_SCALE = frozenset(_NAMES_OF_SAME_SCALE.split())
 _RESCALING = frozenset({"CONCATENATION", "SELECT", "SELECT_V2"})
 """Operators whose operands get the scale of the result."""
 _NAMES_OF_OTHERS = """
-ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL ELU EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL MEAN MUL
-NOT_EQUAL POW PRELU RSQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
+ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL DIV EQUAL EXP GELU GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL LOG MEAN MUL
+NOT_EQUAL ONE_HOT PRELU REDUCE_PROD RSQRT SQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
 """
 _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
-"""Operators that the converter quantizes if it knows the ranges of their operands."""
+"""Operators that TensorFlow 2.21's converter quantizes if it knows the ranges of their operands, as measured for 90 operators."""
 
 
 _OF_ANY_TYPE = ("SHAPE", "RANK")

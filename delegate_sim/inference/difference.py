@@ -220,10 +220,15 @@ class Facing:
     """The keys are ``inputs`` and ``outputs``. For each input or output of the first model: true if the models' types differ."""
 
 
+def is_installed() -> bool:
+    """Return whether this Python has the runtime."""
+    return importlib.util.find_spec(_PACKAGE) is not None
+
+
 def check_installed() -> None:
     """Raise MissingPackageError unless the runtime is installed."""
-    if importlib.util.find_spec(_PACKAGE) is None:
-        raise MissingPackageError("to run models, the package ai-edge-litert is needed: pip install 'delegate-sim[fix]'")
+    if not is_installed():
+        raise MissingPackageError("models are run with the package ai-edge-litert: pip install 'delegate-sim[fix]'")
 
 
 def compare(
@@ -238,6 +243,7 @@ def compare(
     is_timed: bool = True,
     edges: Sequence[Sequence[InputArray]] = (),
     signatures: Sequence[SignatureInputs] = (),
+    python: str = "",
 ) -> Difference:
     """Run two models on the same inputs in a separate process, and compare their results.
 
@@ -245,9 +251,11 @@ def compare(
     ``then`` is a model that continues the second model. ``facing`` gives the correspondence if the second model's inputs and
     outputs have another order or other types. If results differ, the first model is run again to see whether its own results
     vary, unless ``looks_for_unsteady`` is false. ``edges`` are inputs with extreme values, whose results are reported apart.
-    ``signatures`` are inputs for other signatures. Raise FixError with the runtime's message if a model does not run.
+    ``signatures`` are inputs for other signatures. ``python`` is another interpreter that has the runtime, or TensorFlow.
+    Raise FixError with the runtime's message if a model does not run.
     """
-    check_installed()
+    if not python:
+        check_installed()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         job: dict[str, Any] = {
@@ -270,10 +278,10 @@ def compare(
             "then": None if then is None else {**asdict(then), "path": os.path.abspath(then.path)},
             "facing": None if facing is None else asdict(facing),
         }
-        results = _run(folder, job)
+        results = _run(folder, job, python)
         alone = {**job, "b": job["a"], "then": None, "facing": None, "is_timed": False}
         for _ in range(_REPETITIONS if looks_for_unsteady and any(entry["bits"] for entry in _entries(results)) else 0):
-            if _note_unsteady(results, _run(folder, alone)):
+            if _note_unsteady(results, _run(folder, alone, python)):
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
@@ -340,10 +348,10 @@ def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
     return any(own["bits"] for own in _entries(alike))
 
 
-def _own_process(folder: Path) -> int:
-    """Run a job in a separate process and return its exit status."""
+def _own_process(folder: Path, python: str = "") -> int:
+    """Run a job in a separate process of an interpreter, by default this one, and return its exit status."""
     process = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
+        [python or sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
         env={**os.environ, "PYTHONSAFEPATH": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -354,11 +362,11 @@ def _own_process(folder: Path) -> int:
     return process.returncode
 
 
-def _run(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
+def _run(folder: Path, job: dict[str, Any], python: str = "") -> dict[str, Any]:
     (folder / "job.json").write_text(json.dumps(job), "utf-8")
     (folder / "found.json").unlink(missing_ok=True)
     try:
-        status = _own_process(folder)
+        status = _own_process(folder, python) if python else _own_process(folder)
     except subprocess.TimeoutExpired:
         raise FixError(f"the models did not finish on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}") from None
     result, stage = folder / "found.json", folder / "stage.txt"

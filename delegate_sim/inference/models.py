@@ -9,7 +9,7 @@ from ..errors import FixError
 from ..foundation.printable import printable
 from ..model.model import Model, Tensor
 from .difference import Difference, Facing, compare
-from .inputs import from_file, generated_inputs
+from .inputs import InputArray, from_file, generated_inputs
 
 _REAL = frozenset({"FLOAT32", "FLOAT16"})
 _WHOLE = frozenset({"INT32", "INT64"})
@@ -21,21 +21,27 @@ def compare_models(
     data: Sequence[str] = (),
     samples: int = 2,
     *,
+    arrays: Sequence[Sequence[InputArray]] = (),
     is_timed: bool = True,
+    python: str = "",
 ) -> Difference:
-    """Run two models on the same inputs, which are generated or read from .npz files.
+    """Run two models on the same inputs, which are given (``arrays``), generated or read from .npz files.
 
     Values that only one model stores as quantized integers are compared as real numbers. If ``is_timed`` is false, each model
-    runs once per input, and neither latency nor differences between runs are measured. Raise FixError if inputs or outputs
-    differ in number, shape or meaning, or if a model does not run.
+    runs once per input, and neither latency nor differences between runs are measured. ``python`` is as in ``compare``. Raise
+    FixError if inputs or outputs differ in number, shape or meaning, or if a model does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
-    inputs = [from_file(path, first, graph) for path in data] + [
-        generated_inputs(first, graph, seed, {})
-        for seed in range(samples)  # bounded: the user sets the number
-    ]
-    return compare(first, second, inputs, {}, facing=facing, looks_for_unsteady=is_timed, is_timed=is_timed)
+    inputs = (
+        [*arrays]
+        + [from_file(path, first, graph) for path in data]
+        + [
+            generated_inputs(first, graph, seed, {})
+            for seed in range(samples)  # bounded: the user sets the number
+        ]
+    )
+    return compare(first, second, inputs, {}, facing=facing, looks_for_unsteady=is_timed, is_timed=is_timed, python=python)
 
 
 def _facing(first: Model, second: Model) -> Facing | None:

@@ -68,7 +68,10 @@ class _ModelSide:
     """One of the two models, loaded in the runtime."""
 
     def __init__(self, name: str, path: str, folder: Path, *, keeps_tensors: bool = False, has_xnnpack: bool = False) -> None:
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        try:
+            from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        except ImportError:  # TensorFlow has the same runtime
+            from tensorflow.lite.python.interpreter import Interpreter, OpResolverType
 
         self.name = name
         self._folder = folder

@@ -35,7 +35,7 @@ class LiveResult:
     @property
     def is_compared(self) -> bool:
         """True if the decision was compared with the simulation."""
-        return self.is_run and not self.decision.is_closed
+        return self.is_run and not self.decision.is_closed and self.decision.placements is None
 
     @property
     def is_equal(self) -> bool:
@@ -56,7 +56,14 @@ class LiveResult:
             "lines": list(self.decision.lines),
             "partitions": partitions and [[list(node.place or [node.op]) for node in partition] for partition in partitions],
             "differences": list(self.differences),
+            **self._placements(),
         }
+
+    def _placements(self) -> dict[str, Any]:
+        placements = self.decision.placements
+        if placements is None:
+            return {}
+        return {"nodes": [placement.to_dict() for placement in placements], "figures": dict(self.decision.figures)}
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:

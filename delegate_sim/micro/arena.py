@@ -18,7 +18,7 @@ BASIS = (
     "buffers, so measure with arena_used_bytes() on the device and leave a margin: the arena that works can be larger than the "
     "bytes that are used at the end"
 )
-"""What the sizes stand for."""
+"""The meaning of the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,12 @@ class PlacedBuffer:
 
     buffer: Buffer
     offset: int
+
+    @property
+    def area(self) -> int:
+        """The bytes of the buffer, once for each step in which it is needed."""
+        wanted = self.buffer.requirement
+        return wanted.size * (wanted.last - wanted.first + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ def _as_arena(tensor: Tensor, is_external: bool) -> Tensor:
     return tensor._replace(allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA, data=None)
 
 
+def is_allocated(tensor: Tensor) -> bool:
+    """Return whether a tensor has no data in the flatbuffer, so that the runtime allocates memory for it."""
+    return tensor.data is None and tensor.value is None
+
+
 def has_size(tensor: Tensor) -> bool:
     """Return whether the runtime knows the size of the tensor's type."""
     return tensor.type in _SIZES

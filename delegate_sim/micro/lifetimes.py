@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..graph.graph import Graph
 from ..model.model import Model, Node
-from .graph import byte_size
+from .graph import byte_size, is_allocated
 from .planner import ONLINE, Requirement, aligned
 from .preparation import Preparation
 
@@ -125,7 +125,7 @@ def planned_buffers(model: Model, preparation: Preparation) -> tuple[Buffer, ...
             place = fixed[number] if fixed is not None and number < len(fixed) else ONLINE
             number += 1
             size = byte_size(tensor)
-            is_planned = tensor.data is None and tensor.index not in handles and size != 0
+            is_planned = is_allocated(tensor) and tensor.index not in handles and size != 0
             if is_planned and (not tensor.is_variable or place != ONLINE):
                 requirement = Requirement(aligned(size), lifetime.first, lifetime.last, place)
                 buffers.append(Buffer(graph.index, tensor.index, None, tensor.name, requirement))

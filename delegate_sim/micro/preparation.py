@@ -151,10 +151,10 @@ def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
     for position, tensor in enumerate(view.outputs):
         if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
             continue
-        found = f"output {position} of shape {list(tensor.shape)}"
+        left = f"output {position} of shape {list(tensor.shape)}"
         needed = "results whose dimensions are all greater than 0"
         kind = DYNAMIC_TENSOR
-        reason = Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, kind.hint)
+        reason = Reason(kind.code(NAME), kind.name, f"{left}; needs {needed}", left, needed, kind.hint)
         return replace(verdict, status=Status.PREPARE, reasons=(reason,), is_dynamic=True)
     return verdict
 

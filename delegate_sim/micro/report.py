@@ -1,4 +1,4 @@
-"""What TensorFlow Lite Micro does with a model, as data."""
+"""The verdict of TensorFlow Lite Micro on a model, as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .target import MicroTarget
 
 
 class Outcome(Enum):
-    """How far the runtime gets with a model."""
+    """The point up to which the runtime gets with a model."""
 
     ALLOCATED = "allocated"
     MISSING_OPERATOR = "missing-op"
@@ -29,7 +29,7 @@ class MicroReport:
     target: MicroTarget
     outcome: Outcome
     problem: str
-    """Why the file itself cannot be used; empty for other outcomes."""
+    """The reason why the file itself cannot be used; empty for other outcomes."""
     nodes: tuple[MicroNode, ...]
     missing_operators: tuple[str, ...]
     """The operators that the resolver lacks, in the order of their first nodes."""
@@ -47,6 +47,11 @@ class MicroReport:
         return self.outcome is Outcome.ALLOCATED and all(node.status is Status.OK for node in self.nodes)
 
     @property
+    def computes(self) -> bool:
+        """True if the model runs with its own weights, so that its results mean something."""
+        return self.runs and not self.external_tensors
+
+    @property
     def multiply_adds(self) -> int:
         """The multiply-adds of all nodes in one inference."""
         return sum([node.multiply_adds for node in self.nodes])
@@ -62,6 +67,7 @@ class MicroReport:
             "outcome": self.outcome.value,
             "problem": self.problem,
             "runs": self.runs,
+            "computes": self.computes,
             "kernels": self.target.kernels,
             "missing_operators": list(self.missing_operators),
             "failing_node": None if self.failing_node is None else list(self.failing_node),

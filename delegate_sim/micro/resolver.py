@@ -78,13 +78,13 @@ def lacks(node: Node, target: MicroTarget) -> Reason | None:
         return None
     function = (CUSTOM_FUNCTIONS if node.is_custom else BUILTIN_FUNCTIONS).get(name)
     words = shortened(f"custom operator {name}" if node.is_custom else name)
-    found = f"{words} is not registered" if function else f"{words}, for which the runtime has no kernel"
+    lacking = f"{words} is not registered" if function else f"{words}, for which the runtime has no kernel"
     hint = f"add resolver.{function}()" if function else MISSING_OPERATOR.hint
     if node.is_custom and not function:
         hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
     needed = "an operator that the resolver has"
     kind = MISSING_OPERATOR
-    return Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, hint)
+    return Reason(kind.code(NAME), kind.name, f"{lacking}; needs {needed}", lacking, needed, hint)
 
 
 class Operator(NamedTuple):
@@ -101,8 +101,8 @@ class Operator(NamedTuple):
 
 def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
     """Return the distinct operators of nodes, sorted by name."""
-    found = {Operator((node.custom_code or "") if node.is_custom else node.op, node.is_custom) for node in nodes}
-    return tuple(sorted(found))
+    operators = {Operator((node.custom_code or "") if node.is_custom else node.op, node.is_custom) for node in nodes}
+    return tuple(sorted(operators))
 
 
 def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ def kernel_of(op: str, *, is_custom: bool = False) -> MicroKernel | None:
         return custom.KERNELS.get(op)
     if op not in BUILTIN_FUNCTIONS:
         return None
-    found: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{FAMILY_OF[op]}").KERNELS
-    return found[op]
+    family: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{FAMILY_OF[op]}").KERNELS
+    return family[op]
 
 
 def _prepare_rules(module: ModuleType) -> Rules[MicroTarget]:
@@ -50,9 +50,9 @@ def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
     for name, tensors in (("input", node.inputs), ("output", node.outputs)):
         for position, tensor in enumerate(tensors):
             if tensor.index >= 0 and not has_size(tensor):
-                found, needed = f"{name} {position} is {tensor.type}", "tensors of types with a fixed size"
+                given, needed = f"{name} {position} is {tensor.type}", "tensors of types with a fixed size"
                 kind = TENSOR_TYPE
-                return Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, kind.hint)
+                return Reason(kind.code(NAME), kind.name, f"{given}; needs {needed}", given, needed, kind.hint)
     return None
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..graph.graph import Graph
 from ..model.model import Node
 from .checks import dimension
-from .graph import byte_size
+from .graph import byte_size, is_allocated
 from .planner import aligned
 from .preparation import Preparation
 from .quantization import scales
@@ -104,7 +104,7 @@ def tail_size(preparation: Preparation, layout: Layout = BITS_32) -> int:
     total = layout.fixed
     for graph in preparation.graphs:
         total += layout.eval_tensor * len(graph.tensors) + layout.node * len(graph.nodes)
-        total += sum([aligned(byte_size(tensor)) for tensor in graph.tensors if tensor.is_variable and tensor.data is None])
+        total += sum([aligned(byte_size(tensor)) for tensor in graph.tensors if tensor.is_variable and is_allocated(tensor)])
         total += sum([_kernel_size(graph, node) for node in graph.nodes])
     total += sum([aligned(size) + _RESOURCE for size in _resource_sizes(preparation.graphs)])
     total += sum(preparation.persistent) + layout.pointer * len(preparation.scratch)

@@ -40,7 +40,7 @@ COMPILED_OPERATORS: Mapping[str, CompiledOperator] = MappingProxyType(
         EDGE_TPU: CompiledOperator("the Edge TPU", "the compiler of the Edge TPU", "the Edge TPU's delegate (libedgetpu)"),
         "ethos-u": CompiledOperator("Arm's Ethos-U", "Vela, for Arm Ethos-U", "the Ethos-U delegate"),
         "NeutronGraph": CompiledOperator("NXP's Neutron", "the converter of NXP's Neutron NPU", "the Neutron delegate"),
-        "vsi-npu": CompiledOperator("VeriSilicon's NPU", "VeriSilicon's compiler", "the VX delegate"),
+        "vsi-npu": CompiledOperator("VeriSilicon's NPU", "VeriSilicon's compiler", "VeriSilicon's delegate"),
     }
 )
 """The custom operators of all known compilers, by name."""

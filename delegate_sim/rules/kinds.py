@@ -299,6 +299,15 @@ TENSOR_TYPE_NOT_LOADED = Kind(
     "use a newer release of the runtime, or convert with another type for this tensor",
     is_shared=True,
 )
+MODEL_NOT_LOADED = Kind(
+    "not-loaded",
+    Problem.MODEL,
+    "model of another version of the schema",
+    "The runtime loads only models of version 3 of the schema. Older files have version 0, 1 or 2, and were written before 2018.",
+    "Convert the model again, with a converter that writes version 3.",
+    "convert the model again: no release loads this version of the schema",
+    is_shared=True,
+)
 TENSOR_NOT_LOADED = Kind(
     "tensor-not-loaded",
     Problem.MODEL,
@@ -350,7 +359,7 @@ OPERATOR_NOT_REGISTERED = Kind(
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
 """The problems that keep the runtime from preparing a node for the CPU."""
 
-NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
+NOT_LOADED_KINDS = (MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
 """The problems that keep the runtime from loading a model."""
 
 RUNTIME_KINDS = (

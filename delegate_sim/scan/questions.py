@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..diagnosis.causes.alternative import RESULTS
 from ..errors import OptionError
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING
@@ -33,24 +34,33 @@ class Question:
     needs_earlier: bool = False
 
 
+def _without_results(column: str) -> str:
+    """Return an SQL expression for advice without what differs from model to model: results, input sizes, partitions."""
+    patterns = [*[(pattern, "") for pattern in RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
+    for pattern, replacement in patterns:
+        column = f"regexp_replace({column}, '{pattern}', '{replacement}', 'g')"
+    return column
+
+
 VIEWS: Mapping[str, Question] = {
     "top-causes": Question(
         "what keeps the most multiply-adds on the CPU, over all models",
-        """
+        f"""
         SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
-               sum(multiply_adds)::BIGINT AS multiply_adds, title
-        FROM causes LEFT JOIN titles USING (code) GROUP BY ALL
+               sum(multiply_adds)::BIGINT AS multiply_adds, title, mode({_without_results("change")}) AS change
+        FROM causes LEFT JOIN titles USING (code) GROUP BY target, code, operator, title
         ORDER BY multiply_adds DESC, nodes DESC, target, code, operator
         """,
     ),
     "best-changes": Question(
         "which single change of a driver, a converter or a model helps the most models (alone: the number of models that "
         "need no other change)",
-        """
+        f"""
         WITH changes AS (
             SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
                    CASE WHEN problem IN ('operator', 'operator-version', 'attribute', 'operands', 'shape', 'constant')
-                        THEN operator || ': ' ELSE '' END || change AS change
+                             AND NOT starts_with(change, operator || ' ')
+                        THEN operator || ': ' ELSE '' END || {_without_results("change")} AS change
             FROM causes WHERE change IS NOT NULL GROUP BY ALL
         ), counted AS (SELECT *, count(*) OVER (PARTITION BY target, model) AS of_model FROM changes)
         SELECT target, change, count(*) AS models, count_if(of_model = 1) AS alone, sum(nodes)::BIGINT AS nodes,

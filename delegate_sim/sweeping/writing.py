@@ -32,7 +32,7 @@ def write_best(result: Swept, target: str, path: str, *, replaces: bool = False)
     """
     row = result.best_for(target)
     if row is None:
-        raise FixError(f"no conversion gives a model that runs on {target}, so nothing is written")
+        raise FixError(f"no conversion runs on {target} and is accurate enough: nothing is written")
     check_free(result.source, path, replaces=replaces)
     try:
         write_chunks(path, _blocks(row.conversion.path))

@@ -20,8 +20,8 @@ LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "gpu_refusals.log"
 def little(monkeypatch):
     """A model that a command may simulate three times."""
     model = many_operators(10)
-    monkeypatch.setattr(effort, "_MOST_NODES", 170)
-    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 205)
+    monkeypatch.setattr(effort, "_MOST_NODES", 215)
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 262)
     return model
 
 
@@ -123,7 +123,7 @@ def test_a_model_that_is_too_large_for_a_command(run, little, tmp_path, monkeypa
 
 def test_a_page_of_a_model_that_is_too_large_for_a_diagnosis(run, little, tmp_path, monkeypatch):
     pytest.importorskip("fast_sugiyama", reason="report needs it")
-    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 54 * effort.DRAWING.simulations)
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.DRAWING.simulations)
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
     assert run("report", path, "--delegate", "gpu", "--output", tmp_path / "page.html").exit_code == 0

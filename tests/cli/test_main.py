@@ -261,8 +261,8 @@ def test_help_imports_no_command():
     ("words", "expected"),
     [
         ("ana", "plain,analyze"),
-        ("analyze --nnapi_allow_f", "plain,--nnapi_allow_fp16"),
-        ("analyze --delegate gpu --gpu_b", "plain,--gpu_backend"),
+        ("analyze --nnapi-allow-f", "plain,--nnapi-allow-fp16"),
+        ("analyze --delegate gpu --gpu-b", "plain,--gpu-backend"),
         ("analyze --runtime litert-2.3 --defaults b", "plain,benchmark"),
         ("scan --runtime tf-2.17", "plain,tf-2.17"),
         ("analyze --soc pixel9", "plain,pixel9 plain,pixel9pro plain,pixel9a"),

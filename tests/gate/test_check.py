@@ -89,8 +89,8 @@ def test_an_update_says_what_it_changes(project, tmp_path):
     classifier(9).write(tmp_path / "classifier.tflite")
     (note,) = notes(project(update=True))["classifier.tflite", "phone"]
     assert note == (
-        "changed in the baseline: partitions 1 -> 2; fallback nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100.00% "
-        "-> 75.00%; delegated share of multiply-adds 100.00% -> 0.00%"
+        "changed in the baseline: partitions 1 -> 2; fallback nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100 % "
+        "-> 75 %; delegated share of multiply-adds 100 % -> 0 %"
     )
 
 

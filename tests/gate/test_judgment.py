@@ -128,7 +128,7 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
     case = judged(chain_model(["ROUND", "LOGISTIC 9"]), entry_of(before))
     assert "worse-outcome" in codes(case, ERROR)
     (said,) = statements(case, "operator-not-loaded")
-    assert said == ("litert-2.3 does not load LOGISTIC version 9; it supports versions 1 to 3 (changed: version 3 -> 9)")
+    assert said == ("litert-2.3 does not load LOGISTIC version 9: it supports versions 1 to 3 (changed: version 3 -> 9)")
 
 
 def test_borders_that_moved_are_told_where_no_node_fell_back():
@@ -141,8 +141,8 @@ def test_what_is_better_passes_and_says_how_to_keep_it():
     case = judged(classifier(), entry_of(classifier(9)))
     assert (case.status, case.findings) == (BETTER, ())
     assert case.notes == (
-        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75.00% "
-        "-> 100.00%; delegated share of multiply-adds 0.00% -> 100.00%",
+        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75 % "
+        "-> 100 %; delegated share of multiply-adds 0 % -> 100 %",
         "to keep this improvement: delegate-sim check --update sub/m.tflite",
     )
 
@@ -183,7 +183,7 @@ def test_less_work_on_the_delegate_fails_although_as_many_nodes_are_delegated():
     case = judged(two_layers(9, 1), entry_of(two_layers(1, 9)))
     assert (case.measures.delegated_nodes, case.baseline.delegated_nodes) == (1, 1)
     assert case.status == FAILED
-    assert statements(case, "smaller-multiply-add-share") == ["delegated share of multiply-adds: 80.00% -> 20.00%"]
+    assert statements(case, "smaller-multiply-add-share") == ["delegated share of multiply-adds: 80 % -> 20 %"]
 
 
 def test_an_entry_of_an_older_version_has_no_multiply_adds():
@@ -237,8 +237,8 @@ def test_rules_that_changed_are_told_where_something_is_better():
     [
         (target(), target(feature_level=28), "--feature-level 1000008 -> 28"),
         (target(), target(release="tf-2.15"), "runtime litert-2.3 -> tf-2.15"),
-        (target(max_number_delegated_partitions=3), target(), "--max_delegated_partitions 3 -> 0"),
-        (target(release="tf-2.15"), target(allow_fp16=True), "runtime tf-2.15 -> litert-2.3, --nnapi_allow_fp16 False -> True"),
+        (target(max_number_delegated_partitions=3), target(), "--max-delegated-partitions 3 -> 0"),
+        (target(release="tf-2.15"), target(allow_fp16=True), "runtime tf-2.15 -> litert-2.3, --nnapi-allow-fp16 False -> True"),
     ],
 )  # fmt: skip
 def test_a_target_that_changed_is_told_before_all_else(then, now, note):

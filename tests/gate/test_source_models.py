@@ -141,7 +141,7 @@ def test_settings_that_no_converter_knows(project):
     )
     project.write(f'{FIXED}\nconverter = "onnx2tf"')
     (case,) = project.check()
-    assert "onnx2tf does not convert it" in case.findings[0].message
+    assert "onnx2tf does not convert this source" in case.findings[0].message
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ COVERAGE = {
         "ARG_MAX ARG_MIN DEPTH_TO_SPACE NEG PACK SLICE SPACE_TO_DEPTH TRANSPOSE TRANSPOSE_CONV",
         frozenset({"delegated", "none", "refused"}),
     ),
+    "edgetpu": Coverage(0.0, "edgetpu-custom-op", frozenset({"none", "refused"})),
     "xnnpack": Coverage(
         0.24,
         """

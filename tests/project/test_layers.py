@@ -172,8 +172,12 @@ ABOVE_DELEGATES = [
 ``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it.
 ``make sources`` writes ``source_lines.py``.
 """
-GENERIC = {"driver", "max_partitions", "release", "soc", "subgraphs"}
+GENERIC = {"device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
+
+
+OF_FILES_AND_TOOLS = ("edgetpu-custom-op", "edgetpu_compiler", "libedgetpu")
+"""A custom operator of model files, a compiler and a library, whose names contain that of a delegate."""
 
 
 @functools.cache
@@ -205,9 +209,10 @@ def delegates_named_in(source):
     words = words_of_delegates()
     found = set()
     for string in strings_in(ast.parse(source)):
-        found |= words & {string}
-        found |= {word for word in re.findall(r"[\w-]+", string) if word in words and re.search(r"[-_]", word)}
-        found |= {*DELEGATE_NAMES}.intersection(re.findall("[a-z]+", string.lower()))
+        text = re.sub("|".join(OF_FILES_AND_TOOLS), "", string)
+        found |= words & {text}
+        found |= {word for word in re.findall(r"[\w-]+", text) if word in words and re.search(r"[-_]", word)}
+        found |= {*DELEGATE_NAMES}.intersection(re.findall("[a-z]+", text.lower()))
     return found
 
 

@@ -292,7 +292,7 @@ def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_
     ("tensor", "message"),
     [
         ({"scale": [1.0] * 3, "zero_point": [0]}, "it has 3 scales and 1 zero points"),
-        ({"scale": 1.0, "axis": 1}, "it is quantized along dimension 1 of 1"),
+        ({"scale": 1.0, "axis": 1}, "it is quantized along dimension 1, but has rank 1"),
         ({"scale": [1.0, 1.0]}, "it has 2 scales along a dimension of size 3"),
     ],
 )
@@ -454,7 +454,7 @@ def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
     assert loading.loads is Loads.UNKNOWN
     custom = custom_operators(model, replace(target(), release=release))
     assert list(loading_warnings(model, loading, custom)) == [
-        f"whether {release} loads RELU version 1 is not known; it is assumed"
+        f"whether {release} loads RELU version 1 is not known; here, it is assumed to do so"
     ]
 
 

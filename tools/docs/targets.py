@@ -8,7 +8,7 @@ from pathlib import Path
 
 from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
 from delegate_sim.delegates.npu.soc_names import NAMES
-from delegate_sim.delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
+from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 from tools.docs.sections import with_section
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "targets.md"
@@ -46,9 +46,9 @@ def _android_rows() -> Iterator[str]:
 def _soc_rows() -> Iterator[str]:
     yield "| phone, board or trade name | SoC | target | how |"
     yield "|---|---|---|---|"
-    for target in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES):
+    for target in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES):
         vendor = target.partition("-")[2]
-        how = "recognized, not simulated; `--live` only" if target in LIVE_ONLY_NAMES else "simulated"
+        how = "recognized, not simulated; `--live` only" if target in CLOSED_PLUGIN_NAMES else "simulated"
         unnamed = []
         for soc in import_module(f"delegate_sim.delegates.npu.vendors.{vendor}").SOCS:
             if names := NAMES.get(f"{vendor}:{soc}"):

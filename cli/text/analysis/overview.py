@@ -16,7 +16,7 @@ from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.tables import table
 from ..elements.target import DEFAULTS_TEXT
-from ..many import common_folder, many_hint, shortened, unanswered_lines
+from ..many import many_hint, model_names, unanswered_lines
 from .api_defaults import api_lines
 from .view import View
 
@@ -80,11 +80,14 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     for verdict in TargetTotals.verdicts(_totals(rows)):
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
     yield Line(f"{counted(models, 'model')}, on {release}")
-    room = max(_NARROWEST_MODEL, width // 3)
-    common = common_folder([row.path for row in rows])
-    cells = [(shortened(row.path.removeprefix(common), room), row.delegate, *_model_cells(row.summary)) for row in rows]
-    titles = ("model", "delegate", "delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
-    yield from table([titles, *cells], range(2, 6), width, keys=2)
+    delegates = {row.delegate for row in rows if row.summary is not None}
+    keys = 1 if len(delegates) < 2 else 2  # the verdict names a single delegate
+    room = max(_NARROWEST_MODEL, width // (keys + 1))
+    names = model_names([row.path for row in rows], room)
+    cells = [((name, row.delegate)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
+    titles = ("delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
+    lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
+    yield from table(lines, range(keys, keys + 4), width, keys=keys)
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
 

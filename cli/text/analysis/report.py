@@ -12,7 +12,7 @@ from delegate_sim.graph.partition import Subset
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import words_of
-from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, on_cpu
+from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
@@ -195,7 +195,9 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
         yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {asked}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
-    counts = f"{total:,} total, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
+    earlier = total - delegated - len(left_nodes(run))
+    kernels = f" ({counted(earlier, 'kernel')} of earlier delegates)" if earlier else ""
+    counts = f"{total:,} total{kernels}, {supported:,} supported, {delegated:,} delegated ({share(delegated, total)})"
     yield from _fact("nodes", counts, view)
     if whole.delegate.is_plugin:
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
@@ -327,11 +329,10 @@ def _joined(demands: Sequence[_Demand]) -> _Demand:
 def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
     """Group refused nodes by the demands that they do not meet, and divide each group by operator and actual values."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
-    for index in run.graph.execution_plan:
-        if index not in run.delegated:
-            reasons = bare_reasons(run, index, refusal)
-            if reasons:
-                nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
+    for index in left_nodes(run):
+        reasons = bare_reasons(run, index, refusal)
+        if reasons:
+            nodes.setdefault((run.graph.nodes[index].op, reasons), []).append(index)
     groups: dict[tuple[tuple[str, ...], ...], dict[tuple[str, str], _Group]] = {}
     for (op, reasons), indices in nodes.items():
         demands = tuple(_Demand(reason.code, reason.needed, reason.hint) for reason in reasons)

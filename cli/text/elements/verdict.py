@@ -37,8 +37,9 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
             lines += verdict_lines(run, width)
             continue
         taken = places[run.delegate.name]
-        lines += paragraph(
-            f"Then {subject(run.target)} runs {taken:,} of the {counted(left, 'node')} left", width, "", "  ", style=_STYLE
-        )
+        if left:
+            number = f"{taken:,}" if taken else "none"
+            text = f"Then {subject(run.target)} runs {number} of the {counted(left, 'node')} left"
+            lines += paragraph(text, width, "", "  ", style=_STYLE)
         left -= taken
     return lines

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from ...errors import OptionError
-from ..registry import LIVE_ONLY_NAMES, PLUGIN_NAMES, plugin_of
+from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 
-_VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)])
+_VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
 
 NAMES = {
     "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
@@ -51,7 +51,7 @@ def full_soc_name(text: str) -> str:
             raise OptionError(_unknown(text, known))
         full = known[_folded(text)]
         plugin = plugin_of(full.partition(":")[0])
-    if plugin in LIVE_ONLY_NAMES:
+    if plugin in CLOSED_PLUGIN_NAMES:
         raise OptionError(_not_simulated(text, full, plugin))
     return full
 

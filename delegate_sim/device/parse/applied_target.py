@@ -34,7 +34,17 @@ from .delegate_identity import (
     speaker,
 )
 from .edge_tpu_compiler import NOT_COMPILED
-from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, HINT_ERROR, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
+from .known_lines import (
+    CHOICE,
+    DRIVER_REFUSAL,
+    FINISHED,
+    HINT_ERROR,
+    INTERFACE,
+    INTERFACE_USED,
+    LIBRARY_ERROR,
+    RUNTIME,
+    RUNTIME_ERROR,
+)
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
@@ -146,7 +156,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
     applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
     if applied:
         return applied[0]
-    delegates = _named_delegates(log)
+    delegates = [*_named_delegates(log), *_missing_delegates(log)]
     if all(delegate.is_applied_by_default for delegate in delegates):
         # A delegate that was requested but could not be applied prints no line of its own.
         named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
@@ -219,6 +229,13 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
     """Return the simulated delegates that the log's lines name."""
     delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [delegate for delegate in delegates if delegate is not None]
+
+
+def _missing_delegates(log: DeviceLog) -> list[Delegate]:
+    """Return the simulated delegates whose libraries could not be loaded."""
+    paths = [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
+    delegates = [delegate_of_library(path) for path in paths]
+    return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:

@@ -21,12 +21,16 @@ _VENDORS = tuple(
         ("Intel", r"libLiteRt\w{1,40}_IntelOpenvino"),
     )
 )
-_NEEDLES = re.compile(r"sm\d|q[cn]|sa\d|sxr|mt\d|s5e|tensor|libL|neuron|apuware|enn_|SOC_", re.IGNORECASE)
+_NEEDLES = (
+    *("sm", "qcs", "qcm", "sa8", "sxr", "mt6", "mt8", "s5e", "tensor_g", "liblitert", "qnn", "neuron", "apuware", "enn_", "soc_"),
+)
+"""Parts, in lower case. Every line that names a chip has at least one of them."""
 
 
 def chips_in(text: str) -> list[tuple[str, str]]:
     """Return the vendors that a line names, each with its SoC; the SoC is empty if the line names only a vendor."""
-    if _NEEDLES.search(text) is None:
+    lower = text.lower()
+    if not any(needle in lower for needle in _NEEDLES):
         return []
     names = [(str(match.lastgroup), match[0]) for match in _SOCS.finditer(text)]
     return names or [(vendor, "") for vendor, form in _VENDORS if form.search(text) is not None]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...delegates.base import Delegate
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, find_delegate
+from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, EDGE_TPU, find_delegate
 from .known_lines import (
     API_ERROR,
     APPLIED,
@@ -41,7 +41,7 @@ from .log_contents import DeviceLog
 _OTHERS = {
     "armnn": "Arm NN",
     "dispatch": "the dispatch of LiteRT 2's compiler plugins",
-    "edgetpu": "Edge TPU",
+    EDGE_TPU: "Edge TPU",
     "ethosn": "Ethos-N",
     "ethosu": "Ethos-U",
     "flex": "Flex, which runs TensorFlow's operators",
@@ -54,8 +54,6 @@ _OTHERS = {
     "qnn": "Qualcomm's QNN",
 }
 """Titles of delegates that are not simulated, keyed by a substring of their names."""
-EDGE_TPU = "edgetpu"
-"""The plain name of the Edge TPU's delegate."""
 DISPATCH = "dispatch"
 """Substring of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"

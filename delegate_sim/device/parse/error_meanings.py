@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
 from .delegate_identity import (
     DISPATCH,
-    EDGE_TPU,
     accelerator_of,
     delegate_named,
     names_in,
@@ -54,10 +54,10 @@ from .log_contents import DeviceLog
 
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
-_GPU = "gpu"
 _ONLY_GPU = "OP is supported, but "
 """The beginning of reasons that only the older GPU delegate gives."""
 _NPU = "NPU"
+_MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
 """The version of MediaTek's Neuron from which on its compiler decides about operators (``neuron_adapter_api.h``)."""
 _CODES = {
@@ -154,10 +154,11 @@ _OTHER_ERRORS = (
         "not match, so use a pair that was built from the same version",
     ),
     ("prepare for TPU", "the Edge TPU's driver does not take the compiled part"),
+    ("execute request", "the Edge TPU did not finish an inference: it was disconnected, reset or too slow"),
     ("TPU context", "no Edge TPU was opened, so the compiled part cannot run"),
-    ("to reshape runtime", "XNNPACK could not compute the shapes of its part for the sizes of the inputs"),
-    ("to create XNNPACK runtime", "XNNPACK does not take the graph that was made for it"),
-    ("to invoke XNNPACK runtime", "XNNPACK failed while the model ran"),
+    ("to reshape runtime", "the CPU library could not compute the shapes of its part for the sizes of the inputs"),
+    (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not take the graph that was made for it"),
+    (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
     ("versions", "the delegate's libraries on the device are of different versions"),
     ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
@@ -285,9 +286,19 @@ def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
         or log.is_old
         or bool(log.statements_of(HINT_ERROR))
     )
-    if is_certain or delegates != {_GPU} or log.statements_of(NODE_ERROR, PREPARATION_ERROR, KERNELS, NOT_APPLIED):
+    if (
+        is_certain
+        or len(delegates) != 1
+        or not delegates.isdisjoint(ACCELERATORS.values())
+        or log.statements_of(NODE_ERROR, PREPARATION_ERROR, KERNELS, NOT_APPLIED)
+    ):
         return []
-    return [(statement.line, "LiteRT 2's GPU accelerator (mldrift) prints the same line; nothing in the log tells them apart")]
+    return [
+        (
+            statement.line,
+            f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}) prints the same line; nothing in the log tells them apart",
+        )
+    ]
 
 
 def _absence(statement: Statement) -> str:
@@ -306,7 +317,7 @@ def _version_meaning(statement: Statement) -> str:
     closed = ".".join(map(str, _NEURON_CLOSED))
     if version >= _NEURON_CLOSED:
         return f"from {closed} on MediaTek's compiler decides which operators it takes, by rules that are not public"
-    return f"before {closed} the plugin itself decides which operators it takes, by the rules of npu-mediatek"
+    return f"before {closed} the plugin itself decides which operators it takes, by the rules of {plugin_of(_MEDIATEK)}"
 
 
 def is_while_running(statement: Statement) -> bool:
@@ -316,7 +327,7 @@ def is_while_running(statement: Statement) -> bool:
         return values["stage"] == "invoke"
     if statement.kind == API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
-    return values.get("stage") == "Invoke" or "to invoke XNNPACK runtime" in statement.line
+    return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
 _CONSEQUENCES = (KERNEL_ERROR, BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from ...delegates.registry import CPU_LIBRARY_SPEAKER, DSP_SPEAKER, EDGE_TPU_KERNEL, GRAPHICS_SPEAKER, VX_KERNEL
+
 OWN_COUNT = "own-count"
 LISTED_REFUSALS = "listed-refusals"
 LISTED_REFUSAL = "listed-refusal"
@@ -77,6 +79,9 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
     return Pattern(kind, needle, re.compile(form), is_old, name)
 
 
+ARMNN_PARSER = "Arm NN's parser"
+"""The name for the part of Arm NN that reads a model without TensorFlow Lite."""
+
 _N = r"\d{1,9}"
 PATTERNS = (
     _pattern(
@@ -117,7 +122,7 @@ PATTERNS = (
         "cannot be handled by this delegate",
         rf"(?:op code #)?(?P<code>{_N}) cannot be handled by this delegate\b\.?",
         is_old=True,
-        name="GPU",
+        name=GRAPHICS_SPEAKER,
     ),
     _pattern(
         OPERATOR_REFUSED,
@@ -140,7 +145,7 @@ PATTERNS = (
         OPERATOR_REFUSED,
         "perator not supported",
         rf"Operator not supported\. subgraph: ?{_N} operator: ?{_N} opcode_index: ?{_N} opcode: ?(?P<code>{_N})[^\n]{{0,200}}",
-        name="Arm NN's parser",
+        name=ARMNN_PARSER,
     ),
     _pattern(
         OPERATOR_REFUSED,
@@ -184,7 +189,7 @@ PATTERNS = (
         HINT_ERROR,
         "ully delegated",
         r"Hint fully delegated to single delegate is set, but the graph is not fully delegated\.?",
-        name="GPU",
+        name=GRAPHICS_SPEAKER,
     ),
     _pattern(
         VENDOR_ERROR,
@@ -196,15 +201,16 @@ PATTERNS = (
         VENDOR_ERROR,
         "vsi_nn",
         r"\bE ?\[[\w./-]{0,200}vsi_nn\w{1,80}\.c(?::\w{1,80})?(?::\d{1,6})?\] ?(?P<why>.*)",
-        name="Vx Delegate",
+        name=VX_KERNEL,
     ),
     _pattern(VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
     _pattern(
         OTHER_ERROR,
         "XNNP",
-        r"XNNPack delegate failed to (?P<what>[a-z]{1,40}) runtime|failed to (?P<doing_what>[a-z]{1,40}) XNNPACK runtime",
-        name="XNNPACK",
+        rf"(?i:{CPU_LIBRARY_SPEAKER}) delegate failed to (?P<what>[a-z]{{1,40}}) runtime|"
+        rf"failed to (?P<doing_what>[a-z]{{1,40}}) {CPU_LIBRARY_SPEAKER} runtime",
+        name=CPU_LIBRARY_SPEAKER,
     ),
     _pattern(
         DYNAMIC_ERROR,
@@ -257,30 +263,29 @@ PATTERNS = (
     _pattern(
         LIBRARY_ERROR,
         "ncompatible versions",
-        r"Failed to fetch Hexagon NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
-        name="Hexagon",
+        r"Failed to fetch \w{1,20} NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
+        name=DSP_SPEAKER,
     ),
     _pattern(
         OTHER_ERROR,
         "requires runtime version",
         r"Package requires runtime version \((?P<needed>\d{1,6})\), which is newer than this runtime version "
         r"\((?P<found>\d{1,6})\)\.?",
-        name="EdgeTpuDelegateForCustomOp",
+        name=EDGE_TPU_KERNEL,
     ),
     _pattern(
         OTHER_ERROR,
         "custom op handler",
         r"Unsupported (?:layer )?data type in custom op handler: (?P<code>-?\d{1,12})",
-        name="EdgeTpuDelegateForCustomOp",
+        name=EDGE_TPU_KERNEL,
     ),
-    _pattern(OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name="EdgeTpuDelegateForCustomOp"),
-    _pattern(OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name="EdgeTpuDelegateForCustomOp"),
-    _pattern(
-        MISSING_SERVICE,
-        "",
-        r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists|[Cc]an't get (?P<service>\w{1,80}) service|"
-        r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?|(?P<manifest>in either framework or device VINTF manifest)",
-    ),
+    _pattern(OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
+    _pattern(OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL),
+    _pattern(OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
+    _pattern(MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
+    _pattern(MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
+    _pattern(MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
+    _pattern(MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
     _pattern(
         TEFLON_ROW,
         "supported",

@@ -14,8 +14,9 @@ from ...foundation.limits import how_to_raise, raised
 from ...foundation.printable import printable
 from .applied_target import delegate_in
 from .edge_tpu_compiler import EdgeTpuCompilation
+from .line_prefixes import Message, message_of
 from .log_contents import DeviceLog, LogError
-from .log_processes import ProcessReaders
+from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
 from .operator_tables import RunOrder
 from .profile_files import read_binary, read_json
@@ -27,6 +28,44 @@ _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
 _START = 1024
 """Number of bytes that are read to detect a file's format."""
+
+
+_OWN_TAGS = ("tflite", "litert", "native")
+"""Beginnings of the logcat tags, in lower case, with which TFLite, LiteRT and their tools print."""
+
+
+class ProcessReaders:
+    """A reader for each process that uses TFLite.
+
+    Lines without a process, and lines of processes such as drivers, belong to the process that printed before them.
+    """
+
+    def __init__(self) -> None:
+        self.readers = {"": Reader()}
+        self.last = ""
+        self.place = 0
+
+    def read(self, line: str) -> None:
+        """Parse one line."""
+        self.place += 1
+        message = message_of(line)
+        self.last = self._process_of(message)
+        self.readers[self.last].read(message, line, self.place)
+
+    def logs(self) -> tuple[DeviceLog, ...]:
+        """Return the runs that are not empty, or the first run if all are empty."""
+        logs = [log for reader in self.readers.values() for log in reader.logs()]
+        return tuple([log for log in logs if not log.is_empty]) or tuple(logs[:1])
+
+    def _process_of(self, message: Message) -> str:
+        """Return the process whose reader gets a message. The lines before the first named process belong to that process."""
+        process = message.process
+        if process in self.readers:
+            return process
+        if not process or (message.tag and not message.tag.casefold().startswith(_OWN_TAGS)):
+            return self.last
+        self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
+        return process
 
 
 def read_log(text: str) -> DeviceLog:

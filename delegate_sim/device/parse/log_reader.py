@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from ...delegates.registry import GRAPHICS_SPEAKER
 from ...model.schema import is_operator
 from .chips import chips_in
 from .delegate_identity import whole_kernel
@@ -251,7 +252,7 @@ class Reader:
         else:  # a log may begin within a list
             is_entry = is_operator_name and is_reason(reason)
         if is_entry:
-            values = {"op": op, "reason": reason, "name": "GPU" if self.list is None else self.list.name}
+            values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
             self._add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
         return is_entry
 

@@ -10,13 +10,13 @@ from itertools import pairwise
 from typing import Any
 
 from ...delegates.base import Delegate
+from ...delegates.registry import EDGE_TPU
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
 from .chips import chip_names
 from .delegate_identity import (
     DISPATCH,
-    EDGE_TPU,
     UNNAMED_KERNEL,
     delegate_named,
     is_of,
@@ -34,6 +34,7 @@ from .error_meanings import ExplainedError, cause_of, explained_errors, explaine
 from .known_lines import (
     API_ERROR,
     APPLIED,
+    ARMNN_PARSER,
     BENCHMARK_FAILED,
     BUILTIN_ERROR,
     CHOICE,
@@ -263,6 +264,8 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         outcome = NOT_LOADED
     if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
         outcome = NOT_SHOWN
+    if outcome == MADE and name == ARMNN_PARSER:
+        outcome = NOT_LOADED  # it takes whole models or none
     if outcome in (UNKNOWN, REQUESTED) and log.statements_of(COMPILED_PART):
         outcome = COMPILED_FOR
     return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
@@ -351,7 +354,8 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if log.statements_of(LIBRARY_ERROR):
         return NOT_CREATED
     is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == LOAD_ERROR)
-    return "" if is_made and not log.statements_of(BENCHMARK_FAILED) else FAILED
+    has_ended = bool(log.statements_of(BENCHMARK_FAILED)) and bool(names - {""})
+    return "" if is_made and not has_ended else FAILED
 
 
 def _words(line: str) -> set[str]:

@@ -142,12 +142,12 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     if not offers:
         return _with_note_of_folding(cause)
     alternatives = [judge.judged(cause, offer) for offer in offers]
-    is_local = _is_local(offers[0].remedy)
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
     # First the alternatives that help alone, and among these the remedy that the simulations of later causes assumed.
     helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
+    is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not offers_conversion:
         return cause  # the hint says what to change, and it is not the conversion
@@ -189,8 +189,6 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
     """Return the instructions if no alternative helps."""
     if offer.remedy.float_nodes:
         return _ON_CPU
-    if offer.remedy.conversion in _MASKS:
-        return f"{offer.change} (this alone is not enough); then {cause.change}"
     if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
     # The hint of a rule would name conversions that do not help.
@@ -208,6 +206,7 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
         for name, value in _MASKS.items():
             change = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
             yield _Offer(change, f"{value} in the attention mask", Remedy(conversion=name))
+        yield _conversion_offer("float")
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
@@ -224,8 +223,11 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
         names.insert(0, cause.remedy.conversion)
     if "int8" in names:
         names.insert(names.index("int8") + 1, "int8-per-tensor")
-    for name in dict.fromkeys(names):
-        yield _Offer(CONVERSION_WORDS[name].change, CONVERSION_WORDS[name].name, Remedy(conversion=name))
+    yield from map(_conversion_offer, dict.fromkeys(names))
+
+
+def _conversion_offer(name: str) -> _Offer:
+    return _Offer(CONVERSION_WORDS[name].change, CONVERSION_WORDS[name].name, Remedy(conversion=name))
 
 
 def _own_conversion(model: Model) -> str:

@@ -24,7 +24,10 @@ class Rewrite:
     words: str
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
-    """Types of the first operand for which the rewrite is possible; empty if all types are possible."""
+    """Types of the first operand for which the rewrite is possible; empty if all types are possible.
+
+    A quantized operand was a float when the model's code computed it, so it counts as one.
+    """
     setting: str = ""
     """The converter setting (``ConverterSetting``) that performs the rewrite; empty if the model's code must change."""
 
@@ -105,7 +108,9 @@ def rewrite(view: NodeView, delegate: Delegate) -> str:
 def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
     """Return the first known rewrite of a node that uses only operators that a delegate supports; None if there is none."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
+    operand = view.input(0)
     for way in known:
-        if (not way.types or view.input(0).type in way.types) and all(delegate.rules.rule_of(op) for op in way.operators):
+        is_of_type = not way.types or operand.type in way.types or operand.scale > 0
+        if is_of_type and all(delegate.rules.rule_of(op) for op in way.operators):
             return way
     return None

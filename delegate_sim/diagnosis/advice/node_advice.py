@@ -17,7 +17,7 @@ from ..causes.cause import Blockers, Cause
 from ..causes.finder import find_causes
 from ..examiner import Examiner
 
-_NODES_ADVISED = 1000
+_NODES_ADVISED = 5000
 """Largest number of nodes in a model for which a diagnosis is made. For larger models, the diagnosis takes seconds."""
 
 

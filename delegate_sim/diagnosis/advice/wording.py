@@ -221,9 +221,17 @@ class Wording:
 
     def _options(self) -> str:
         """Return the options that remove the cause, in command-line form."""
-        known = self.last.run.delegate.options
-        settings = [option.partition("=") for option in self.identity.subject]
-        return " ".join([as_typed(known, name, value) for name, _, value in settings])
+        delegate = self.last.run.delegate
+        limits = delegate.limits
+        texts = []
+        for name, _, value in [option.partition("=") for option in self.identity.subject]:
+            partitions = limits.unlimited
+            if name == limits.option and value == str(limits.unlimited):
+                partitions = max([int(case.reason.found.split()[0]) for case in self.cases])
+            # A delegate without a value for "no limit" is told the number of partitions.
+            text = f"{partitions} or more" if partitions < limits.unlimited else value
+            texts.append(as_typed(delegate.options, name, text))
+        return " ".join(texts)
 
     def _fixed_inputs(self) -> str:
         inputs = open_inputs(self.model)

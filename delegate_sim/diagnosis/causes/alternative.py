@@ -66,6 +66,10 @@ def _entry(cost: Cost) -> dict[str, Any]:
     }
 
 
+RESULTS: tuple[str, ...] = ("; (does not help|not simulated): .*$", r" \([\d,]+ of [\d,]+ nodes[^()]*\)")
+"""Patterns of the results that ``Alternative.text`` and the texts made from it contain."""
+
+
 def result_words(cost: Cost) -> str:
     """Describe a result in a few words: delegated nodes, kernels and multiply-adds."""
     measures = cost.measures

@@ -57,4 +57,5 @@ def promise(exactness: Exactness, holds_for: str) -> str:
 FINITE = "finite values and results"
 """The range of passes whose new nodes limit results to the largest finite number, as ADD and MUL do on the CPU."""
 IN_INT32 = "values and results that fit into INT32"
+IN_RANGE = "indices in range"
 INDICES_IN_INT32 = "indices that fit into INT32"

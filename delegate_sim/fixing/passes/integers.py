@@ -11,7 +11,7 @@ from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import INDICES_IN_INT32, Exactness, Pass
+from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass
 from .elementwise import _pass
 
 if TYPE_CHECKING:
@@ -114,6 +114,35 @@ def _narrow_results(work: Work, node: Node) -> Sequence[Node] | None:
     if changed is node:
         return None
     return [changed._replace(outputs=(narrow,)), _cast(work, narrow, node.outputs[0])]
+
+
+_COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
+_ARITHMETIC = frozenset(
+    {"ABS", "ADD", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "NEG", "SELECT", "SELECT_V2", "SUB", *_COMPARISONS}
+)
+"""Operators that compute with INT64 values in the same way as with INT32 values, if all values fit into INT32."""
+
+
+def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return the node with INT32 operands, after CASTs of the INT64 operands, and before a CAST of an INT64 result."""
+    wide = [position for position in range(len(node.inputs)) if work.input(node, position).type == "INT64"]
+    expected = list(range(1, 3)) if node.op.startswith("SELECT") else list(range(len(node.inputs)))
+    if wide != expected or len(node.outputs) != 1:
+        return None
+    nodes, inputs = [], list(node.inputs)
+    for position in wide:
+        operand = work.input(node, position)
+        narrow = _narrow_constant(work, operand) if operand.is_constant else work.result(operand, "int32", kind="INT32")
+        if narrow is None:
+            return None
+        if not operand.is_constant:
+            nodes.append(_cast(work, operand.index, narrow))
+        inputs[position] = narrow
+    same = node._replace(index=-1, inputs=tuple(inputs))
+    if work.output(node).type != "INT64":
+        return [*nodes, same]
+    result = work.result(work.output(node), "int32", kind="INT32")
+    return [*nodes, same._replace(outputs=(result,)), _cast(work, result, node.outputs[0])]
 
 
 _MOVES: Mapping[str, int | None] = MappingProxyType(
@@ -286,6 +315,15 @@ PASSES: tuple[Pass, ...] = (
         "an INT64 result that is a size or a position",
         Exactness.EXACT,
         _narrow_results,
+    ),
+    _pass(
+        "arithmetic-in-int32",
+        " ".join(_ARITHMETIC),
+        "the node in INT32, between CASTs",
+        "INT64 operands",
+        Exactness.EXACT,
+        _narrow_arithmetic,
+        IN_INT32,
     ),
 )
 

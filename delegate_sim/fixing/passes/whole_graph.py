@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
+from ...graph.graph import file_graphs
 from ...model.model import Allocation, Node, Tensor
 from ...versions.explanation import expected_version
 from ..pass_workspace import Work, WorkCount
@@ -149,7 +150,52 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
     return None
 
 
+def _inline_composites(work: Work) -> None:
+    """Put the nodes of a composite's decomposition in its place."""
+    nodes: list[tuple[int, Node]] = []
+    for origin, node in work.editor.nodes:
+        inner = _decomposed(work, node) if node.op == "STABLEHLO_COMPOSITE" and work.is_chosen(origin) else None
+        nodes += [(origin, node)] if inner is None else [(-1, each) for each in inner]
+    work.editor.nodes = nodes
+
+
+def _decomposed(work: Work, node: Node) -> list[Node] | None:
+    """Return the nodes of a composite's decomposition with tensors of the calling subgraph; None if they cannot be moved."""
+    index = work.options(node).decomposition_subgraph_index
+    if not 0 <= index < len(work.model.subgraphs) or index == work.editor.subgraph.index:
+        return None
+    graph = file_graphs(work.model)[index]
+    inputs, outputs = work.model.subgraphs[index].inputs, work.model.subgraphs[index].outputs
+    if (len(inputs), len(outputs)) != (len(node.inputs), len(node.outputs)) or len({*inputs, *outputs}) < len(inputs) + len(
+        outputs
+    ):
+        return None
+    written = {tensor for each in graph.nodes for tensor in each.outputs}
+    if any(tensor.is_variable for tensor in graph.tensors) or not written.issuperset(outputs):
+        return None
+    moved: dict[int, int] = dict(zip((*inputs, *outputs), (*node.inputs, *node.outputs), strict=True))
+
+    def place(tensor: int) -> int:
+        if tensor >= 0 and tensor not in moved:
+            own = graph.tensors[tensor]
+            moved[tensor] = work.editor.add_tensor(own._replace(name=f"{work.output(node).name}/{own.name}"))
+        return moved.get(tensor, -1)
+
+    return [
+        each._replace(index=-1, inputs=tuple(map(place, each.inputs)), outputs=tuple(map(place, each.outputs)))
+        for each in graph.nodes
+    ]
+
+
 PASSES: tuple[Pass, ...] = (
+    Pass(
+        "composites-inlined",
+        "the nodes of a composite's decomposition in its place",
+        "a decomposition without variables, whose outputs its nodes write",
+        Exactness.EXACT,
+        _inline_composites,
+        frozenset({"STABLEHLO_COMPOSITE"}),
+    ),
     Pass(
         "own-versions",
         "gives each node the operator version that it needs itself, with a separate entry in the table of operators",

@@ -161,5 +161,5 @@ _KINDS: Mapping[type, str] = {str: "a string", int: "a number", list: "an array"
 def _get(item: Any, name: str, kind: type, where: str) -> Any:
     value = item.get(name) if isinstance(item, dict) else None
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise Unexpected(f"{where}.{name} must be {_KINDS[kind]}")
+        raise Unexpected(f"{name!r} of {where} must be {_KINDS[kind]}")
     return value

@@ -1,4 +1,4 @@
-"""Pooling windows and resizing of images."""
+"""Pooling windows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,15 @@ from collections.abc import Mapping
 
 from ...graph.graph import NodeView
 from ...model import schema
-from ...rules.kinds import ATTRIBUTE, QUANTIZATION, SHAPE
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.kinds import QUANTIZATION
+from ...rules.operands import INPUT, OUTPUT
 from ...rules.vocabulary import check, rank
 from ..checks import (
     FLOAT32,
-    FLOAT32_INT8,
     FLOAT32_INT8_INT16,
     INT8_INT16,
-    INT32,
     ONE_TO_ONE,
     SAME_TYPES,
-    TWO_TO_ONE,
-    dimension,
-    fixed,
     of_type,
     same_parameters,
     takes,
@@ -27,7 +22,6 @@ from ..checks import (
 from ..kernel import MicroKernel, in_source
 from ..quantization import scale
 
-_SIZE = operand(1, "size")
 _LARGEST_DIFFERENCE = 1e-6
 
 
@@ -72,18 +66,6 @@ def _pooled_shape(node: NodeView) -> Mapping[int, tuple[int, ...]]:
     return {0: (source[0], height, width, source[3])}
 
 
-def _both_alignments(node: NodeView) -> str | None:
-    both = node.options.half_pixel_centers and node.options.align_corners
-    return "half_pixel_centers and align_corners true" if both else None
-
-
-def _size_count(node: NodeView) -> str | None:
-    count = dimension(node.input(1), 0)
-    return None if count == 2 else f"size with {count} elements"
-
-
-_RESIZE_CHECKS = (TWO_TO_ONE, rank(INPUT, 4), rank(_SIZE, 1), takes(_SIZE, INT32))
-
 KERNELS = {
     "AVERAGE_POOL_2D": _pooling("AverageEval"),
     "L2_POOL_2D": MicroKernel(
@@ -92,24 +74,4 @@ KERNELS = {
         shapes=_pooled_shape,
     ),
     "MAX_POOL_2D": _pooling("MaxEval"),
-    "RESIZE_BILINEAR": MicroKernel(
-        in_source(
-            "resize_bilinear.cc",
-            "ResizeBilinearPrepare",
-            *_RESIZE_CHECKS,
-            fixed(_SIZE),
-            check(ATTRIBUTE, "half_pixel_centers or align_corners, not both", _both_alignments),
-        ),
-        in_source("resize_bilinear.cc", "ResizeBilinearEval", takes(OUTPUT, FLOAT32_INT8)),
-    ),
-    "RESIZE_NEAREST_NEIGHBOR": MicroKernel(
-        in_source(
-            "resize_nearest_neighbor.cc",
-            "ResizeNearestNeighborPrepare",
-            *_RESIZE_CHECKS,
-            check(SHAPE, "size with 2 elements", _size_count),
-            fixed(_SIZE),
-        ),
-        in_source("resize_nearest_neighbor.cc", "ResizeNearestNeighborEval", takes(OUTPUT, FLOAT32_INT8_INT16)),
-    ),
 }

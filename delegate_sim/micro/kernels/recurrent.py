@@ -170,9 +170,9 @@ def _lstm_shapes(node: NodeView) -> str | None:
     source = node.input(0)
     batch, state = _lstm_sizes(node)
     size = dimension(source, 2)
-    rows: list[tuple[str, _Pair]] = []
-    for position in _WEIGHTS:
-        rows.append((f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))))
+    rows: list[tuple[str, _Pair]] = [
+        (f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))) for position in _WEIGHTS
+    ]
     rows += [(f"input {position}", (node.input(position).shape, (state,))) for position in _BIASES]
     difference = _first_difference(rows)
     if difference is not None:

@@ -214,7 +214,8 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
         notes.append(
-            f"the nodes left to the CPU ({left:,}) cannot run without the CPU among the accelerators, so CompiledModel is not created"
+            f"the nodes left to the CPU ({left:,}) cannot run without the CPU among the accelerators, so CompiledModel is not "
+            "created"
         )
     return is_created, tuple(notes)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
+from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,4 @@ _PLUGIN = OutcomeWords("plugin", "off the NPU", "from the NPU", "nodes off the N
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with this name."""
-    return _PLUGIN if delegate in PLUGIN_NAMES or delegate in LIVE_ONLY_NAMES else DELEGATED
+    return _PLUGIN if delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES else DELEGATED

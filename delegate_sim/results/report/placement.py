@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...delegates.partition_limits import largest_partitions
 from ...foundation.printable import shortened
+from ...graph.calls import DELEGATE
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...model.model import Node
@@ -125,11 +126,19 @@ def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str |
 
 
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
-    """Yield each node that is not delegated, in execution order, with its reasons."""
+    """Yield each node that is not delegated, in execution order, with its reasons.
+
+    In a chain, the kernels of earlier delegates are nodes too, but they are not on the CPU.
+    """
     for subgraph in run.subgraphs:
-        for index in subgraph.graph.execution_plan:
-            if index not in subgraph.delegated:
-                yield subgraph, index, node_reasons(subgraph, index, run.refusal)
+        for index in left_nodes(subgraph):
+            yield subgraph, index, node_reasons(subgraph, index, run.refusal)
+
+
+def left_nodes(run: SubgraphRun) -> list[int]:
+    """Return the nodes of a subgraph that neither the delegate nor an earlier delegate takes, in execution order."""
+    nodes = run.graph.nodes
+    return [index for index in run.graph.execution_plan if index not in run.delegated and nodes[index].builtin_code != DELEGATE]
 
 
 def code_of(reasons: Sequence[Reason]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from .placement import dropped_partitions
 
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
+_LONGEST_NAME = 30
 
 
 def verdict(run: Run, measures: Measures | None = None) -> str:
@@ -123,7 +125,13 @@ def subject(target: Target) -> str:
 
 
 def _reason(run: Run) -> str:
-    return "" if run.refusal is None else shortened(printable(run.refusal.text).rstrip("."), _LONGEST_REASON)
+    """Return the refusal of the whole graph; the report gives long names of tensors and further explanations in full."""
+    if run.refusal is None:
+        return ""
+    text = re.sub(r"\((\S{41,})\)", lambda name: f"(...{name[1][-_LONGEST_NAME:]})", printable(run.refusal.text).rstrip("."))
+    if len(text) > _LONGEST_REASON:
+        text = re.sub(r" \([^()]*\)$", "", text)
+    return shortened(text, _LONGEST_REASON)
 
 
 def _rejection(run: Run, outcome: str) -> str:

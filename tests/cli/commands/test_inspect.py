@@ -141,8 +141,8 @@ def test_one_subgraph(run, tmp_path):
 
 LOWERED = """\
 nnapi on litert-2.3: --feature-level=1000008 --android=13
-    --disable_nnapi_cpu=true --max_delegated_partitions=0
-    --nnapi_allow_dynamic_dimensions=false --nnapi_allow_fp16=false
+    --disable-nnapi-cpu=true --max-delegated-partitions=0
+    --nnapi-allow-dynamic-dimensions=false --nnapi-allow-fp16=false
 
 Model 0, subgraph 0 (main): 2 operands, 1 operation
   nodes 0

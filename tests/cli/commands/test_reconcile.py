@@ -103,7 +103,7 @@ def test_the_command_line_overrides_the_log(run, chain, device_log):
     other = run(
         "reconcile", chain, "--log", path, "--max_delegated_partitions=0", "--runtime", "tf-2.12", "--feature-level", "30"
     )
-    assert "--max_delegated_partitions=0" in other.stdout
+    assert "--max-delegated-partitions=0" in other.stdout
     assert "tf-2.12 prints these lines with another wording" in other.stdout
     assert run("reconcile", chain, "--log", path, "--delegate", "gpu").exit_code == 1
 

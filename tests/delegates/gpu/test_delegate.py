@@ -141,7 +141,7 @@ def test_limit_keeps_the_largest_partitions(sketch, limit, taken):
 def test_limit_is_explained_by_the_option(sketch):
     (reason,) = split_up(sketch).run()["subgraphs"][0]["nodes"][0]["reasons"]
     assert (reason["found"], reason["needed"]) == ("3 partitions", "at most 1")
-    assert reason["hint"].startswith("raise --max_delegated_partitions, ")
+    assert reason["hint"].startswith("raise --max-delegated-partitions, ")
 
 
 def test_log_lines(sketch):

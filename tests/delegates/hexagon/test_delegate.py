@@ -55,7 +55,7 @@ def test_minimum_of_nodes(minimum, expected):
 
 def test_the_minimum_is_explained_by_the_option():
     [reason] = run([1, 2])["subgraphs"][0]["nodes"][0]["reasons"]
-    assert reason["hint"].startswith("lower --min_nodes_per_partition, ")
+    assert reason["hint"].startswith("lower --min-nodes-per-partition, ")
 
 
 def test_log_lines_count_partitions_before_limits():
@@ -73,7 +73,7 @@ def test_own_line_is_printed_once_and_even_if_nothing_is_taken():
 
 def test_capping_is_told():
     [warning] = run([2], {"max_delegated_partitions": 17})["warnings"]
-    assert warning == "--max_delegated_partitions is 17, but the delegate takes at most 16 partitions"
+    assert warning == "--max-delegated-partitions is 17, but the delegate takes at most 16 partitions"
 
 
 def test_benchmark_line():

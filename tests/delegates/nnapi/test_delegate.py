@@ -283,7 +283,7 @@ def test_limit_on_partitions(limit, expected):
 def test_the_limit_is_explained_by_the_option_as_it_is_typed():
     result = run(chain_model(["RELU", "CEIL", "RELU"]), {"max_number_delegated_partitions": 1})
     hints = [reason["hint"] for node in nodes(result) for reason in node["reasons"] if reason["code"] == "partition-limit"]
-    assert [hint.split(", ")[0] for hint in hints] == ["raise --max_delegated_partitions"]
+    assert [hint.split(", ")[0] for hint in hints] == ["raise --max-delegated-partitions"]
 
 
 def test_the_driver_is_asked_before_the_limit():

@@ -143,9 +143,14 @@ def test_lines_of_label_image_in_a_container():
 
 
 def test_a_delegate_that_is_only_known_by_name():
-    found = said("ethosu")
+    found = summary_of(read_log("INFO: HailoDelegate: 1 nodes delegated out of 1 nodes with 1 partitions.\n"))
     assert (found.delegate.name, found.delegate.outcome) == ("", "whole")
-    assert "Ethos-U" in found.delegate.title
+    assert "Hailo" in found.delegate.title
+
+
+def test_a_log_of_ethos_u():
+    found = said("ethosu")
+    assert (found.delegate.name, found.delegate.outcome) == ("ethosu-imx93", "whole")
 
 
 def test_a_delegate_of_which_nothing_is_known_but_its_count():

@@ -144,7 +144,7 @@ def test_without_its_work_on_text_the_rest_of_a_model_is_delegated():
     diagnosis = diagnosed(_built(build), "gpu", assume_ops_registered=True)
     assert names(diagnosis) == ["operator:text"]
     first = diagnosis.findings[0]
-    assert first.cause.title == "GATHER, FlexStringToNumber: work on text"
+    assert first.cause.title == "GATHER, FlexStringToNumber: they process text"
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2)), "the runtime refuses the graph as a whole"
     assert first.cause.suggestion == "leave-to-application"
     measures = first.alone.measures

@@ -107,7 +107,7 @@ def test_conv_2d_quantized(kernels, kind):
 
 def test_conv_2d_names_the_type_of_an_int16_bias(kernels):
     tensors = operands(kernels, "INT16", (1, 4, 4, 2), (3, 1, 1, 2), 3, "INT8")
-    with pytest.raises(PrepareError, match="options name"):
+    with pytest.raises(PrepareError, match="type in the options"):
         conv_2d(kernels, tensors, quantized_bias_type=INT32)
 
 
@@ -116,7 +116,7 @@ def test_conv_2d_scale_of_the_bias_counts_for_uint8_only(kernels):
         tensors = operands(kernels, kind, (1, 4, 4, 2), (3, 1, 1, 2), 3)
         tensors[2] = kernels.quantized(tensors[2], 0.28)
         if is_refused:
-            with pytest.raises(PrepareError, match="scale of the bias"):
+            with pytest.raises(PrepareError, match="bias scale"):
                 conv_2d(kernels, tensors)
         else:
             kernels.assert_static(conv_2d(kernels, tensors), (1, 4, 4, 3))
@@ -127,7 +127,7 @@ def test_conv_2d_one_scale_for_each_output_channel(kernels):
     tensors[1] = kernels.quantized(tensors[1], 0.5, 0.25, 1.0)
     kernels.assert_static(conv_2d(kernels, tensors), (1, 4, 4, 3))
     tensors[1] = kernels.quantized(tensors[1], 0.5, 0.25, dimension=3)
-    with pytest.raises(PrepareError, match="number of scales"):
+    with pytest.raises(PrepareError, match="one scale for each output channel"):
         conv_2d(kernels, tensors)
 
 

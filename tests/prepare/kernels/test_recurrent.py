@@ -232,7 +232,7 @@ def test_integer_lstm(kernels, count):
     intermediates = [kernels.quantized(kernels.arena("INT16"), 0.5)] * count
     node = full_lstm(kernels, kind="INTEGER", intermediates=intermediates)
     kernels.assert_static(node, (BATCHES, OUTPUTS))
-    with pytest.raises(PrepareError, match="intermediates"):
+    with pytest.raises(PrepareError, match="intermediate tensors"):
         full_lstm(kernels, kind="INTEGER", intermediates=intermediates[1:])
     with pytest.raises(PrepareError, match="quantization"):
         full_lstm(kernels, kind="INTEGER", intermediates=[*intermediates[:4], kernels.arena("INT16"), *intermediates[5:]])

@@ -99,7 +99,7 @@ def test_without_the_cpu_everything_must_be_taken():
 def test_code_for_another_soc_is_told(soc, is_told):
     for accelerators in (("npu", "gpu", "cpu"), ("npu",)):
         notes = result(compiled(), accelerators, soc).notes
-        words = f"the compiled code is for Tensor_G5, and may not run on {soc}"
+        words = f"the compiled code is for Tensor_G5 and may not run on {soc}"
         assert any(words in note for note in notes) == is_told
 
 

@@ -149,7 +149,7 @@ def test_text_of_a_delegate_that_is_taken_back(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     path = written(builder, tmp_path / "constant.tflite")
-    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options=" --disable_nnapi_cpu=false")
+    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options=" --disable-nnapi-cpu=false")
     assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == expected
 
 
@@ -359,7 +359,7 @@ def test_runtime_chooses_the_wording(run, model):
         (["--delegate", "other"], "Invalid value for '--delegate': 'other' is not one of 'nnapi', "),
         pytest.param(
             ["--nnapi_allow_fp1=true"],
-            "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi_allow_fp16'? (see",
+            "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi-allow-fp16'? (see",
             marks=NEEDS_NEWER_CLICK,
         ),
         (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi_allow_fp16 and --option allow_fp16=... set the same"),

@@ -1,4 +1,4 @@
-"""What TensorFlow Lite Micro does with a model, as text and as plain data."""
+"""The verdict of TensorFlow Lite Micro on a model, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from delegate_sim.micro.resolver import ResolverSource, resolver_lines
 from delegate_sim.model.model import Model
 from delegate_sim.version import __version__
 
-from ..console.layout import counted, item_list, message, name, node_list, share
-from ..console.terminal import Line
-from .elements.numbers import with_ranges, without_numbers
-from .elements.paragraphs import paragraph
-from .elements.tables import table
-from .many import Columns
+from ...console.layout import counted, item_list, message, name, node_list, share
+from ...console.terminal import Line
+from ..elements.numbers import with_ranges, without_numbers
+from ..elements.paragraphs import paragraph
+from ..elements.tables import table
+from ..many import Columns
 
 SCHEMA = "delegate-sim/micro/1"
 _HEADING = "bold"
@@ -68,7 +68,13 @@ def micro_row(answer: MicroAnswer) -> Sequence[str]:
     missing = len(report.missing_operators)
     refused = sum([node.status is not Status.MISSING for node in report.refused])
     sizes = ("", "") if report.arena is None else (f"{report.arena.head:,}", f"{report.arena.total:,}")
-    return (_OUTCOMES[report.outcome] if not report.runs else "runs", f"{missing:,}", f"{refused:,}", *sizes)
+    return (_verdict_cell(report), f"{missing:,}", f"{refused:,}", *sizes)
+
+
+def _verdict_cell(report: MicroReport) -> str:
+    if not report.runs:
+        return _OUTCOMES[report.outcome]
+    return "runs" if report.computes else "computes garbage"
 
 
 _OUTCOMES = {
@@ -101,6 +107,8 @@ def micro_entry(answer: MicroAnswer) -> dict[str, Any]:
 
 def micro_verdict(report: MicroReport) -> str:
     """Return the verdict in one sentence."""
+    if report.runs and not report.computes:
+        return f"TensorFlow Lite Micro runs the model without {counted(report.external_tensors, 'weight')}: results are garbage"
     if report.runs:
         operators = counted(len(report.operators), "operator")
         return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
@@ -129,7 +137,7 @@ def micro_verdict(report: MicroReport) -> str:
 def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the verdict, what is refused and why, warnings, the arena, and the resolver to paste."""
     report = answer.report
-    yield from paragraph(micro_verdict(report), width, style="green" if report.runs else "red")
+    yield from paragraph(micro_verdict(report), width, style="green" if report.computes else "red")
     yield from _warnings(answer, width)
     for status, title in _STAGES.items():
         groups = _groups([node for node in report.nodes if node.status is status])
@@ -189,8 +197,8 @@ def _group_lines(nodes: Sequence[MicroNode], width: int) -> Iterator[Line]:
     operator = name(first.operator.removeprefix("CUSTOM:"))
     count = f"{len(nodes):,} nodes{subgraph}: {indices}" if len(nodes) > 1 else f"node {first.index}{subgraph}"
     for position, reason in enumerate(first.reasons):
-        found = with_ranges([node.reasons[position].found for node in nodes])
-        text = f"{operator} ({count}): {message(found)}; needs {message(reason.needed)}"
+        value = with_ranges([node.reasons[position].found for node in nodes])
+        text = f"{operator} ({count}): {message(value)}; needs {message(reason.needed)}"
         yield from paragraph(text, width, "  ", "    ")
         yield from paragraph(f"{message(reason.hint)} ({reason.code})", width, "    ", "    ", style="dim")
 
