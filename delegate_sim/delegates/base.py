@@ -54,7 +54,10 @@ class Delegate:
     It is above 1 if a node takes longer to simulate.
     """
     semantics: int = 1
-    """The version number of the verdicts. Raise it when a change of the code changes verdicts, but not the data of the rules."""
+    """The version number of the verdicts.
+
+    Raise it when a change of the code changes verdicts while the rules as data stay the same.
+    """
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()

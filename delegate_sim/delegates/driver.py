@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver rejects at least one operation of some group, but it is unknown which operation."""
+        """Whether there is a group of operations of which the driver rejects at least one, without it being known which."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

@@ -89,8 +89,9 @@ _MOST_EDGE_SAMPLES = 6
 def _set_edges(flat: InputArray, values: InputArray, number: int, shift: int) -> None:
     """Set elements to extreme values in turn: every second element, or all elements of a small input.
 
-    ``number`` is the number of the sample, so that each sample of a small input has other values. ``shift`` differs between
-    inputs, so that different values meet.
+    ``number`` is the number of the sample. It shifts the extreme values, so that each sample of a small input gets different
+    ones. ``shift`` differs between the inputs of a model, so that an operator with two inputs gets different extreme values at
+    the same position.
     """
     if len(values):
         places = flat[::2] if flat.size >= 2 * len(values) else flat

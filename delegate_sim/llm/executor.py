@@ -310,7 +310,10 @@ def _check_logits(
 
 
 def _embedder(progress: Progress, model_type: str) -> Embedder | None:
-    """Make an embedder, which always runs on the CPU. A missing or damaged one is not reported yet."""
+    """Make an embedder, which always runs on the CPU.
+
+    Return None if its model is missing or damaged. A later step reports this if the embedder is needed.
+    """
     section = section_name(model_type)
     try:
         model = readable_model(progress.bundle, model_type, ENGINE)

@@ -124,7 +124,7 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        The delegate keeps the nodes of earlier subgraphs, unless its failure makes the whole model fail.
+        The delegate keeps the nodes of earlier subgraphs, unless a failure of this delegate makes the whole model fail.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True

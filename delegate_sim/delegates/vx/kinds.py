@@ -46,8 +46,8 @@ KINDS = (
     ),
     DYNAMIC_SHAPE,
     kinds.SHAPE.reworded(
-        meaning="No operand or result may have a dimension of 0. No operand may have a dimension over 65535, except for the "
-        "first one. Grouped convolutions need a batch of 1, and a slice cannot cut the batch.",
+        meaning="No operand or result may have a dimension of 0. In an operand, no dimension except "
+        "the first may be over 65535. Grouped convolutions need a batch of 1, and a slice cannot cut the batch.",
         advice="Change the shapes in the model: fold or split large dimensions with a RESHAPE, and run with a batch of 1.",
     ),
     kinds.CONSTANT,

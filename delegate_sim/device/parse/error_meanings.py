@@ -103,7 +103,9 @@ _MEANINGS = {
         "the application said that one accelerator takes the whole graph, and the accelerator refuses operators of it; so "
         "nothing is delegated"
     ),
-    DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
+    DYNAMIC_ERROR: (
+        "the delegate does not accept graphs with a tensor whose shape is known only at run time; nothing is delegated"
+    ),
     IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
     KERNEL_ERROR: "the delegate's kernel of a partition failed when it was made; the error before it says why",
     BUILD_ERROR: "the device's driver could not compile a program that the delegate made",
@@ -316,8 +318,8 @@ def _version_meaning(statement: Statement) -> str:
     version = tuple(int(part) for part in statement.values["version"].split("."))
     closed = ".".join(map(str, _NEURON_CLOSED))
     if version >= _NEURON_CLOSED:
-        return f"from {closed} on MediaTek's compiler decides which operators it takes, by rules that are not public"
-    return f"before {closed} the plugin itself decides which operators it takes, by the rules of {plugin_of(_MEDIATEK)}"
+        return f"from version {closed} on, MediaTek's compiler decides which operators it takes, by rules that are not public"
+    return f"before version {closed}, the plugin itself decides which operators it takes, by the rules of {plugin_of(_MEDIATEK)}"
 
 
 def is_while_running(statement: Statement) -> bool:

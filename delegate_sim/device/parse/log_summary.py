@@ -299,7 +299,7 @@ def _is_unknown(kernel: str) -> bool:
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome and counts of every other delegate that a kernel or another line names."""
+    """Yield the outcome and counts of each further delegate that the log names, in a kernel's name or elsewhere."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):

@@ -161,7 +161,10 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the operators to which the subject of the cause applies. The cause may keep other operators on the CPU, too."""
+        """Return the names of the operators that the cause itself is about (its ``subject``).
+
+        The cause may keep other operators on the CPU, too.
+        """
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")

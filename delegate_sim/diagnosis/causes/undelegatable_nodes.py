@@ -34,7 +34,7 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Operators whose result size depends on the values of elements, each with instructions."""
+"""Operators whose result size depends on the values of elements, each with advice on what to change."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def _own_versions(work: Work) -> None:
-    """Give each node the version that it requires; files often have one version for all nodes of an operator."""
+    """Lower each node's operator version to what this node requires.
+
+    Files often give all nodes of an operator the highest version that any of them requires.
+    """
     graph = work.editor.graph
     nodes = []
     for origin, node in work.editor.nodes:

@@ -98,7 +98,7 @@ def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Che
         *quantized(source, FILTER),
         *where(
             _is_per_channel,
-            "with several scales of the filter",
+            "if the filter has several scales",
             takes(source, INT8_INT16),
             takes(FILTER, ("INT8", "INT4")),
             _channel_axis(axis),

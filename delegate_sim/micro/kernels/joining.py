@@ -50,7 +50,7 @@ def _other_parameters(node: NodeView) -> str | None:
             if scale(tensor) != scale(result):
                 return f"input {position} with scale {scale(tensor):g} and output with scale {scale(result):g}"
             if zero_point(tensor) != zero_point(result):
-                return f"input {position} with zero point {zero_point(tensor)} and output with {zero_point(result)}"
+                return f"input {position} with zero point {zero_point(tensor)} and output with zero point {zero_point(result)}"
         elif node.input(0).type == "INT16" and zero_point(tensor):
             return f"INT16 input {position} with zero point {zero_point(tensor)}"
     if node.input(0).type == "INT16" and zero_point(result):

@@ -146,7 +146,7 @@ KERNELS = {
                 "unless input is FLOAT32",
                 *where(
                     _is_per_channel,
-                    "with several scales of the filter",
+                    "if the filter has several scales",
                     check(
                         QUANTIZATION,
                         "INT8 or INT16 input, and no INT4 filter",
@@ -155,7 +155,7 @@ KERNELS = {
                     ),
                     check(QUANTIZATION, "filter with one scale for each channel", _channel_count),
                 ),
-                *where(lambda node: not _is_per_channel(node), "with one scale of the filter", bias_scale_fits()),
+                *where(lambda node: not _is_per_channel(node), "if the filter has one scale", bias_scale_fits()),
                 takes(OUTPUT, ("UINT8", "INT8", "INT16")),
                 ACTIVATION_RANGE,
             ),

@@ -72,7 +72,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     if node.release.is_at_least(_MIRROR_PAD_HAS_LIMITS):
         for size, pair in zip(source.shape, pairs, strict=True):
             node.ensure(min(pair) >= 0, "a padding is negative")
-            node.ensure(max(pair) <= size - offset, "a padding is wider than the part of the input that it mirrors")
+            node.ensure(max(pair) <= size - offset, "a padding is wider than the part of the input that it can mirror")
     node.resize(result, _padded(node, source, pairs))
 
 

@@ -120,12 +120,15 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a counter for convolutions, which use the whole filter at each position of the output."""
+    """Return a function that counts the multiply-adds of a convolution, which uses the whole filter at each output position."""
     return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
 
 
 def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a counter for transposed convolutions, which use the whole filter at each position of the input."""
+    """Return a function that counts the multiply-adds of a transposed convolution.
+
+    A transposed convolution uses the whole filter at each position of the input.
+    """
     return lambda node: _filter_at_each_position(node.input(1), node.input(2), rank)
 
 
