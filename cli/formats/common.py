@@ -19,6 +19,7 @@ from delegate_sim.results.report.outcome_words import words_of
 
 from ..console.layout import counted, cut, message, name, options_text, share
 from ..text.elements.findings import alike, finding_hint, finding_text
+from ..text.elements.target import shown_options
 
 PROGRAM = "delegate-sim"
 
@@ -71,9 +72,9 @@ def title(case: Case) -> str:
 
 
 def target_text(case: Case) -> str:
-    """Return the delegate, the release of the runtime, and the options that are set."""
-    declared = find_delegate(case.delegate).options if case.delegate in DELEGATE_NAMES else ()
-    options = options_text(declared, case.options)
+    """Return the delegate, the release of the runtime, and the options that differ from benchmark_model's defaults."""
+    known = case.delegate in DELEGATE_NAMES
+    options = shown_options(find_delegate(case.delegate), case.options, "benchmark") if known else options_text((), case.options)
     return f"{case.delegate} on {case.runtime}{': ' if options else ''}{options}"
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.options import as_typed
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES
 from delegate_sim.runtime.target import Target
@@ -185,7 +187,13 @@ def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -
             "--delegate",
             delegate.name,
             *common,
-            *[part for pair in own.items() for part in ("--option", "=".join(pair))],
+            *[part for name, value in own.items() for part in _typed(delegate, name, value)],
         ]
         for delegate, own in zip(delegates, arguments.given(delegates), strict=True)
     }
+
+
+def _typed(delegate: Delegate, name: str, value: str) -> list[str]:
+    """Return an option as the arguments of a command."""
+    typed = as_typed(delegate.options, name, value)
+    return typed.split(" ", 1) if typed.startswith("--option ") else [typed]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from delegate_sim.delegates.base import Delegate
 from delegate_sim.runtime.target import Target
 
 from ...console.layout import message, options_text
@@ -15,20 +17,28 @@ DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's de
 
 
 def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the target with its options: levels, options that differ from their defaults, and the limit on partitions.
+    """Yield the target with its options: all of them if ``verbose``, otherwise the most important ones."""
+    options = shown_options(target.delegate, target.options, target.defaults, verbose)
+    text = f"Target: {target.delegate.name} on {target.release} with {DEFAULTS_TEXT[target.defaults]} {options}"
+    yield from paragraph(message(text.rstrip()), width, "", "  ")
 
-    If ``verbose``, all options are shown. The limit on partitions is shown as the value that takes effect.
+
+def shown_options(delegate: Delegate, given: Mapping[str, Any], defaults: str, verbose: bool = False) -> str:
+    """Return options in command-line form: those that differ from their defaults, the platform, and the limit on partitions.
+
+    The feature level is shown if it does not follow from the platform. The limit is shown as the value that takes effect.
     """
-    delegate, limits = target.delegate, target.delegate.limits
-    platform = delegate.behind.platform
-    always = {limits.option, delegate.levels.option if delegate.levels else "", platform.option if platform else ""}
+    limits, platform, levels = delegate.limits, delegate.behind.platform, delegate.levels
+    always = {limits.option}
+    if platform is not None and given.get(platform.option) not in (None, platform.alone):
+        always.add(platform.option)
+    elif levels is not None:
+        always.add(levels.option)
     values = {}
     for option in delegate.options:
-        value = target.options[option.name]
-        if option.name == limits.option and value <= 0:
+        value = given.get(option.name)
+        if option.name == limits.option and value is not None and value <= 0:
             value = limits.fallback or None
-        if verbose or option.name in always or value != option.default_in(target.defaults):
+        if verbose or option.name in always or value != option.default_in(defaults):
             values[option.name] = value
-    options = options_text(delegate.options, values)
-    text = f"Target: {delegate.name} on {target.release} with {DEFAULTS_TEXT[target.defaults]} {options}"
-    yield from paragraph(message(text.rstrip()), width, "", "  ")
+    return options_text(delegate.options, values)
