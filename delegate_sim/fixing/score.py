@@ -79,7 +79,7 @@ def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
 
 
 def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
-    """Return the sums of each measure over all targets, for comparing results of which none is worse on all targets."""
+    """Return the sums of each measure over all targets, for comparing results that are better on different targets."""
     return tuple([sum(measures) for measures in zip(*[standing.score for standing in standings], strict=True)])
 
 

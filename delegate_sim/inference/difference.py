@@ -69,7 +69,7 @@ LEAST_CHANGE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long both models take on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
+    """The latency of both models on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
 
     first: tuple[float, ...]
     """Seconds of each run of the first model."""
@@ -112,7 +112,7 @@ class EdgeDifference:
     outputs: tuple[TensorDifference, ...] = ()
     tensors: tuple[TensorDifference, ...] = ()
     refused: str = ""
-    """Which model alone reports an error on such an input, for example on an index out of range; empty if there is none."""
+    """The model that alone reports an error on such an input, for example on an index out of range; empty if there is none."""
     problem: str = ""
     """The reason why such inputs did not run to the end; empty if they did."""
 
@@ -265,13 +265,13 @@ def compare(
             "edges": _stored(folder, "edge", edges),
             "signatures": [
                 {
-                    "key": each.key,
-                    "inputs": list(each.inputs),
-                    "outputs": list(each.outputs),
-                    "samples": _stored(folder, f"signature_{number}_sample", each.samples),
-                    "edges": _stored(folder, f"signature_{number}_edge", each.edges),
+                    "key": own.key,
+                    "inputs": list(own.inputs),
+                    "outputs": list(own.outputs),
+                    "samples": _stored(folder, f"signature_{number}_sample", own.samples),
+                    "edges": _stored(folder, f"signature_{number}_edge", own.edges),
                 }
-                for number, each in enumerate(signatures)
+                for number, own in enumerate(signatures)
             ],
             "tensors": list(tensors),
             "is_timed": is_timed,
@@ -285,7 +285,7 @@ def compare(
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
-    names += [f"{each.key}/{output}" for each in signatures for output in each.outputs]
+    names += [f"{own.key}/{output}" for own in signatures for output in own.outputs]
     outputs, between = _differences(results, names, tensors)
     latency = results.get("latency")
     return Difference(

@@ -57,8 +57,8 @@ def record(model: Model, targets: Sequence[Target], path: Path) -> dict[str, Any
             entry["passes"] = [step.name for step in plan.steps]
             if entry["exact"]:
                 inputs = [generated_inputs(model, model.subgraphs[0], seed, {}) for seed in _FURTHER]
-                found = compare(model, written, inputs, {}, is_timed=False)
-                entry["false_exact"] = not found.is_same and not found.unsteady
+                difference = compare(model, written, inputs, {}, is_timed=False)
+                entry["false_exact"] = not difference.is_same and not difference.unsteady
     except DelegateSimError as error:
         entry["outcome"], entry["message"] = "not run" if _NOT_RUN in str(error) else "failed", str(error)
     except Exception as error:  # a bug, to be counted as a failure
