@@ -79,7 +79,7 @@ def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
 
 
 def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
-    """Return the sum of each measure over all targets, by which results on several targets are compared."""
+    """Return the sums of each measure over all targets, for comparing results that are better on different targets."""
     return tuple([sum(measures) for measures in zip(*[standing.score for standing in standings], strict=True)])
 
 

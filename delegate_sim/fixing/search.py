@@ -175,7 +175,7 @@ class _Detours:
                 if not number or is_no_worse(descent.standing, self._standing):
                     descent.run()
                 if is_no_worse(descent.standing, self._standing):
-                    best = min(best, descent, key=lambda each: summed(each.standing))
+                    best = min(best, descent, key=lambda one: summed(one.standing))
                     break
         return best, tuple([conflict for place, standings in alone for conflict in _conflict(place, standings, best.standing)])
 
@@ -189,10 +189,10 @@ class _Detours:
         yield lone.applied
         for left_out in self._effort.limit(reversed(lone.applied)):
             applied: list[AppliedPass] = []
-            for item in lone.applied:
-                if item is not left_out:
-                    rewritten = lone.with_pass(item.pass_, applied[-1].rewritten if applied else self._start)
-                    applied += [] if rewritten is None else [AppliedPass(item.pass_, rewritten)]
+            for step in lone.applied:
+                if step is not left_out:
+                    rewritten = lone.with_pass(step.pass_, applied[-1].rewritten if applied else self._start)
+                    applied += [] if rewritten is None else [AppliedPass(step.pass_, rewritten)]
             if applied:
                 yield applied
 

@@ -69,7 +69,7 @@ LEAST_CHANGE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """The time that both models take on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
+    """The latency of both models on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
 
     first: tuple[float, ...]
     """Seconds of each run of the first model."""
@@ -112,7 +112,7 @@ class EdgeDifference:
     outputs: tuple[TensorDifference, ...] = ()
     tensors: tuple[TensorDifference, ...] = ()
     refused: str = ""
-    """The model that reports an error on such an input while the other model does not; empty if there is no such model."""
+    """The model that alone reports an error on such an input, for example on an index out of range; empty if there is none."""
     problem: str = ""
     """The reason why the runs on such inputs did not finish; empty if all runs finished."""
 
@@ -265,13 +265,13 @@ def compare(
             "edges": _stored(folder, "edge", edges),
             "signatures": [
                 {
-                    "key": signature.key,
-                    "inputs": list(signature.inputs),
-                    "outputs": list(signature.outputs),
-                    "samples": _stored(folder, f"signature_{number}_sample", signature.samples),
-                    "edges": _stored(folder, f"signature_{number}_edge", signature.edges),
+                    "key": own.key,
+                    "inputs": list(own.inputs),
+                    "outputs": list(own.outputs),
+                    "samples": _stored(folder, f"signature_{number}_sample", own.samples),
+                    "edges": _stored(folder, f"signature_{number}_edge", own.edges),
                 }
-                for number, signature in enumerate(signatures)
+                for number, own in enumerate(signatures)
             ],
             "tensors": list(tensors),
             "is_timed": is_timed,
@@ -285,7 +285,7 @@ def compare(
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
-    names += [f"{signature.key}/{output}" for signature in signatures for output in signature.outputs]
+    names += [f"{own.key}/{output}" for own in signatures for output in own.outputs]
     outputs, between = _differences(results, names, tensors)
     latency = results.get("latency")
     return Difference(

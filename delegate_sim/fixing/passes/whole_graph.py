@@ -173,7 +173,7 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
         outputs
     ):
         return None
-    written = {tensor for inner in graph.nodes for tensor in inner.outputs}
+    written = {tensor for part in graph.nodes for tensor in part.outputs}
     if any(tensor.is_variable for tensor in graph.tensors) or not written.issuperset(outputs):
         return None
     moved: dict[int, int] = dict(zip((*inputs, *outputs), (*node.inputs, *node.outputs), strict=True))
@@ -185,8 +185,8 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
         return moved.get(tensor, -1)
 
     return [
-        inner._replace(index=-1, inputs=tuple(map(place, inner.inputs)), outputs=tuple(map(place, inner.outputs)))
-        for inner in graph.nodes
+        part._replace(index=-1, inputs=tuple(map(place, part.inputs)), outputs=tuple(map(place, part.outputs)))
+        for part in graph.nodes
     ]
 
 
