@@ -38,7 +38,7 @@ RESTORED, COMPILED_PART, MISSING_SERVICE, VERSION_SAID, TEFLON_ROW, TEFLON_GRAPH
     "teflon-done",
 )  # fmt: skip
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
-KERNELS, MEASURED = "kernels", "measured"
+KERNELS, MEASURED, CREATED = "kernels", "measured", "created"
 
 ERRORS = frozenset(
     {

@@ -18,6 +18,7 @@ from .chips import chips_in
 from .delegate_identity import whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .known_lines import (
+    CREATED,
     DYNAMIC_ERROR,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
@@ -365,7 +366,9 @@ class Reader:
         elif (match := _NOT_CREATED.search(text)) is not None:
             self.not_created[match[0].strip()] = None
         elif "delegate" in text and (match := _CREATED.search(text)) is not None:
-            self.created[match["one"] or match["two"] or match["three"]] = None
+            name = match["one"] or match["two"] or match["three"]
+            self.created[name] = None
+            self._add(Statement(CREATED, match[0], MappingProxyType({"name": name})))
         else:
             return False
         return True

@@ -251,3 +251,57 @@ def test_a_file_with_nothing_of_a_delegate(tmp_path):
     path.write_text("STARTING!\r\nHello\r\n", encoding="utf-8")
     with pytest.raises(LogError, match="has no lines about a delegate"):
         read_runs_file(str(path))
+
+
+GPU_PART = """INFO: Created TensorFlow Lite delegate for GPU.
+VERBOSE: Replacing 30 out of 33 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for the whole graph.
+INFO: Created 2 GPU delegate kernels.
+"""
+NNAPI_PART = """INFO: Created TensorFlow Lite delegate for NNAPI.
+VERBOSE: Replacing 30 out of 33 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions for the whole graph.
+Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
+"""
+DYNAMIC = """INFO: Created TensorFlow Lite XNNPACK delegate for CPU.
+WARNING: Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
+(tensor#9 is a dynamic-sized tensor).
+"""
+RESHAPE = """INFO: Created TensorFlow Lite XNNPACK delegate for CPU.
+VERBOSE: Replacing 2 out of 5 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for the whole graph.
+ERROR: Node number 35 (TfLiteXNNPackDelegate) failed to prepare.
+"""
+GPU_FAILS_LATER = """INFO: Created TensorFlow Lite delegate for GPU.
+VERBOSE: Replacing 2 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for the whole graph.
+ERROR: TfLiteGpuDelegate Init: Batch size mismatch, expected 1
+ERROR: Node number 24 (TfLiteGpuDelegateV2) failed to prepare.
+ERROR: Restored original execution plan after delegate application failure.
+"""
+HEXAGON_PART = """INFO: TfLiteHexagonDelegate delegate: 20 nodes delegated out of 22 nodes with 2 partitions.
+VERBOSE: Replacing 20 out of 22 node(s) with delegate (TfLiteHexagonDelegate) node, yielding 4 partitions for the whole graph.
+"""
+RETRY = """I/tflite: Created TensorFlow Lite delegate for GPU.
+E/tflite: Following operations are not supported by GPU delegate:
+    CUSTOM Own: Operation is not supported.
+    7 operations will run on the GPU, and the remaining 2 operations will run on the CPU.
+E/tflite: ModifyGraphWithDelegate is disallowed when graph is immutable.
+I/tflite: Created TensorFlow Lite delegate for NNAPI.
+I/tflite: Replacing 9 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "delegates", "cause"),
+    [
+        (GPU_PART + DYNAMIC, [("gpu", "part", False), ("xnnpack", "none", True)], ""),
+        (NNAPI_PART + DYNAMIC, [("nnapi", "part", False), ("xnnpack", "none", True)], ""),
+        (GPU_PART + RESHAPE, [("gpu", "part", False), ("xnnpack", "failed", True)], "Node number 35"),
+        (HEXAGON_PART + GPU_FAILS_LATER, [("hexagon", "part", False), ("gpu", "failed", True)], "Batch size mismatch"),
+        (RETRY, [("gpu", "failed", False), ("nnapi", "whole", True)], "graph is immutable"),
+        (XNNPACK + GPU_REFUSES, [("gpu", "part", False), ("xnnpack", "part", False)], ""),
+        (GPU_FAILS + XNNPACK, [("gpu", "failed", False), ("xnnpack", "part", True)], "weights are too large"),
+    ],
+)
+def test_an_error_belongs_to_one_delegate(text, delegates, cause):
+    summary = summary_of(read_lines(io.StringIO(text)))
+    assert [(each.name, each.outcome, each.is_later) for each in (summary.delegate, *summary.others)] == delegates
+    assert cause in summary.cause
+    assert bool(summary.cause) == bool(cause)
