@@ -61,6 +61,11 @@ class EdgeTpuCompilation:
         return self.on_cpu if self.on_cpu is not None else self._count(is_mapped=False)
 
     @property
+    def has_all_counts(self) -> bool:
+        """False if a number of operators is only the sum of the rows that the log has, of which some may be missing."""
+        return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
+
+    @property
     def failure_meaning(self) -> str:
         """The meaning of the reason why nothing was compiled; empty if the meaning is unknown."""
         return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")

@@ -50,7 +50,7 @@ from .known_lines import (
     VERSION_SAID,
     Statement,
 )
-from .log_contents import DeviceLog
+from .log_contents import DeviceLog, Replacement
 
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
@@ -419,24 +419,62 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         known = other_name(op)
         why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
         return f"node {node} {_failed(stage)}; {why}"
-    totals = [replacement.total for replacement in log.replacements if replacement.kernel == op and replacement.total is not None]
-    if not totals:
-        own = [statement for statement in log.statements_of(OWN_COUNT) if _is_same(statement, op)]
-        totals = [int(count.values["total"]) for count in own]
-        totals += [
-            int(statement.values.get("taken", "0")) + int(statement.values["left"])
-            for statement in log.statements_of(SPLIT)
-            if _is_same(statement, op)
-        ]
-    if totals and node >= totals[-1]:
-        return (
-            f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
-            f"and kernels follow; it {_failed(stage)}"
-        )
+    found = _kernel_number(error, log)
+    if found is not None:
+        return f"node {node} is {found}; it {_failed(stage)}"
+    if _totals_before(log, error):
+        return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
     return (
         f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
         f"it {_failed(stage)}"
     )
+
+
+def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
+    """Return which kernel a failed node is; None if the log does not show it.
+
+    The kernels of all delegates follow the nodes that the subgraph had at first, in the order in which they were made.
+    """
+    node = int(error.values["node"])
+    before = _before(log, error)
+    fitting = []
+    for subgraph, total in _totals_before(log, error).items():
+        lines = [replacement for replacement in before if replacement.subgraph == subgraph]
+        # Delegated partitions alternate with others, so there are at most as many kernels as partitions.
+        most = sum([replacement.partitions or node for replacement in lines]) if lines else node
+        if total <= node < total + most:
+            fitting.append((total, len({replacement.kernel for replacement in lines}) > 1))
+    if len(fitting) != 1:
+        return None
+    total, has_several = fitting[0]
+    whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
+    return f"{whose}: the model's {total} nodes are counted from 0, and kernels follow"
+
+
+def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
+    """Return the replacements that precede the last line with an error."""
+    last = max(error.places, default=0)
+    return [replacement for replacement in log.replacements if not last or replacement.place <= last]
+
+
+def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
+    """Return the number of nodes that each subgraph had before any delegate was applied, as far as the log shows it."""
+    totals: dict[int | None, int] = {}
+    for replacement in _before(log, error):
+        if replacement.total is not None:
+            totals[replacement.subgraph] = max(totals.get(replacement.subgraph, 0), replacement.total)
+    if totals:
+        return totals
+    op = error.values["op"]
+    if any(replacement.kernel != op for replacement in log.replacements):
+        return {}
+    own = [int(count.values["total"]) for count in log.statements_of(OWN_COUNT) if _is_same(count, op)]
+    own += [
+        int(statement.values.get("taken", "0")) + int(statement.values["left"])
+        for statement in log.statements_of(SPLIT)
+        if _is_same(statement, op)
+    ]
+    return {None: own[-1]} if own else {}
 
 
 def _failed(stage: str) -> str:

@@ -246,7 +246,10 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     counts = []
     if mapped is not None or left is not None:
         total = None if mapped is None or left is None else mapped + left
-        counts.append(Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels))
+        is_complete = compilation.has_all_counts
+        counts.append(
+            Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
+        )
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
     name = delegate.name if delegate is not None else ""
     return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
@@ -447,7 +450,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID)
+        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID, TEFLON_ROW)
         if "name" in statement.values
     ):
         return MADE

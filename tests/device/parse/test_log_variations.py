@@ -296,7 +296,7 @@ I/tflite: Replacing 9 node(s) with delegate (TfLiteNnapiDelegate) node, yielding
         (GPU_PART + RESHAPE, [("gpu", "part", False), ("xnnpack", "failed", True)], "Node number 35"),
         (HEXAGON_PART + GPU_FAILS_LATER, [("hexagon", "part", False), ("gpu", "failed", True)], "Batch size mismatch"),
         (RETRY, [("gpu", "failed", False), ("nnapi", "whole", True)], "graph is immutable"),
-        (XNNPACK + GPU_REFUSES, [("gpu", "part", False), ("xnnpack", "part", False)], ""),
+        (XNNPACK.replace("7 out of 8", "40 out of 64") + GPU_REFUSES, [("gpu", "part", False), ("xnnpack", "part", False)], ""),
         (GPU_FAILS + XNNPACK, [("gpu", "failed", False), ("xnnpack", "part", True)], "weights are too large"),
     ],
 )
@@ -305,3 +305,87 @@ def test_an_error_belongs_to_one_delegate(text, delegates, cause):
     assert [(each.name, each.outcome, each.is_later) for each in (summary.delegate, *summary.others)] == delegates
     assert cause in summary.cause
     assert bool(summary.cause) == bool(cause)
+
+
+TWO_SUBGRAPHS = """\
+Replacing 20 out of 20 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions for subgraph 0 (main).
+VERBOSE: Replacing 5 out of 9 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for subgraph 1 (body).
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        (GPU_PART + RESHAPE, "node 35 is kernel 3 of all delegates: the model's 33 nodes"),
+        (HEXAGON_PART + GPU_FAILS_LATER, "node 24 is kernel 3 of all delegates: the model's 22 nodes"),
+        (
+            f"{TWO_SUBGRAPHS}ERROR: Node number 20 (TfLiteXNNPackDelegate) failed to invoke.\n",
+            "node 20 is the delegate's kernel 1: the model's 20 nodes",
+        ),
+        (
+            f"{TWO_SUBGRAPHS}ERROR: Node number 10 (TfLiteXNNPackDelegate) failed to invoke.\n",
+            "node 10 is the delegate's kernel 2: the model's 9 nodes",
+        ),
+        (
+            f"{TWO_SUBGRAPHS}ERROR: Node number 30 (TfLiteXNNPackDelegate) failed to invoke.\n",
+            "node 30 is a kernel of the delegate; it failed when it ran",
+        ),
+    ],
+)
+def test_a_kernels_number_is_counted_after_the_first_nodes_of_its_subgraph(text, meaning):
+    errors = summary_of(read_lines(io.StringIO(text))).errors
+    assert next(error.meaning for error in errors if error.kind == "node-error").startswith(meaning)
+
+
+OF_ANOTHER = (
+    "11-20 12:00:00.000  55  55 F libc    : Fatal signal 11 (SIGSEGV), code 1 in tid 55 (drawer), pid 55 (drawer)\n"
+    "11-20 12:00:00.000  66  66 E AndroidRuntime: FATAL EXCEPTION: main\n"
+)
+NOT_APPLIED = "11-20 12:00:00.000  77  77 E AndroidRuntime: java.lang.IllegalArgumentException: Failed to apply delegate: \n"
+TWO_DEVICES = """[one] INFO: Created TensorFlow Lite delegate for NNAPI.
+[two] INFO: Created TensorFlow Lite delegate for NNAPI.
+[one] VERBOSE: Replacing 8 out of 8 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.
+[two] ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 4000 while completing NNAPI compilation.
+[one] Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.
+[two] Failed to apply NNAPI delegate.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        ("".join(prefixed(GPU_PART, 9)) + OF_ANOTHER, [("gpu", "part", 0)]),
+        (OF_ANOTHER + "".join(prefixed(GPU_PART, 9)), [("gpu", "part", 0)]),
+        (NOT_APPLIED + "".join(prefixed(GPU_PART, 9)), [("", "failed", 1), ("gpu", "part", 0)]),
+        ("".join(prefixed(GPU_PART, 77)) + NOT_APPLIED, [("gpu", "failed", 1)]),
+        ("".join(prefixed(GPU_PART, 55)) + OF_ANOTHER, [("gpu", "part", 1)]),
+        (TWO_DEVICES, [("nnapi", "whole", 0), ("nnapi", "failed", 1)]),
+    ],
+)
+def test_lines_of_other_processes_and_devices_are_apart(text, outcomes):
+    found = [summary_of(log) for log in separate_runs(read_runs(io.StringIO(text)))]
+    assert [(each.delegate.name, each.delegate.outcome, len(each.errors)) for each in found] == outcomes
+
+
+TEFLON_TABLE = """Teflon delegate: loaded etnaviv driver
+idx type            ver support     inputs
+  0 CONV            v1  supported   in: 88(u8) 8(u8) 6(i32) out: 7(u8)
+"""
+COMPILER_TABLE = """Edge TPU Compiler version 16.0.384591198
+Operator                       Count      Status
+
+ADD                            2          More than one subgraph is not supported
+"""
+
+
+def test_a_table_of_teflon_alone_does_not_show_what_it_took():
+    found = summary_of(read_lines(io.StringIO(TEFLON_TABLE)))
+    assert (found.delegate.outcome, found.delegate.counts, found.is_cut) == ("created", (), True)
+
+
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_the_sum_of_a_compilers_rows_is_a_lower_bound(is_complete):
+    numbers = "Number of operations that will run on Edge TPU: 5\nNumber of operations that will run on CPU: 2\n"
+    text = COMPILER_TABLE.replace("Operator", f"{numbers}Operator") if is_complete else COMPILER_TABLE
+    (count,) = summary_of(read_lines(io.StringIO(text))).delegate.counts
+    assert (count.delegated, count.total, count.is_complete) == ((5, 7, True) if is_complete else (0, 2, False))
