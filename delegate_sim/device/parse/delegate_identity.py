@@ -70,6 +70,8 @@ _BEGINNING = "Initializing"
 
 The older GPU delegate instead prints a line after the initialization.
 """
+_ACCELERATOR = "LITERT_"
+"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
 UNNAMED_KERNEL = "DELEGATE"
 """Name that old releases show for the kernels of all delegates in operator tables."""
 _EXTERNAL = "external"
@@ -122,7 +124,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
         log.is_of_compiled_model
         or bool(log.statements_of(HINT_ERROR))
         or log.has_reasons_of_compiled_model
-        or any(_BEGINNING in statement.line for statement in log.statements_of(INTERFACE_USED))
+        or any(statement.line.startswith((_BEGINNING, _ACCELERATOR)) for statement in log.statements_of(INTERFACE_USED))
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]

@@ -52,6 +52,7 @@ from .known_lines import (
 )
 from .log_contents import DeviceLog, Replacement
 
+_HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _ONLY_GPU = "OP is supported, but "
@@ -239,10 +240,12 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
-    """Return whether a line about an unavailable accelerator is harmless.
+    """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
 
-    It is an error only if the application asks for the accelerator, or the model has parts that were compiled for it.
+    An unavailable accelerator is an error only if the application asks for the accelerator, or the model has parts that were compiled for it.
     """
+    if statement.kind == FAILURE and _HOOKS in statement.line:
+        return True
     if statement.kind != NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
@@ -262,6 +265,7 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     notes = [
         (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
     ]
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(FAILURE) if is_benign(statement, log)]
     compiled = log.statements_of(COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
@@ -330,9 +334,9 @@ def is_while_running(statement: Statement) -> bool:
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
-_CONSEQUENCES = (KERNEL_ERROR, BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
+_CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
 """Kinds of errors that follow from another error, and do not say why."""
-_NO_CAUSES = ("is not initialized", "Failed to get hooks", "apply compiler plugins")
+_NO_CAUSES = ("is not initialized", "apply compiler plugins")
 """Words in errors that follow from another error, or after which the runtime continues."""
 
 
@@ -346,7 +350,8 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 def _rank(error: ExplainedError) -> int:
     """Return a rank of an error, lower for errors that say more about the cause. Errors of the vendor's library say most."""
-    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, NODE_ERROR: 4, LOAD_ERROR: 5}
+    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
+    ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
     return ranks.get(error.kind, 1)
 
 
@@ -400,6 +405,8 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
 def _api_meaning(error: Statement) -> str:
     """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
+    if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
+        return f"{code}: the line is cut off within the code, so it does not say what failed"
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "a code that is not known")

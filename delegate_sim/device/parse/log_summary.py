@@ -63,6 +63,7 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
+    OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
     RESTORED,
@@ -192,7 +193,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         tuple(chosen_devices(log)),
         tuple(map(compilation_text, log.runtime.compilations)),
         registered_accelerators(log),
-        _cause((own, *others), errors),
+        _cause(log, (own, *others), errors),
         explained_notes(log),
         chip_names(log.chips),
         log.edge_tpu,
@@ -230,11 +231,14 @@ def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
     return {**asdict(compilation), "rows": rows, "failure_meaning": compilation.failure_meaning}
 
 
-def _cause(delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
+def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
     """Return the line of the error that caused the other errors, if something failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
+    refused = [statement.line for statement in log.statements_of(OPERATOR_REFUSED) if "name" in statement.values]
+    if cause is not None and cause.kind == KERNEL_ERROR and refused:
+        return refused[-1]  # old delegates fail at the first operator that they refuse
     return "" if cause is None else cause.line
 
 
@@ -269,6 +273,8 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
         name = "" if name == delegate.kernel_name else name
+    if not name and delegate.log.chip and not chip_names(log.chips):
+        name = f"if the chip is an {delegate.log.chip}, which the log does not show"
     title = f"{delegate.name} ({name})" if name else delegate.name
     return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts))
 
@@ -389,8 +395,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
         return FAILED
+    counted = max([0, *[place for count in log.statements_of(OWN_COUNT) for place in count.places]])
     if any(
-        "_handle" in error.line
+        "_handle" in error.line and max(error.places, default=0) >= counted
         for error in errors
         if error.kind == VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
     ):

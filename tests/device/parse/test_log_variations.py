@@ -389,3 +389,89 @@ def test_the_sum_of_a_compilers_rows_is_a_lower_bound(is_complete):
     text = COMPILER_TABLE.replace("Operator", f"{numbers}Operator") if is_complete else COMPILER_TABLE
     (count,) = summary_of(read_lines(io.StringIO(text))).delegate.counts
     assert (count.delegated, count.total, count.is_complete) == ((5, 7, True) if is_complete else (0, 2, False))
+
+
+def summary(text):
+    return summary_of(read_lines(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            "Edge TPU Compiler version 16.0\nERROR: Compilation failed due to large activation tensors in model.\n",
+            "large activation",
+        ),
+        (
+            "ERROR: Failed to fetch Hexagon NN version. Incompatible.\nHexagon delegate is not supported on this device.\n",
+            "Failed to fetch Hexagon NN version",
+        ),
+        (
+            "E/tflite: Op code 67 is currently not delegated to NNAPI\n"
+            "E/tflite: Returning error since TFLite returned failure nnapi_delegate.cc:1.\n",
+            "Op code 67 is currently not delegated",
+        ),
+        (
+            "ERROR: Delegate kernel was not initialized\nERROR: Node number 9 (TfLiteFlexDelegate) failed to prepare.\n",
+            "Delegate kernel was not initialized",
+        ),
+    ],
+)
+def test_the_cause_is_the_most_specific_error(text, cause):
+    assert cause in summary(text).cause
+
+
+def test_numbers_with_separators_of_thousands():
+    found = summary("1,351 operations will run on the GPU, and the remaining 1,084 operations will run on the CPU.\n")
+    assert [(count.delegated, count.total) for count in found.delegate.counts] == [(1351, 2435)]
+
+
+def test_a_code_that_is_cut_off():
+    found = summary("INFO: Created TensorFlow Lite delegate for NNAPI.\nERROR: NN API returned error ANEURALNETWO")
+    assert "the line is cut off" in found.errors[0].meaning
+
+
+def test_a_later_count_outweighs_a_warning():
+    warning = "WARNING: [QNN Delegate] Failed to create device_handle for Backend ID 6, error=14001\n"
+    count = "INFO: TfLiteQnnDelegate delegate: 3 nodes delegated out of 3 nodes with 1 partitions.\n"
+    assert summary(warning + count).delegate.outcome == "whole"
+    assert summary(count + warning).delegate.outcome == "failed"
+
+
+def test_a_log_of_neutron_without_a_chip_says_so():
+    count = "INFO: NeutronDelegate delegate: 3 nodes delegated out of 6 nodes with 3 partitions.\n"
+    assert "which the log does not show" in summary(count).delegate.title
+
+
+def test_a_delegate_takes_no_more_nodes_than_are_left():
+    later = "VERBOSE: Replacing 12 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 7 partitions.\n"
+    found = [summary_of(log) for log in read_runs(io.StringIO(HEXAGON + later))]
+    assert [(each.delegate.name, each.delegate.outcome) for each in found] == [("hexagon", "part"), ("xnnpack", "part")]
+    left = later.replace("12", "2")
+    assert len(read_runs(io.StringIO(HEXAGON + left))) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "is_old"),
+    [
+        ("2020-02-07 23:55:12.471 10236-10280/com.app I/tflite: ", True),
+        ("2024-02-07 23:55:12.471 10236-10280/com.app I/tflite: ", False),
+        ("2000-01-01 00:00:12.471 10236-10280/com.app I/tflite: ", False),
+        ("I0000 00:00:1658183303.208241    8218 stage.cc:78] ", True),
+        ("I0000 00:00:1758183303.208241    8218 stage.cc:78] ", False),
+        ("E/native: E20220319 23:30:24.713230 30070 graph.cc:805] ", True),
+    ],
+)
+def test_a_log_from_before_the_known_releases_is_old(line, is_old):
+    replaced = "Replacing 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions.\n"
+    assert summary(line + replaced).is_old == is_old
+
+
+def test_the_older_words_about_a_restored_plan():
+    assert summary(GPU_FAILS.replace("Restored original", "Restored previous")).is_old
+
+
+def test_a_title_that_names_an_accelerator():
+    title = "# a thread (LITERT_CL)\n"
+    assert summary(title + GPU_REFUSES.partition("18 op")[0]).delegate.name == "mldrift"
+    assert summary(title + "kLiteRtStatusErrorInvalidArgument\n").may_be_older is False
