@@ -48,6 +48,8 @@ class LogTraits:
     """Whether the delegate prints a line for each reason to refuse an operator."""
     libraries: tuple[str, ...] = ()
     """Libraries that contain the delegate, each given as a part of its file name in lower case."""
+    chip: str = ""
+    """The only chip for which the delegate is simulated, if the same lines are printed on other chips."""
     has_runtime_behind: bool = False
     """Whether Android's neural networks runtime runs the delegate's partitions, so that a log may have lines of that runtime."""
     speaks_as: str = ""

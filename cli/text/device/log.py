@@ -159,7 +159,7 @@ def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Li
 
 
 def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
-    yield from fact("then", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
+    yield from fact("then" if other.is_later else "also", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
     yield from _counts(other.counts, columns)
 
 
@@ -174,7 +174,8 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
             ("delegate kernels", count.kernels),
             ("subgraph", count.subgraph),
         )
-        text = ", ".join(f"{title}: {at_least}{number:,}" for title, number in values if number is not None)
+        given = [(title, number) for title, number in values if number is not None]
+        text = ", ".join(f"{title}: {'' if title == 'subgraph' else at_least}{number:,}" for title, number in given)
         if text:
             yield from fact("counts", f"{text} ({_SOURCES[count.source]})", columns)
 

@@ -52,7 +52,7 @@ class NeutronDelegate(Delegate):
     rules = RULES[WITH_RULES]
     rule_options = ("release",)
     counts_cpu_partitions = False
-    log = LogTraits(switch="external delegate path", libraries=("neutron_delegate",))
+    log = LogTraits(switch="external delegate path", libraries=("neutron_delegate",), chip="i.MX 95")
 
     @property
     def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:

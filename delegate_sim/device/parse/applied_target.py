@@ -345,12 +345,17 @@ def _possible_releases(log: DeviceLog) -> Iterator[Release]:
         yield from releases
 
 
+_SECOND_WORDS = ("kLiteRtStatus", "LITERT_CL")
+"""Words that only LiteRT 2 prints."""
+
+
 def is_of_second_litert(log: DeviceLog) -> bool:
     """Return whether only LiteRT 2 can have printed the log."""
     return (
         log.is_of_compiled_model
         or bool(log.statements_of(HINT_ERROR))
         or log.has_reasons_of_compiled_model
+        or any(word in statement.line for statement in log.statements for word in _SECOND_WORDS)
         or any(
             replacement.kernel == DISPATCH_KERNEL or replacement.kernel.startswith(_ACCELERATOR_KERNELS)
             for replacement in log.replacements

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
+from operator import itemgetter
 
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, EDGE_TPU, find_delegate
@@ -11,22 +14,28 @@ from .known_lines import (
     API_ERROR,
     APPLIED,
     COMPILED_PART,
+    CREATED,
+    DYNAMIC_ERROR,
     FAILURE,
     FLEX_ERROR,
     HINT_ERROR,
+    IMMUTABLE_ERROR,
     INTERFACE_USED,
     KERNEL_ERROR,
+    KERNELS,
     LIBRARY,
     LIBRARY_ERROR,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
+    NOT_APPLIED,
     OPERATOR_REFUSED,
     OTHER_ERROR,
     OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
+    RESTORED,
     SAID,
     SPLIT,
     TEFLON_DONE,
@@ -61,6 +70,8 @@ _BEGINNING = "Initializing"
 
 The older GPU delegate instead prints a line after the initialization.
 """
+_ACCELERATOR = "LITERT_"
+"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
 UNNAMED_KERNEL = "DELEGATE"
 """Name that old releases show for the kernels of all delegates in operator tables."""
 _EXTERNAL = "external"
@@ -113,7 +124,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
         log.is_of_compiled_model
         or bool(log.statements_of(HINT_ERROR))
         or log.has_reasons_of_compiled_model
-        or any(_BEGINNING in statement.line for statement in log.statements_of(INTERFACE_USED))
+        or any(statement.line.startswith((_BEGINNING, _ACCELERATOR)) for statement in log.statements_of(INTERFACE_USED))
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
@@ -192,6 +203,81 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 def _is_delegate_version(statement: Statement) -> bool:
     """Return whether a line about a version comes from a delegate, and not from a vendor's library."""
     return any(word in statement.line for word in ("elegate", "ArmNN"))
+
+
+_TURNS = (
+    CREATED,
+    OWN_COUNT,
+    LISTED_REFUSALS,
+    SPLIT,
+    KERNELS,
+    APPLIED,
+    HINT_ERROR,
+    API_ERROR,
+    NODE_ERROR,
+    PREPARATION_ERROR,
+    KERNEL_ERROR,
+    OTHER_ERROR,
+)
+"""Kinds of lines that name a delegate, and so show that the runtime was applying or running it."""
+_OF_LAST_TURN = (RESTORED, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, PREPARATION_ERROR, NOT_APPLIED)
+"""Kinds of errors that belong to the delegate that the last line before them names."""
+_OF_APPLICATION = (IMMUTABLE_ERROR, NOT_APPLIED)
+"""Kinds of errors that only an application's call causes, so they do not belong to a delegate that is applied by default."""
+
+
+def turns(log: DeviceLog) -> list[tuple[int, str]]:
+    """Return every name of a delegate in the lines of a log, with the number of the line, in the order of the log."""
+    found = [(replacement.place, replacement.kernel) for replacement in log.replacements]
+    found += [(application.place, application.provider) for application in log.applications]
+    for statement in log.statements_of(*_TURNS):
+        name = statement.values.get("op" if statement.kind == NODE_ERROR else "name", "")
+        found += [(place, name) for place in statement.places if name]
+    return sorted(found)
+
+
+def last_turn(log: DeviceLog, names: set[str]) -> int:
+    """Return the number of the last line about replaced nodes of a delegate; without such a line, of any line that names it."""
+    replaced = [replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names]
+    return max(replaced or [place for place, name in turns(log) if plain_name(name) in names], default=0)
+
+
+def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
+    """Return a log without the errors that belong to other delegates than the one with these names.
+
+    With ``is_certain``, errors whose delegate the log does not show are left out too.
+    """
+    found = turns(log)
+    owners = {name: _owner(log, name, names) for _, name in found}
+    known = [(place, owner) for place, name in found if (owner := owners[name])]
+    requested = [(place, owner) for place, owner in known if owner != _BY_DEFAULT]
+
+    def is_own(kind: str, place: int) -> bool:
+        candidates = requested if kind in _OF_APPLICATION else known
+        index = bisect_right(candidates, place, key=itemgetter(0))
+        return candidates[index - 1][1] == _OWN if index else not is_certain
+
+    statements = []
+    for statement in log.statements:
+        if statement.kind not in _OF_LAST_TURN:
+            statements.append(statement)
+        elif places := tuple([place for place in statement.places if is_own(statement.kind, place)]):
+            statements.append(replace(statement, places=places))
+    dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
+    return replace(log, statements=tuple(statements), dynamic_tensor=dynamic[-1] if dynamic else None)
+
+
+_OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
+
+
+def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
+    """Return whether a name is one of ``names``, or of another delegate; empty if it is no delegate's name."""
+    if plain_name(name) in names:
+        return _OWN
+    delegate = speaker(log, name)
+    if delegate is not None:
+        return _BY_DEFAULT if delegate.is_applied_by_default else _ANOTHER
+    return _ANOTHER if other_name(name) else ""
 
 
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:

@@ -68,6 +68,8 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
     if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
         return
+    if not graphs:
+        return  # a table alone does not show what was compiled
     delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])
     supported = [row for row in rows if row.values["support"] == "supported"]
     is_complete = [int(row.values["index"]) for row in rows] == list(range(len(rows))) and len(supported) == delegated

@@ -61,6 +61,11 @@ class EdgeTpuCompilation:
         return self.on_cpu if self.on_cpu is not None else self._count(is_mapped=False)
 
     @property
+    def has_all_counts(self) -> bool:
+        """False if a number of operators is only the sum of the rows that the log has, of which some may be missing."""
+        return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
+
+    @property
     def failure_meaning(self) -> str:
         """The meaning of the reason why nothing was compiled; empty if the meaning is unknown."""
         return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
@@ -117,7 +122,7 @@ _ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<sta
 _ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
 _FAILED = re.compile(
     r"^(?:Compilation failed: (?P<why>\S.{0,300})|(?P<line>Invalid model: .{0,300}|Model not quantized.{0,100}|"
-    r"Internal compiler error.{0,200}|Compilation (?:child process )?timed out.{0,100}|Compilation failed!.{0,100}))$"
+    r"Compilation failed due to .{0,200}|Internal compiler error.{0,200}|Compilation (?:child process )?timed out.{0,100}|Compilation failed!.{0,100}))$"
 )
 _DONE = re.compile(r"^(?:Model (?:successfully compiled|compiled successfully)\b|Compilation succeeded!)")
 _PROGRESS = re.compile(

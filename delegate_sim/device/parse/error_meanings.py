@@ -50,8 +50,9 @@ from .known_lines import (
     VERSION_SAID,
     Statement,
 )
-from .log_contents import DeviceLog
+from .log_contents import DeviceLog, Replacement
 
+_HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _ONLY_GPU = "OP is supported, but "
@@ -241,10 +242,12 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
-    """Return whether a line about an unavailable accelerator is harmless.
+    """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
 
-    It is an error only if the application asks for the accelerator, or the model has parts that were compiled for it.
+    An unavailable accelerator is an error only if the application asks for the accelerator, or the model has parts that were compiled for it.
     """
+    if statement.kind == FAILURE and _HOOKS in statement.line:
+        return True
     if statement.kind != NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
@@ -264,6 +267,7 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     notes = [
         (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
     ]
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(FAILURE) if is_benign(statement, log)]
     compiled = log.statements_of(COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
@@ -332,9 +336,9 @@ def is_while_running(statement: Statement) -> bool:
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
-_CONSEQUENCES = (KERNEL_ERROR, BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
+_CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
 """Kinds of errors that follow from another error, and do not say why."""
-_NO_CAUSES = ("is not initialized", "Failed to get hooks", "apply compiler plugins")
+_NO_CAUSES = ("is not initialized", "apply compiler plugins")
 """Words in errors that follow from another error, or after which the runtime continues."""
 
 
@@ -348,7 +352,8 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 def _rank(error: ExplainedError) -> int:
     """Return a rank of an error, lower for errors that say more about the cause. Errors of the vendor's library say most."""
-    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, NODE_ERROR: 4, LOAD_ERROR: 5}
+    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
+    ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
     return ranks.get(error.kind, 1)
 
 
@@ -402,6 +407,8 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
 def _api_meaning(error: Statement) -> str:
     """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
+    if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
+        return f"{code}: the line is cut off within the code, so it does not say what failed"
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "a code that is not known")
@@ -421,24 +428,62 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         known = other_name(op)
         why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
         return f"node {node} {_failed(stage)}; {why}"
-    totals = [replacement.total for replacement in log.replacements if replacement.kernel == op and replacement.total is not None]
-    if not totals:
-        own = [statement for statement in log.statements_of(OWN_COUNT) if _is_same(statement, op)]
-        totals = [int(count.values["total"]) for count in own]
-        totals += [
-            int(statement.values.get("taken", "0")) + int(statement.values["left"])
-            for statement in log.statements_of(SPLIT)
-            if _is_same(statement, op)
-        ]
-    if totals and node >= totals[-1]:
-        return (
-            f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
-            f"and kernels follow; it {_failed(stage)}"
-        )
+    found = _kernel_number(error, log)
+    if found is not None:
+        return f"node {node} is {found}; it {_failed(stage)}"
+    if _totals_before(log, error):
+        return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
     return (
         f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
         f"it {_failed(stage)}"
     )
+
+
+def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
+    """Return which kernel a failed node is; None if the log does not show it.
+
+    The kernels of all delegates follow the nodes that the subgraph had at first, in the order in which they were made.
+    """
+    node = int(error.values["node"])
+    before = _before(log, error)
+    fitting = []
+    for subgraph, total in _totals_before(log, error).items():
+        lines = [replacement for replacement in before if replacement.subgraph == subgraph]
+        # Delegated partitions alternate with others, so there are at most as many kernels as partitions.
+        most = sum([replacement.partitions or node for replacement in lines]) if lines else node
+        if total <= node < total + most:
+            fitting.append((total, len({replacement.kernel for replacement in lines}) > 1))
+    if len(fitting) != 1:
+        return None
+    total, has_several = fitting[0]
+    whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
+    return f"{whose}: the model's {total} nodes are counted from 0, and kernels follow"
+
+
+def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
+    """Return the replacements that precede the last line with an error."""
+    last = max(error.places, default=0)
+    return [replacement for replacement in log.replacements if not last or replacement.place <= last]
+
+
+def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
+    """Return the number of nodes that each subgraph had before any delegate was applied, as far as the log shows it."""
+    totals: dict[int | None, int] = {}
+    for replacement in _before(log, error):
+        if replacement.total is not None:
+            totals[replacement.subgraph] = max(totals.get(replacement.subgraph, 0), replacement.total)
+    if totals:
+        return totals
+    op = error.values["op"]
+    if any(replacement.kernel != op for replacement in log.replacements):
+        return {}
+    own = [int(count.values["total"]) for count in log.statements_of(OWN_COUNT) if _is_same(count, op)]
+    own += [
+        int(statement.values.get("taken", "0")) + int(statement.values["left"])
+        for statement in log.statements_of(SPLIT)
+        if _is_same(statement, op)
+    ]
+    return {None: own[-1]} if own else {}
 
 
 def _failed(stage: str) -> str:

@@ -38,7 +38,7 @@ RESTORED, COMPILED_PART, MISSING_SERVICE, VERSION_SAID, TEFLON_ROW, TEFLON_GRAPH
     "teflon-done",
 )  # fmt: skip
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
-KERNELS, MEASURED = "kernels", "measured"
+KERNELS, MEASURED, CREATED = "kernels", "measured", "created"
 
 ERRORS = frozenset(
     {
@@ -83,19 +83,23 @@ ARMNN_PARSER = "Arm NN's parser"
 """The name for the part of Arm NN that reads a model without TensorFlow Lite."""
 
 _N = r"\d{1,9}"
+_GROUPED = r"(?<![\d,])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,9})(?!\d|,\d)"
+"""Matches a whole number, which some applications print with separators of thousands."""
+_COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
     _pattern(
         INTERFACE_USED,
         "-based API",
         r"Initializ(?:ed|ing) (?P<interface>\w{1,20})-based API(?: from (?:serialized data|graph))?\.?",
     ),
+    _pattern(INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
     _pattern(NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
     _pattern(VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
     _pattern(NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
         OWN_COUNT,
         "nodes delegated out of",
-        rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_N}) nodes delegated out of (?P<total>{_N}) nodes,? with "
+        rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_GROUPED}) nodes delegated out of (?P<total>{_GROUPED}) nodes,? with "
         rf"(?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
@@ -106,9 +110,9 @@ PATTERNS = (
     _pattern(
         SPLIT,
         "will run on the",
-        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_N}) )?operations will run on the (?P<name>\w{{1,20}}), and "
+        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_GROUPED}) )?operations will run on the (?P<name>\w{{1,20}}), and "
         rf"(?:the remaining|all) "
-        rf"(?P<left>{_N})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
+        rf"(?P<left>{_GROUPED})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
     ),
     _pattern(
         SPLIT,
@@ -453,6 +457,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
         return None
     match, pattern = first
     values = {key: value for key, value in match.groupdict().items() if value is not None}
+    values |= {key: values[key].replace(",", "") for key in _COUNTS if key in values}
     if pattern.name:
         values.setdefault("name", pattern.name)
     end = match.start("doing") if "doing" in values else match.end()

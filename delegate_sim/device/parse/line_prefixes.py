@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date, datetime, timezone
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +112,28 @@ def _prefix(text: str) -> re.Match[str] | None:
         if (match := pattern.match(text)) is not None:
             return match
     return None
+
+
+_OLDEST = date(2022, 9, 6)
+"""The day on which the oldest known release, TensorFlow 2.10, was published."""
+_FIRST = date(2017, 1, 1)
+"""A clock that shows an earlier day is wrong."""
+_DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
+"""Matches the date that a logger prints with its year, or as the seconds since 1970."""
+_GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
+"""Matches the date that glog prints."""
+
+
+def is_before_known_releases(line: str) -> bool:
+    """Return whether a logger printed a line before the oldest known release was published."""
+    match = _DATED.search(line) or _GLOG_DATED.search(line)
+    if match is None:
+        return False
+    try:
+        if seconds := match.groupdict().get("seconds"):
+            day = datetime.fromtimestamp(int(seconds), timezone.utc).date()
+        else:
+            day = date(int(match["year"]), int(match["month"]), int(match["day"]))
+    except ValueError:
+        return False
+    return _FIRST <= day < _OLDEST

@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import errno
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, BinaryIO
 
 from ...foundation.files import open_input
@@ -34,35 +35,68 @@ _OWN_TAGS = ("tflite", "litert", "native")
 """Beginnings of the logcat tags, in lower case, with which TFLite, LiteRT and their tools print."""
 
 
+_TAGS_OF_CRASHES = ("androidruntime", "libc")
+"""The logcat tags, in lower case, of lines that are about the crash of the process that prints them."""
+_LABEL = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] (?:VERBOSE|INFO|WARNING|ERROR): ")
+"""Matches a line of a log of several devices, with the name of the device."""
+_LABELED = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] ")
+_NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
+
+
 class ProcessReaders:
     """A reader for each process that uses TFLite.
 
-    Lines without a process, and lines of processes such as drivers, belong to the process that printed before them.
+    Lines without a process, and lines of processes such as drivers, belong to the process that printed before them. The crash of
+    another process belongs to that process, and a log of several devices is read as one of several processes.
     """
 
     def __init__(self) -> None:
         self.readers = {"": Reader()}
+        self.crashed: set[str] = set()
+        """The processes of which only crashes were read."""
+        self.labels: set[str] = set()
+        """The names of devices in front of lines."""
         self.last = ""
         self.place = 0
 
     def read(self, line: str) -> None:
         """Parse one line."""
         self.place += 1
-        message = message_of(line)
-        self.last = self._process_of(message)
-        self.readers[self.last].read(message, line, self.place)
+        message = self._message_of(line)
+        process = self._process_of(message)
+        if process not in self.crashed:
+            self.last = process
+        self.readers[process].read(message, line, self.place)
 
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs that are not empty, or the first run if all are empty."""
-        logs = [log for reader in self.readers.values() for log in reader.logs()]
-        return tuple([log for log in logs if not log.is_empty]) or tuple(logs[:1])
+        found = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
+        logs = [log for process, log in found if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
+        return tuple(logs) or tuple([log for _, log in found if not log.is_empty]) or (found[0][1],)
+
+    def _message_of(self, line: str) -> Message:
+        """Return a line without prefixes. If a device's name stands in front of the line, it is part of the process."""
+        label = _LABEL.match(line)
+        if label is not None and label["name"].casefold() not in _NO_LABELS:
+            self.labels.add(label["name"])
+        labeled = _LABELED.match(line) if self.labels else None
+        if labeled is None or labeled["name"] not in self.labels:
+            return message_of(line)
+        message = message_of(line[labeled.end() :])
+        return replace(message, process=f"{labeled['name']} {message.process}".strip())
 
     def _process_of(self, message: Message) -> str:
         """Return the process whose reader gets a message. The lines before the first named process belong to that process."""
-        process = message.process
+        process, tag = message.process, message.tag.casefold()
         if process in self.readers:
+            if process in self.crashed and tag.startswith(_OWN_TAGS):
+                self.crashed.remove(process)
             return process
-        if not process or (message.tag and not message.tag.casefold().startswith(_OWN_TAGS)):
+        if process and tag in _TAGS_OF_CRASHES:
+            self.crashed.add(process)
+            self.readers[process] = Reader()
+            return process
+        if not process or (tag and not tag.startswith(_OWN_TAGS)):
             return self.last
         self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
         return process

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...errors import DelegateSimError
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .known_lines import (
     COMPILED,
+    CRASH,
     ERRORS,
     FAILURE,
     LISTED_REFUSAL,
@@ -150,6 +151,12 @@ class DeviceLog:
             or self.edge_tpu != NOT_COMPILED
             or any(_is_telling(statement) for statement in self.statements)
         )
+
+    @property
+    def has_only_crashes(self) -> bool:
+        """True if the log is about the crash of a process, and nothing in it is about a model or a delegate."""
+        others = tuple([statement for statement in self.statements if statement.kind not in (CRASH, OTHER_ERROR, FAILURE)])
+        return replace(self, statements=others).is_empty
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log."""

@@ -18,6 +18,7 @@ from .chips import chips_in
 from .delegate_identity import whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .known_lines import (
+    CREATED,
     DYNAMIC_ERROR,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
@@ -25,6 +26,7 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OTHER_ERROR,
+    OWN_COUNT,
     PROGRESS,
     RESTORED,
     RUNTIME,
@@ -37,7 +39,7 @@ from .known_lines import (
     loose_statement,
     statement_of,
 )
-from .line_prefixes import Message
+from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
@@ -106,6 +108,8 @@ class Reader:
         self.unused: list[str] = []
         self.unused_count = self.line_count = 0
         self.is_cut = False
+        self.is_dated = False
+        """True if a logger printed a line before the oldest known release was published."""
         self.place = 0
         """The number of the current line."""
         self._clear()
@@ -159,6 +163,7 @@ class Reader:
             tensorflow_version=after.tensorflow_version,
             dynamic_tensor=after.dynamic_tensor,
             is_failed=after.is_failed,
+            is_old=after.is_old,
         )
 
     def _finish(self, log: DeviceLog) -> None:
@@ -170,7 +175,8 @@ class Reader:
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs. An empty last run is left out, unless there is no other run."""
         last = self._log()
-        return tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+        found = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+        return tuple([replace(log, is_old=True) for log in found]) if self.is_dated else found
 
     def _log(self) -> DeviceLog:
         """Return the current run."""
@@ -205,6 +211,7 @@ class Reader:
         self.is_cut = not line.endswith("\n")
         text = message.text
         self.chips |= dict.fromkeys(chips_in(line))
+        self.is_dated = self.is_dated or is_before_known_releases(line)
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
             return
@@ -361,11 +368,15 @@ class Reader:
             self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
         elif (match := _RESTORED.search(text)) is not None:
             self.is_restored = True
+            if "previous" in match[0]:
+                self.current = replace(self.current, is_old=True)
             self._add(Statement(RESTORED, match[0], MappingProxyType({})))
         elif (match := _NOT_CREATED.search(text)) is not None:
             self.not_created[match[0].strip()] = None
         elif "delegate" in text and (match := _CREATED.search(text)) is not None:
-            self.created[match["one"] or match["two"] or match["three"]] = None
+            name = match["one"] or match["two"] or match["three"]
+            self.created[name] = None
+            self._add(Statement(CREATED, match[0], MappingProxyType({"name": name})))
         else:
             return False
         return True
@@ -380,6 +391,8 @@ class Reader:
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
+        if self._exceeds_what_is_left(replacement):
+            return False
         for earlier in reversed(self.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
                 continue
@@ -390,6 +403,15 @@ class Reader:
             left = earlier.total - earlier.replaced
             return left <= replacement.total <= left + (earlier.partitions or left)
         return True
+
+    def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
+        """Return whether a delegate takes more nodes than another delegate left, by the other delegate's own count."""
+        earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
+        if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
+            return False
+        counts = [statement.values for statement in self.statements.all() if statement.kind == OWN_COUNT]
+        left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
+        return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
         """Parse a line of benchmark_model; return whether the line was recognized."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...delegates.base import Delegate
-from ...delegates.registry import EDGE_TPU
+from ...delegates.registry import EDGE_TPU, find_delegate
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
@@ -20,6 +20,7 @@ from .delegate_identity import (
     UNNAMED_KERNEL,
     delegate_named,
     is_of,
+    last_turn,
     library_of,
     names_of,
     other_name,
@@ -27,6 +28,7 @@ from .delegate_identity import (
     plain_name,
     registered_accelerators,
     requested_accelerators,
+    without_errors_of_others,
 )
 from .delegated_counts import Count, count_of_plugin, counts_of, is_kernel
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
@@ -43,11 +45,13 @@ from .known_lines import (
     CRASH,
     CUSTOM_ERROR,
     DRIVER_REFUSAL,
+    DYNAMIC_ERROR,
     EXECUTED,
     FAILURE,
     FINISHED,
     FLEX_ERROR,
     HINT_ERROR,
+    IMMUTABLE_ERROR,
     INTERFACE,
     KERNEL_ERROR,
     LIBRARY_ERROR,
@@ -59,8 +63,10 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
+    OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
+    RESTORED,
     RUNTIME,
     RUNTIME_ERROR,
     SAID,
@@ -99,6 +105,8 @@ class LogDelegate:
     counts: tuple[Count, ...]
     failed_running: bool = False
     """True if the delegate was applied, and failed when the model ran."""
+    is_later: bool = False
+    """True if the log shows that the delegate was applied after the log's first delegate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +177,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
     errors = explained_errors(log)
-    others = tuple(_other_delegates(log, delegate, own))
+    own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
     return LogSummary(
         own,
@@ -185,7 +193,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         tuple(chosen_devices(log)),
         tuple(map(compilation_text, log.runtime.compilations)),
         registered_accelerators(log),
-        _cause(own, errors),
+        _cause(log, (own, *others), errors),
         explained_notes(log),
         chip_names(log.chips),
         log.edge_tpu,
@@ -197,6 +205,24 @@ def summary_of(log: DeviceLog) -> LogSummary:
     )
 
 
+def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
+    """Return the delegate that the application applied first, and the others.
+
+    An application may retry with another delegate after the first one failed. The first one is then the log's delegate.
+    """
+    last = {each.title: last_turn(log, _names(log, each)) for each in (own, *others)}
+    first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
+    found = find_delegate(first.name) if first is not None and first.name else None
+    if first is not None and found is not None and not found.is_applied_by_default:
+        own, others = first, tuple(own if other is first else other for other in others)
+    return own, tuple(replace(other, is_later=last[other.title] > last[own.title]) for other in others)
+
+
+def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
+    """Return the plain names of a delegate of a summary."""
+    return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
+
+
 def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
     """Return the output of the Edge TPU compiler as plain data; None if there is none."""
     if compilation == NOT_COMPILED:
@@ -205,10 +231,14 @@ def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
     return {**asdict(compilation), "rows": rows, "failure_meaning": compilation.failure_meaning}
 
 
-def _cause(own: LogDelegate, errors: Sequence[ExplainedError]) -> str:
+def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
     """Return the line of the error that caused the other errors, if something failed."""
-    has_failed = own.failed_running or own.outcome in (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
+    outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
+    has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
+    refused = [statement.line for statement in log.statements_of(OPERATOR_REFUSED) if "name" in statement.values]
+    if cause is not None and cause.kind == KERNEL_ERROR and refused:
+        return refused[-1]  # old delegates fail at the first operator that they refuse
     return "" if cause is None else cause.line
 
 
@@ -220,7 +250,10 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
     counts = []
     if mapped is not None or left is not None:
         total = None if mapped is None or left is None else mapped + left
-        counts.append(Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels))
+        is_complete = compilation.has_all_counts
+        counts.append(
+            Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
+        )
     outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
     name = delegate.name if delegate is not None else ""
     return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
@@ -240,6 +273,8 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
         name = "" if name == delegate.kernel_name else name
+    if not name and delegate.log.chip and not chip_names(log.chips):
+        name = f"if the chip is an {delegate.log.chip}, which the log does not show"
     title = f"{delegate.name} ({name})" if name else delegate.name
     return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts))
 
@@ -309,13 +344,26 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         seen.add(other.name)
         names = {plain_name(kernel_name) for kernel_name in other.kernel_names}
         counts = tuple(counts_of(log, names))
-        yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
+        yield LogDelegate(other.name, other.name, _other_failure(log, other, names) or _outcome(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
     for name in others_in(log):
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
+
+
+def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
+    """Return the outcome of a failure that certainly belongs to a delegate; empty if there is none.
+
+    A delegate that is applied by default takes nothing of a graph with dynamic tensors, which is no failure.
+    """
+    lines = without_errors_of_others(log, names, is_certain=True)
+    kinds = (NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED)
+    lines = replace(lines, statements=lines.statements_of(*kinds))
+    if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
+        return NONE
+    return _failure(lines, names)
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
@@ -334,17 +382,22 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
+    log = without_errors_of_others(log, names, is_certain=False)
     if log.is_restored or log.dynamic_tensor is not None or log.statements_of(NOT_APPLIED):
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
+    is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
+    if not is_replaced and log.statements_of(IMMUTABLE_ERROR):
+        return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
         return FAILED
     if any(plain_name(error.values.get("name", "")) in names for error in errors if error.kind in (API_ERROR, HINT_ERROR)):
         return FAILED
     if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
         return FAILED
+    counted = max([0, *[place for count in log.statements_of(OWN_COUNT) for place in count.places]])
     if any(
-        "_handle" in error.line
+        "_handle" in error.line and max(error.places, default=0) >= counted
         for error in errors
         if error.kind == VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
     ):
@@ -404,7 +457,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID)
+        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID, TEFLON_ROW)
         if "name" in statement.values
     ):
         return MADE

@@ -251,3 +251,227 @@ def test_a_file_with_nothing_of_a_delegate(tmp_path):
     path.write_text("STARTING!\r\nHello\r\n", encoding="utf-8")
     with pytest.raises(LogError, match="has no lines about a delegate"):
         read_runs_file(str(path))
+
+
+GPU_PART = """INFO: Created TensorFlow Lite delegate for GPU.
+VERBOSE: Replacing 30 out of 33 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for the whole graph.
+INFO: Created 2 GPU delegate kernels.
+"""
+NNAPI_PART = """INFO: Created TensorFlow Lite delegate for NNAPI.
+VERBOSE: Replacing 30 out of 33 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions for the whole graph.
+Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
+"""
+DYNAMIC = """INFO: Created TensorFlow Lite XNNPACK delegate for CPU.
+WARNING: Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
+(tensor#9 is a dynamic-sized tensor).
+"""
+RESHAPE = """INFO: Created TensorFlow Lite XNNPACK delegate for CPU.
+VERBOSE: Replacing 2 out of 5 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for the whole graph.
+ERROR: Node number 35 (TfLiteXNNPackDelegate) failed to prepare.
+"""
+GPU_FAILS_LATER = """INFO: Created TensorFlow Lite delegate for GPU.
+VERBOSE: Replacing 2 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for the whole graph.
+ERROR: TfLiteGpuDelegate Init: Batch size mismatch, expected 1
+ERROR: Node number 24 (TfLiteGpuDelegateV2) failed to prepare.
+ERROR: Restored original execution plan after delegate application failure.
+"""
+HEXAGON_PART = """INFO: TfLiteHexagonDelegate delegate: 20 nodes delegated out of 22 nodes with 2 partitions.
+VERBOSE: Replacing 20 out of 22 node(s) with delegate (TfLiteHexagonDelegate) node, yielding 4 partitions for the whole graph.
+"""
+RETRY = """I/tflite: Created TensorFlow Lite delegate for GPU.
+E/tflite: Following operations are not supported by GPU delegate:
+    CUSTOM Own: Operation is not supported.
+    7 operations will run on the GPU, and the remaining 2 operations will run on the CPU.
+E/tflite: ModifyGraphWithDelegate is disallowed when graph is immutable.
+I/tflite: Created TensorFlow Lite delegate for NNAPI.
+I/tflite: Replacing 9 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "delegates", "cause"),
+    [
+        (GPU_PART + DYNAMIC, [("gpu", "part", False), ("xnnpack", "none", True)], ""),
+        (NNAPI_PART + DYNAMIC, [("nnapi", "part", False), ("xnnpack", "none", True)], ""),
+        (GPU_PART + RESHAPE, [("gpu", "part", False), ("xnnpack", "failed", True)], "Node number 35"),
+        (HEXAGON_PART + GPU_FAILS_LATER, [("hexagon", "part", False), ("gpu", "failed", True)], "Batch size mismatch"),
+        (RETRY, [("gpu", "failed", False), ("nnapi", "whole", True)], "graph is immutable"),
+        (XNNPACK.replace("7 out of 8", "40 out of 64") + GPU_REFUSES, [("gpu", "part", False), ("xnnpack", "part", False)], ""),
+        (GPU_FAILS + XNNPACK, [("gpu", "failed", False), ("xnnpack", "part", True)], "weights are too large"),
+    ],
+)
+def test_an_error_belongs_to_one_delegate(text, delegates, cause):
+    summary = summary_of(read_lines(io.StringIO(text)))
+    assert [(each.name, each.outcome, each.is_later) for each in (summary.delegate, *summary.others)] == delegates
+    assert cause in summary.cause
+    assert bool(summary.cause) == bool(cause)
+
+
+TWO_SUBGRAPHS = """\
+Replacing 20 out of 20 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions for subgraph 0 (main).
+VERBOSE: Replacing 5 out of 9 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for subgraph 1 (body).
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        (GPU_PART + RESHAPE, "node 35 is kernel 3 of all delegates: the model's 33 nodes"),
+        (HEXAGON_PART + GPU_FAILS_LATER, "node 24 is kernel 3 of all delegates: the model's 22 nodes"),
+        (
+            f"{TWO_SUBGRAPHS}ERROR: Node number 20 (TfLiteXNNPackDelegate) failed to invoke.\n",
+            "node 20 is the delegate's kernel 1: the model's 20 nodes",
+        ),
+        (
+            f"{TWO_SUBGRAPHS}ERROR: Node number 10 (TfLiteXNNPackDelegate) failed to invoke.\n",
+            "node 10 is the delegate's kernel 2: the model's 9 nodes",
+        ),
+        (
+            f"{TWO_SUBGRAPHS}ERROR: Node number 30 (TfLiteXNNPackDelegate) failed to invoke.\n",
+            "node 30 is a kernel of the delegate; it failed when it ran",
+        ),
+    ],
+)
+def test_a_kernels_number_is_counted_after_the_first_nodes_of_its_subgraph(text, meaning):
+    errors = summary_of(read_lines(io.StringIO(text))).errors
+    assert next(error.meaning for error in errors if error.kind == "node-error").startswith(meaning)
+
+
+OF_ANOTHER = (
+    "11-20 12:00:00.000  55  55 F libc    : Fatal signal 11 (SIGSEGV), code 1 in tid 55 (drawer), pid 55 (drawer)\n"
+    "11-20 12:00:00.000  66  66 E AndroidRuntime: FATAL EXCEPTION: main\n"
+)
+NOT_APPLIED = "11-20 12:00:00.000  77  77 E AndroidRuntime: java.lang.IllegalArgumentException: Failed to apply delegate: \n"
+TWO_DEVICES = """[one] INFO: Created TensorFlow Lite delegate for NNAPI.
+[two] INFO: Created TensorFlow Lite delegate for NNAPI.
+[one] VERBOSE: Replacing 8 out of 8 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.
+[two] ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 4000 while completing NNAPI compilation.
+[one] Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.
+[two] Failed to apply NNAPI delegate.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        ("".join(prefixed(GPU_PART, 9)) + OF_ANOTHER, [("gpu", "part", 0)]),
+        (OF_ANOTHER + "".join(prefixed(GPU_PART, 9)), [("gpu", "part", 0)]),
+        (NOT_APPLIED + "".join(prefixed(GPU_PART, 9)), [("", "failed", 1), ("gpu", "part", 0)]),
+        ("".join(prefixed(GPU_PART, 77)) + NOT_APPLIED, [("gpu", "failed", 1)]),
+        ("".join(prefixed(GPU_PART, 55)) + OF_ANOTHER, [("gpu", "part", 1)]),
+        (TWO_DEVICES, [("nnapi", "whole", 0), ("nnapi", "failed", 1)]),
+    ],
+)
+def test_lines_of_other_processes_and_devices_are_apart(text, outcomes):
+    found = [summary_of(log) for log in separate_runs(read_runs(io.StringIO(text)))]
+    assert [(each.delegate.name, each.delegate.outcome, len(each.errors)) for each in found] == outcomes
+
+
+TEFLON_TABLE = """Teflon delegate: loaded etnaviv driver
+idx type            ver support     inputs
+  0 CONV            v1  supported   in: 88(u8) 8(u8) 6(i32) out: 7(u8)
+"""
+COMPILER_TABLE = """Edge TPU Compiler version 16.0.384591198
+Operator                       Count      Status
+
+ADD                            2          More than one subgraph is not supported
+"""
+
+
+def test_a_table_of_teflon_alone_does_not_show_what_it_took():
+    found = summary_of(read_lines(io.StringIO(TEFLON_TABLE)))
+    assert (found.delegate.outcome, found.delegate.counts, found.is_cut) == ("created", (), True)
+
+
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_the_sum_of_a_compilers_rows_is_a_lower_bound(is_complete):
+    numbers = "Number of operations that will run on Edge TPU: 5\nNumber of operations that will run on CPU: 2\n"
+    text = COMPILER_TABLE.replace("Operator", f"{numbers}Operator") if is_complete else COMPILER_TABLE
+    (count,) = summary_of(read_lines(io.StringIO(text))).delegate.counts
+    assert (count.delegated, count.total, count.is_complete) == ((5, 7, True) if is_complete else (0, 2, False))
+
+
+def summary(text):
+    return summary_of(read_lines(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            "Edge TPU Compiler version 16.0\nERROR: Compilation failed due to large activation tensors in model.\n",
+            "large activation",
+        ),
+        (
+            "ERROR: Failed to fetch Hexagon NN version. Incompatible.\nHexagon delegate is not supported on this device.\n",
+            "Failed to fetch Hexagon NN version",
+        ),
+        (
+            "E/tflite: Op code 67 is currently not delegated to NNAPI\n"
+            "E/tflite: Returning error since TFLite returned failure nnapi_delegate.cc:1.\n",
+            "Op code 67 is currently not delegated",
+        ),
+        (
+            "ERROR: Delegate kernel was not initialized\nERROR: Node number 9 (TfLiteFlexDelegate) failed to prepare.\n",
+            "Delegate kernel was not initialized",
+        ),
+    ],
+)
+def test_the_cause_is_the_most_specific_error(text, cause):
+    assert cause in summary(text).cause
+
+
+def test_numbers_with_separators_of_thousands():
+    found = summary("1,351 operations will run on the GPU, and the remaining 1,084 operations will run on the CPU.\n")
+    assert [(count.delegated, count.total) for count in found.delegate.counts] == [(1351, 2435)]
+
+
+def test_a_code_that_is_cut_off():
+    found = summary("INFO: Created TensorFlow Lite delegate for NNAPI.\nERROR: NN API returned error ANEURALNETWO")
+    assert "the line is cut off" in found.errors[0].meaning
+
+
+def test_a_later_count_outweighs_a_warning():
+    warning = "WARNING: [QNN Delegate] Failed to create device_handle for Backend ID 6, error=14001\n"
+    count = "INFO: TfLiteQnnDelegate delegate: 3 nodes delegated out of 3 nodes with 1 partitions.\n"
+    assert summary(warning + count).delegate.outcome == "whole"
+    assert summary(count + warning).delegate.outcome == "failed"
+
+
+def test_a_log_of_neutron_without_a_chip_says_so():
+    count = "INFO: NeutronDelegate delegate: 3 nodes delegated out of 6 nodes with 3 partitions.\n"
+    assert "which the log does not show" in summary(count).delegate.title
+
+
+def test_a_delegate_takes_no_more_nodes_than_are_left():
+    later = "VERBOSE: Replacing 12 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 7 partitions.\n"
+    found = [summary_of(log) for log in read_runs(io.StringIO(HEXAGON + later))]
+    assert [(each.delegate.name, each.delegate.outcome) for each in found] == [("hexagon", "part"), ("xnnpack", "part")]
+    left = later.replace("12", "2")
+    assert len(read_runs(io.StringIO(HEXAGON + left))) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "is_old"),
+    [
+        ("2020-02-07 23:55:12.471 10236-10280/com.app I/tflite: ", True),
+        ("2024-02-07 23:55:12.471 10236-10280/com.app I/tflite: ", False),
+        ("2000-01-01 00:00:12.471 10236-10280/com.app I/tflite: ", False),
+        ("I0000 00:00:1658183303.208241    8218 stage.cc:78] ", True),
+        ("I0000 00:00:1758183303.208241    8218 stage.cc:78] ", False),
+        ("E/native: E20220319 23:30:24.713230 30070 graph.cc:805] ", True),
+    ],
+)
+def test_a_log_from_before_the_known_releases_is_old(line, is_old):
+    replaced = "Replacing 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions.\n"
+    assert summary(line + replaced).is_old == is_old
+
+
+def test_the_older_words_about_a_restored_plan():
+    assert summary(GPU_FAILS.replace("Restored original", "Restored previous")).is_old
+
+
+def test_a_title_that_names_an_accelerator():
+    title = "# a thread (LITERT_CL)\n"
+    assert summary(title + GPU_REFUSES.partition("18 op")[0]).delegate.name == "mldrift"
+    assert summary(title + "kLiteRtStatusErrorInvalidArgument\n").may_be_older is False
