@@ -158,7 +158,7 @@ def _fix(roots: Roots) -> Callable[..., dict[str, Any]]:
         delegate: DelegateName = "nnapi",
         options: Settings = None,
     ) -> dict[str, Any]:
-        """Write a rewritten model of which a delegate takes more, and prove that its outputs are the same."""
+        """Write a rewritten model for the delegate, and prove that its outputs are the same."""
         return run_command("fix", *_target(delegate, options, None), "-o", roots.path(output), "--", roots.path(model))
 
     return fix

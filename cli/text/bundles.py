@@ -1,4 +1,4 @@
-"""What LiteRT-LM's engine does with a bundle, and what a bundle contains, as text and as plain data."""
+"""Write the answers of LiteRT-LM's engine to a bundle, and the contents of a bundle, as text and as plain data."""
 
 from __future__ import annotations
 

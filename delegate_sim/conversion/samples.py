@@ -64,7 +64,7 @@ class UserSamples:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the inputs."""
-        return tuple([each.name for each in self.inputs])
+        return tuple([item.name for item in self.inputs])
 
 
 def user_samples(
@@ -86,7 +86,7 @@ def user_samples(
         with open(path, encoding="utf-8") as file:
             inputs = tuple([SourceInput(name, tuple(shape), kind) for name, shape, kind in json.load(file)])
         fixed = dict(shapes)
-        inputs = tuple([SourceInput(each.name, fixed.get(each.name, each.shape), each.kind) for each in inputs])
+        inputs = tuple([SourceInput(item.name, fixed.get(item.name, item.shape), item.kind) for item in inputs])
         if calibration.kind is CalibrationKind.ARRAYS:
             return UserSamples(inputs, _from_arrays(calibration, inputs))
         if ended.status:

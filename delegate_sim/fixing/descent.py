@@ -90,8 +90,8 @@ class Descent:
         """The passes that were last applied to the current model in sequence, with the result after each pass."""
         self._tried_together: tuple[Pass, ...] = ()
         """Passes that together bring no gain on the current model."""
-        for each in applied:
-            self._keep(each.pass_, each.rewritten, self.standings_of(each.rewritten.model))
+        for item in applied:
+            self._keep(item.pass_, item.rewritten, self.standings_of(item.rewritten.model))
 
     def run(self) -> None:
         """Apply passes until none brings a further gain. Less exact passes are applied only if exact ones bring no more."""

@@ -229,7 +229,7 @@ def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
     graph = model.subgraphs[0]
     tensors = [graph.tensors[index] for index in graph.outputs]
     for inputs in _signature_inputs(plan, 0) if count > len(tensors) else ():
-        signature = next(each for each in model.signatures if each.key == inputs.key)
+        signature = next(candidate for candidate in model.signatures if candidate.key == inputs.key)
         own = model.subgraphs[signature.subgraph].tensors
         tensors += [own[index] for index in signature.outputs.values()]
     return tensors

@@ -172,7 +172,8 @@ class _Detours:
                 descent = self._descent(self._targets, applied)
                 if not number:
                     alone.append((place, descent.standing))
-                descent.run()
+                if not number or is_no_worse(descent.standing, self._standing):
+                    descent.run()
                 if is_no_worse(descent.standing, self._standing):
                     best = min(best, descent, key=lambda each: summed(each.standing))
                     break
@@ -188,10 +189,10 @@ class _Detours:
         yield lone.applied
         for left_out in self._effort.limit(reversed(lone.applied)):
             applied: list[AppliedPass] = []
-            for each in lone.applied:
-                if each is not left_out:
-                    rewritten = lone.with_pass(each.pass_, applied[-1].rewritten if applied else self._start)
-                    applied += [] if rewritten is None else [AppliedPass(each.pass_, rewritten)]
+            for item in lone.applied:
+                if item is not left_out:
+                    rewritten = lone.with_pass(item.pass_, applied[-1].rewritten if applied else self._start)
+                    applied += [] if rewritten is None else [AppliedPass(item.pass_, rewritten)]
             if applied:
                 yield applied
 

@@ -69,7 +69,7 @@ LEAST_CHANGE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long both models take on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
+    """The time that both models take on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
 
     first: tuple[float, ...]
     """Seconds of each run of the first model."""
@@ -265,13 +265,13 @@ def compare(
             "edges": _stored(folder, "edge", edges),
             "signatures": [
                 {
-                    "key": each.key,
-                    "inputs": list(each.inputs),
-                    "outputs": list(each.outputs),
-                    "samples": _stored(folder, f"signature_{number}_sample", each.samples),
-                    "edges": _stored(folder, f"signature_{number}_edge", each.edges),
+                    "key": signature.key,
+                    "inputs": list(signature.inputs),
+                    "outputs": list(signature.outputs),
+                    "samples": _stored(folder, f"signature_{number}_sample", signature.samples),
+                    "edges": _stored(folder, f"signature_{number}_edge", signature.edges),
                 }
-                for number, each in enumerate(signatures)
+                for number, signature in enumerate(signatures)
             ],
             "tensors": list(tensors),
             "is_timed": is_timed,
@@ -285,7 +285,7 @@ def compare(
                 break
     graph = first.subgraphs[0]
     names = [graph.tensors[index].name for index in graph.outputs]
-    names += [f"{each.key}/{output}" for each in signatures for output in each.outputs]
+    names += [f"{signature.key}/{output}" for signature in signatures for output in signature.outputs]
     outputs, between = _differences(results, names, tensors)
     latency = results.get("latency")
     return Difference(

@@ -39,7 +39,7 @@ def main(folder: Path) -> None:
         _write(folder, {"error": str(stopped), "side": stopped.side})
         return
     _write(folder, results)
-    if job["edges"] or any(each["edges"] for each in job["signatures"]):
+    if job["edges"] or any(signature["edges"] for signature in job["signatures"]):
         watchdog = threading.Timer(_EXTREME_SECONDS, os._exit, (1,))
         watchdog.daemon = True
         watchdog.start()

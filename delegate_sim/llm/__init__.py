@@ -1,1 +1,1 @@
-"""What LiteRT-LM's engine does with a bundle: its checks in order, from the header of the file to the first generated token."""
+"""Simulate LiteRT-LM's engine on a bundle: its checks in order, from the header of the file to the first generated token."""

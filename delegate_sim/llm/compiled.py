@@ -125,7 +125,7 @@ def _run(model: Model, delegate_name: str, options: Mapping[str, Any], release: 
 
 
 def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Replacement, ...]:
-    found = list[Replacement]()
+    replacements = list[Replacement]()
     for line in run.log_lines:
         match = _REPLACING.fullmatch(line)
         if match is None:
@@ -133,8 +133,8 @@ def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Re
         replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
         if not is_clustered:
             partitions = _runs_in_order(run, subgraph)
-        found.append(Replacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
-    return tuple(found)
+        replacements.append(Replacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
+    return tuple(replacements)
 
 
 def _runs_in_order(run: Run, subgraph: int) -> int:

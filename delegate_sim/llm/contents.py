@@ -1,4 +1,4 @@
-"""What a bundle contains and demands: its sections, constraints, signatures, and the memory for weights and caches."""
+"""Read the contents and the demands of a bundle: its sections, constraints, signatures, and the memory for weights and caches."""
 
 from __future__ import annotations
 

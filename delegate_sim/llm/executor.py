@@ -140,8 +140,8 @@ def _is_dynamic_by_metadata(model: Model, buffers: Sequence[StateBuffer]) -> boo
         name = buffer.prefill_input or buffer.decode_input
         if buffer.sequence_axis is None or not name:
             continue
-        found = [input_tensor(model, signature, name) for signature in model.signatures]
-        tensor = next((tensor for tensor in found if tensor is not None), None)
+        tensors = [input_tensor(model, signature, name) for signature in model.signatures]
+        tensor = next((tensor for tensor in tensors if tensor is not None), None)
         if tensor is None:
             raise _stopped("state-buffer", f"Tensor {name} not found in model signatures", None, "name an input of a signature")
         sizes = dimensions(tensor)
@@ -191,8 +191,8 @@ def _decode(model: Model) -> tuple[Signature, Roles]:
         (roles.positions, "Input positions not found.", "input_pos"),
         (roles.logits, "Output logits not found.", "logits"),
     )
-    for found, text, name in checks:
-        if not found:
+    for given, text, name in checks:
+        if not given:
             raise _stopped("decode-names", text, DECODE, f"{_NAMES_HINT}: the engine looks for {name}")
     return decode, roles
 

@@ -1,4 +1,4 @@
-"""What the simulated engine has done so far."""
+"""The state of the simulated engine."""
 
 from __future__ import annotations
 

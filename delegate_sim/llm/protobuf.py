@@ -63,16 +63,16 @@ class Message:
 
 def packed_integers(message: Message, number: int) -> list[int]:
     """Return the integers of a repeated field, which may be packed. Raises ProtobufError."""
-    found = list[int]()
+    integers = list[int]()
     for value in message.all(number):
         if isinstance(value, int):
-            found.append(_signed(value))
+            integers.append(_signed(value))
             continue
         at = 0
         while at < len(value):
             integer, at = _varint(value, at)
-            found.append(_signed(integer))
-    return found
+            integers.append(_signed(integer))
+    return integers
 
 
 def _fields(content: bytes) -> Iterator[tuple[int, FieldValue]]:

@@ -60,7 +60,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class BackendReport:
-    """What the engine does with a bundle on one backend."""
+    """The engine's answer to a bundle on one backend."""
 
     path: str
     backend: str

@@ -41,8 +41,8 @@ class Roles:
 
 def roles_of(signature: Signature) -> Roles:
     """Return the roles of a signature's inputs and outputs. Inputs without a role are allowed."""
-    found = {role: name for name in signature.inputs for role, names in _ROLES.items() if name in names}
-    return Roles(**found, logits=_LOGITS if _LOGITS in signature.outputs else None)
+    roles = {role: name for name in signature.inputs for role, names in _ROLES.items() if name in names}
+    return Roles(**roles, logits=_LOGITS if _LOGITS in signature.outputs else None)
 
 
 def cache_roots(signature: Signature) -> tuple[str, str] | None:

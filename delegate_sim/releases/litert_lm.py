@@ -19,7 +19,7 @@ WORDS = MappingProxyType(
         ASSUMED: "by the releases before and after it; its build file is not known",
     }
 )
-"""How the contained release of LiteRT was found."""
+"""The way in which the contained release of LiteRT was found, in words."""
 
 
 class Contained(NamedTuple):
@@ -59,4 +59,6 @@ def contained_release(name: str) -> Contained | None:
 
 def litert_lm_lines() -> tuple[str, ...]:
     """Return a line about each release of LiteRT-LM."""
-    return tuple([f"{PREFIX}{version}  {found.litert}  ({WORDS[found.basis]})" for version, found in CONTAINED.items()])
+    return tuple(
+        [f"{PREFIX}{version}  {contained.litert}  ({WORDS[contained.basis]})" for version, contained in CONTAINED.items()]
+    )

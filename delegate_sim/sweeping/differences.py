@@ -86,7 +86,7 @@ def inputs_from(data: UserSamples, model: Model) -> list[list[npt.NDArray[Any]]]
     converter moved them. Raise OptionError if an input does not fit.
     """
     graph = model.subgraphs[0]
-    signature = next((each for each in model.signatures if each.subgraph == 0), None)
+    signature = next((candidate for candidate in model.signatures if candidate.subgraph == 0), None)
     by_index = {} if signature is None else {index: name for name, index in signature.inputs.items()}
     if len(graph.inputs) != len(data.inputs):
         raise OptionError(f"the model has {len(graph.inputs)} inputs, but the source has {len(data.inputs)}")
@@ -99,7 +99,7 @@ def inputs_from(data: UserSamples, model: Model) -> list[list[npt.NDArray[Any]]]
 
 def _own_name(tensor: Tensor, name: str, names: Sequence[str]) -> str:
     plain = tensor.name.removeprefix("serving_default_").partition(":")[0]
-    return next((each for each in (name, tensor.name, plain) if each in names), "")
+    return next((candidate for candidate in (name, tensor.name, plain) if candidate in names), "")
 
 
 def _fitted(array: npt.NDArray[Any], tensor: Tensor) -> npt.NDArray[Any]:

@@ -41,7 +41,7 @@ def usual_trials(routes: Sequence[Route], *, has_data: bool) -> Iterator[SweepTr
     """Yield the trials after float if no settings are asked for, one route for each converter. Calibration needs data."""
     for converter in dict.fromkeys([route.converter for route in routes]):
         for settings in [Settings(name) for name in ("float16", "dynamic-range", "int8")]:
-            own = [each for each in routes if each.converter == converter and not each.is_missing and knows(each, settings)]
+            own = [route for route in routes if route.converter == converter and not route.is_missing and knows(route, settings)]
             if own and (has_data or not settings.calibrates):
                 yield SweepTrial(own[0], settings, USUAL)
 

@@ -79,7 +79,7 @@ class Swept(Shown):
         return excluded_for(self.rows, self._place(target), self.asked.max_difference)
 
     def _place(self, target: str) -> int:
-        labels = [each.label for each in self.targets]
+        labels = [column.label for column in self.targets]
         if target not in labels:
             raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
         return labels.index(target)

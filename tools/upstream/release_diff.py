@@ -60,7 +60,7 @@ class Followed:
 
 @dataclass
 class Report:
-    """What changed between two commits of one repository."""
+    """The differences between two commits of one repository."""
 
     unchanged: int = 0
     changed: list[tuple[Followed, str]] = field(default_factory=list)
@@ -207,8 +207,10 @@ def _renamed(new: Tree, since: str) -> Mapping[str, str]:
 def _moved(new: Tree, symbol: str, bodies: list[str]) -> str | None:
     """Return the file that a function with equal text stands in now; None if there is none."""
     plain = symbol.rpartition("::")[2]
-    found = (new.git("grep", "--files-with-matches", "--word-regexp", plain, new.commit, "--", "*.cc", "*.h") or "").splitlines()
-    for line in found:
+    matches = (
+        new.git("grep", "--files-with-matches", "--word-regexp", plain, new.commit, "--", "*.cc", "*.h") or ""
+    ).splitlines()
+    for line in matches:
         path = line.partition(":")[2]
         if new.bodies(path, symbol) == bodies:
             return path

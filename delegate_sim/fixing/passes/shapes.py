@@ -134,13 +134,19 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
     if indices.shape[:batches] != source.shape[:batches] or not indices.element_count or source.is_per_channel:
         return None
     count, size, depth = element_count(source.shape[:batches]), source.shape[axis], element_count(source.shape[axis + 1 :])
-    each = indices.element_count // count
+    rows_per_batch = indices.element_count // count
     table, target = work.result(source, "rows", (count * size, depth)), work.output(node)
-    rows, result = work.result(indices, "rows", (count * each,)), work.result(target, "rows", (count * each, depth))
+    rows, result = (
+        work.result(indices, "rows", (count * rows_per_batch,)),
+        work.result(target, "rows", (count * rows_per_batch, depth)),
+    )
     nodes = [work.reshape(source.index, table)]
     operand = indices.index
     if count > 1:
-        split, moved = work.result(indices, "batches", (count, each)), work.result(indices, "moved", (count, each))
+        split, moved = (
+            work.result(indices, "batches", (count, rows_per_batch)),
+            work.result(indices, "moved", (count, rows_per_batch)),
+        )
         before = work.constant(f"{indices.name}/before", "INT32", [[batch * size] for batch in range(count)])
         nodes += [work.reshape(operand, split), work.node("ADD", [split, before], [moved])]
         operand = moved

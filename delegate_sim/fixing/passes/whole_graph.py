@@ -155,7 +155,7 @@ def _inline_composites(work: Work) -> None:
     nodes: list[tuple[int, Node]] = []
     for origin, node in work.editor.nodes:
         inner = _decomposed(work, node) if node.op == "STABLEHLO_COMPOSITE" and work.is_chosen(origin) else None
-        nodes += [(origin, node)] if inner is None else [(-1, each) for each in inner]
+        nodes += [(origin, node)] if inner is None else [(-1, part) for part in inner]
     work.editor.nodes = nodes
 
 
@@ -170,7 +170,7 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
         outputs
     ):
         return None
-    written = {tensor for each in graph.nodes for tensor in each.outputs}
+    written = {tensor for inner in graph.nodes for tensor in inner.outputs}
     if any(tensor.is_variable for tensor in graph.tensors) or not written.issuperset(outputs):
         return None
     moved: dict[int, int] = dict(zip((*inputs, *outputs), (*node.inputs, *node.outputs), strict=True))
@@ -182,8 +182,8 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
         return moved.get(tensor, -1)
 
     return [
-        each._replace(index=-1, inputs=tuple(map(place, each.inputs)), outputs=tuple(map(place, each.outputs)))
-        for each in graph.nodes
+        inner._replace(index=-1, inputs=tuple(map(place, inner.inputs)), outputs=tuple(map(place, inner.outputs)))
+        for inner in graph.nodes
     ]
 
 

@@ -91,9 +91,9 @@ class VelaEngine(Engine):
             except DelegateSimError as error:
                 return LiveDecision(True, f"the compiled file cannot be read ({error})", reasons.others), False
             summary = next((path for name, path in written.items() if name.startswith("model_summary_")), None)
-            found = placements(model, database(tables.read_text(encoding="utf-8", errors="replace")), result, reasons)
+            placed = placements(model, database(tables.read_text(encoding="utf-8", errors="replace")), result, reasons)
             stated = {} if summary is None else figures(summary.read_text(encoding="utf-8", errors="replace"), result)
-        return LiveDecision(False, "", reasons.others, placements=found, figures=stated), True
+        return LiveDecision(False, "", reasons.others, placements=placed, figures=stated), True
 
 
 def _lacks() -> str:
@@ -107,8 +107,8 @@ def _failure(model: Model, finished: Finished) -> str:
     if finished.status is None or finished.status < 0:
         return finished.words
     for beginning in _ERRORS:
-        _, found, message = finished.output.rpartition(beginning)
-        if found and message.strip():
+        _, marker, message = finished.output.rpartition(beginning)
+        if marker and message.strip():
             lines = [line.strip() for line in with_own_names(model, message).splitlines() if line.strip()]
             return shortened(f"it refuses the file: {printable('; '.join(lines))}")
     return finished.words or "it wrote nothing"

@@ -138,10 +138,10 @@ def figures(summary: str, compiled: Model) -> Mapping[str, int | float | str]:
     row = next(csv.DictReader(io.StringIO(summary)), None)
     if row is None:
         return {}
-    found: dict[str, int | float | str] = {name: printable(row[name]) for name in ("system_config", "memory_mode")}
-    found["clock_hz"] = int(float(row["core_clock"]))
-    found |= {f"{name}_bytes": round(float(row[f"{name}_memory_used"]) * _KIBIBYTE) for name in _MEMORIES}
-    found |= {name: int(float(row[column])) for name, column in _COUNTS.items()}
-    found["inference_seconds"] = float(row["inference_time"])
-    found["ethos_u_operators"] = sum(node.op == KERNEL for graph in compiled.subgraphs for node in graph.nodes)
-    return found
+    result: dict[str, int | float | str] = {name: printable(row[name]) for name in ("system_config", "memory_mode")}
+    result["clock_hz"] = int(float(row["core_clock"]))
+    result |= {f"{name}_bytes": round(float(row[f"{name}_memory_used"]) * _KIBIBYTE) for name in _MEMORIES}
+    result |= {name: int(float(row[column])) for name, column in _COUNTS.items()}
+    result["inference_seconds"] = float(row["inference_time"])
+    result["ethos_u_operators"] = sum(node.op == KERNEL for graph in compiled.subgraphs for node in graph.nodes)
+    return result

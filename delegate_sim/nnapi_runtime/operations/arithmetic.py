@@ -42,10 +42,10 @@ def _mul_scale(code: int) -> SignatureCheck:
         scale = view.outputs[0].scale
         if scale > product:
             return None
-        found, bound = f"{scale:.4g}", f"{product:.4g}"
-        if found == bound and scale != product:
-            found, bound = str(scale), str(product)
-        return Violation("scale of output 0", found, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}")
+        actual, bound = f"{scale:.4g}", f"{product:.4g}"
+        if actual == bound and scale != product:
+            actual, bound = str(scale), str(product)
+        return Violation("scale of output 0", actual, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}")
 
     return SignatureCheck(MUL_SCALE if code == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from flatbuffers import flexbuffers
 from hypothesis import strategies as st
 
 from tests.support.fixing.integer_nodes import INTEGERS
@@ -288,7 +289,8 @@ def _composite(sketch: Sketch) -> None:
     inner.node("ADD", [x, x], [y], 1, {})
     inner.node("MUL", [y, inner.tensor("w", "FLOAT32", [3], data=(1, -2, 3))], [z], 1, {})
     inner.outputs(z)
-    options = {"name": "odml.test", "decomposition_subgraph_index": inner.index}
+    attributes = bytes(flexbuffers.Dumps({}))
+    options = {"name": "odml.test", "decomposition_subgraph_index": inner.index, "composite_attributes": attributes}
     sketch.node("STABLEHLO_COMPOSITE", [operand], "FLOAT32", (2, 3), options)
 
 
