@@ -12,7 +12,7 @@ from ...delegates.decision import FileNode
 from ...foundation.printable import printable
 from ...model.model import Model
 from ..decision import CPU, GONE, NPU, UNKNOWN, LivePlacement
-from ..naming import NUMBERED_NAME, numbered_name, result_names
+from ..naming import NUMBERED_NAME, numbered_name
 
 KERNEL = "ethos-u"
 _ON_CPU = "Passthrough"
@@ -105,7 +105,15 @@ def _unlisted(
 ) -> Mapping[FileNode, str]:
     source_of = {row["id"]: row["source_id"] for row in tables.get("optimised", ())}
     commanded = {source_of.get(row["optimised_id"], "") for row in tables.get("queue", ())}
-    kept = result_names(compiled)
+    names = [
+        graph.tensors[output].name
+        for graph in compiled.subgraphs
+        for node in graph.nodes
+        if node.op != KERNEL
+        for output in node.outputs
+        if output >= 0
+    ]
+    kept = {match[0] for match in map(NUMBERED_NAME.match, names) if match}
     places = {node: NPU for source, node in sources.items() if source in commanded}
     for graph in model.subgraphs:
         for node in graph.nodes:

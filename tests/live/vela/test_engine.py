@@ -74,7 +74,12 @@ def test_a_cache_that_cannot_be_written_or_read_is_ignored(monkeypatch, model, t
 @pytest.mark.parametrize(
     ("status", "output", "end", "runs"),
     [
-        (1, "Traceback\nRuntimeError: Error: NEG '@0:2@' has no shape\n - rank=0\n", "it refuses the file: NEG '{}' has no", 1),
+        (
+            1,
+            "Traceback\nRuntimeError: Error: NEG '@0:2@' has no shape\n - rank=0\n",
+            "it refuses the file: Error: NEG '{}' has no",
+            1,
+        ),
         (-8, REFUSED, "it crashed (SIGFPE)", 2),
         (None, REFUSED, "it was stopped after", 2),
     ],
