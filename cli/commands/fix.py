@@ -67,7 +67,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
 )
 @click.option(
-    "--per-target", is_flag=True, help="Write a model for each target, such as FILE.gpu.tflite, rewritten for this target alone."
+    "--per-target", is_flag=True, help="Write a model for each target, FILE.TARGET.tflite, rewritten for this target alone."
 )
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")

@@ -67,7 +67,7 @@ def latency_text(latency: Latency) -> str:
     """Return a sentence about the latency of both models."""
     first, second = (f"{1000 * seconds:.3g} ms" for seconds in latency.medians)
     low, middle, high = latency.ratios
-    where = f"on this CPU with XNNPACK, one thread, {len(latency.first):,} runs of each in turn"
+    where = f"on this CPU as the runtime uses it by default, one thread, {len(latency.first):,} runs of each in turn"
     if not latency.is_changed:
         return f"Latency {where}: {first} and {second}, which differ by no more than single runs do"
     what = "slower" if middle > 1 else "faster"
