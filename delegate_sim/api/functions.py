@@ -524,7 +524,7 @@ def analyze_bundle(
     from ..releases.catalogue import parse_release
 
     if not isinstance(backend, str):
-        raise OptionError(f"backend must be a text such as 'gpu', not {backend!r}")
+        raise OptionError(f"backend must be a text such as 'cpu', not {backend!r}")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     return run_engine(paths_of(path, "path")[0], backend, dict(options or {}), parse_release(agreed([runtime])))

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether there is a group of operations of which the driver rejects at least one, without it being known which."""
+        """Whether the driver is known to reject at least one operation of some group, but not which one."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

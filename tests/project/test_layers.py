@@ -44,7 +44,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "gathering", "suggestions"),
+    ("codes", "exits", "faults", "gathering", "mcp_server", "suggestions"),
     ("console",),
     ("assertions", "model_explorer", "models", "options", "text"),
     ("pytest_plugin",),
@@ -130,8 +130,10 @@ LARGER_FOLDERS = {
     "delegate_sim/delegates/npu/rules": FAMILIES,
     "delegate_sim/delegates/vx/rules": FAMILIES,
     "delegate_sim/delegates/xnnpack/rules": FAMILIES,
+    "delegate_sim/micro/kernels": FAMILIES,
     "delegate_sim/nnapi_runtime/operations": FAMILIES,
     "delegate_sim/prepare/kernels": FAMILIES,
+    "tests/support": "a module for each kind of test data",
 }
 """Folders that may have more modules, and why."""
 
@@ -162,17 +164,20 @@ def test_the_package_does_not_import_the_command_line():
         assert "delegate_sim_cli" not in path.read_text(encoding="utf-8"), path
 
 
+NAMING_ROOMS = ("delegates", "llm", "nnapi_runtime")
+NAMING_MODULES = ("source_lines.py", "bundles.py", "mcp_server.py")
 ABOVE_DELEGATES = [
-    *[path for path in modules() if room_of(path) not in ("delegates", "nnapi_runtime") and path.name != "source_lines.py"],
+    *[path for path in modules() if room_of(path) not in NAMING_ROOMS and path.name not in NAMING_MODULES],
     ROOT / "delegate_sim" / "__init__.py",
-    *modules("cli"),
+    *[path for path in modules("cli") if path.name not in NAMING_MODULES],
 ]
 """Modules that name no delegate.
 
-``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it.
-``make sources`` writes ``source_lines.py``.
+``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it. ``llm`` and ``bundles`` are about the
+engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. ``make sources`` writes
+``source_lines.py``. The descriptions of the tools in ``mcp_server`` give examples.
 """
-GENERIC = {"device", "driver", "max_partitions", "release", "soc", "subgraphs"}
+GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
 
 

@@ -6,18 +6,15 @@ import json
 
 import pytest
 
-from tests.delegates.edgetpu.test_delegate import COMPILED, model
-from tests.device.compare.test_compiler_table import SOURCE, TABLE
-from tests.device.parse.test_edge_tpu_compiler import FAILURE
-from tests.device.parse.test_log_variations import DISPATCH, INVOKE_FAILS
+from tests.support.edge_tpu import COMPILED, DISPATCH, FAILURE, INVOKE_FAILS, SOURCE, TABLE, edge_tpu_model
 
 
 @pytest.fixture
 def paths(tmp_path):
     """The source model, the compiled model, and a log of the compiler."""
     source, compiled, log = tmp_path / "source.tflite", tmp_path / "compiled.tflite", tmp_path / "compiler.txt"
-    source.write_bytes(model(*SOURCE))
-    compiled.write_bytes(model(COMPILED))
+    source.write_bytes(edge_tpu_model(*SOURCE))
+    compiled.write_bytes(edge_tpu_model(COMPILED))
     log.write_text(TABLE, encoding="utf-8")
     return source, compiled, log
 

@@ -5,32 +5,16 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from fixtures.builder import ModelBuilder
+from tests.support.edge_tpu import COMPILED, edge_tpu_model
 
-QUANTIZED = {"scale": 0.5, "zero_point": 0}
-COMPILED = "edgetpu-custom-op"
 LINE = (
     "Replacing 1 out of {nodes} node(s) with delegate (EdgeTpuDelegateForCustomOp) node, yielding {partitions} partitions for "
     "subgraph 0 (main)."
 )
 
 
-def model(*ops):
-    """A chain of nodes; names in lower case are custom operators."""
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    tensor = graph.input("in", "INT8", (1, 4), **QUANTIZED)
-    for op in ops:
-        result = graph.tensor(op, "INT8", (1, 4), **QUANTIZED)
-        is_custom = op == op.lower()
-        graph.node("CUSTOM" if is_custom else op, (tensor,), (result,), **({"custom": op} if is_custom else {}))
-        tensor = result
-    graph.outputs(tensor)
-    return builder.bytes()
-
-
 def run(*ops, name="edgetpu"):
-    return delegate_sim.analyze(model(*ops), name, {}).runs[0]
+    return delegate_sim.analyze(edge_tpu_model(*ops), name, {}).runs[0]
 
 
 def lines_of(found):

@@ -12,21 +12,11 @@ from delegate_sim.device.compare.compiler_table import join_compiler_table
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.log_contents import ReconcileError
-from tests.delegates.edgetpu.test_delegate import COMPILED, model
-
-HEAD = (
-    "Edge TPU Compiler version 16.0.384591198\nInput: source.tflite\nOutput: source_edgetpu.tflite\n\nOperator  Count  Status\n\n"
-)
-TABLE = (
-    f"{HEAD}RELU                           2          Mapped to Edge TPU\n"
-    "RELU                           1          More than one subgraph is not supported\n"
-    "LOGISTIC                       1          Operation is working on an unsupported data type\n"
-)
-SOURCE = ("RELU", "RELU", "LOGISTIC", "RELU")
+from tests.support.edge_tpu import COMPILED, HEAD, SOURCE, TABLE, edge_tpu_model
 
 
 def joined(table, *ops):
-    return join_compiler_table(delegate_sim.load(model(*ops)), read_log(table).edge_tpu)
+    return join_compiler_table(delegate_sim.load(edge_tpu_model(*ops)), read_log(table).edge_tpu)
 
 
 def test_rows_have_nodes():

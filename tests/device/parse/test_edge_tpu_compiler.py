@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from tests.support.edge_tpu import FAILURE
 
 SUCCESS = """Edge TPU Compiler version 15.0.340273435
 Started a compilation timeout timer of 180 seconds.
@@ -28,13 +29,6 @@ SOFTMAX                        1          Max 16000 elements supported
 CUSTOM                         2          Operation is working on an unsupported data type
 Compilation child process completed within timeout period.
 Compilation succeeded!
-"""
-FAILURE = """Edge TPU Compiler version 16.0.384591198
-Started a compilation timeout timer of 180 seconds.
-ERROR: Restored original execution plan after delegate application failure.
-Compilation failed: Compilation failed due to large activation tensors in model.
-Compilation child process completed within timeout period.
-Compilation failed!
 """
 
 

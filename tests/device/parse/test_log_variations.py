@@ -14,6 +14,7 @@ from delegate_sim.device.parse.log import read_lines, read_runs, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from tests.support.edge_tpu import DISPATCH, INVOKE_FAILS
 
 
 class Said(NamedTuple):
@@ -49,19 +50,8 @@ ERROR: TfLiteGpuDelegate Prepare: delegate is not initialized
 ERROR: Node number 12 (TfLiteGpuDelegateV2) failed to prepare.
 ERROR: Restored original execution plan after delegate application failure.
 """
-INVOKE_FAILS = """INFO: Created TensorFlow Lite delegate for NNAPI.
-VERBOSE: Replacing 9 out of 11 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 2 partitions for subgraph 0.
-ERROR: NN API returned error ANEURALNETWORKS_OP_FAILED at line 5120 while running computation.
-ERROR: Node number 11 (TfLiteNnapiDelegate) failed to invoke.
-"""
 XNNPACK = """INFO: Created TensorFlow Lite XNNPACK delegate for CPU.
 VERBOSE: Replacing 7 out of 8 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for subgraph 0.
-"""
-DISPATCH = """INFO: [environment.cc:30] Creating LiteRT environment with options
-WARNING: [npu_registry.cc:34] NPU accelerator could not be loaded and registered: kLiteRtStatusErrorInvalidArgument.
-INFO: [environment.cc:30] Creating LiteRT environment with options
-INFO: [npu_registry.cc:30] NPU accelerator registered.
-INFO: Replacing 2 out of 3 node(s) with delegate (DispatchDelegate) node, yielding 3 partitions for subgraph 0 (main).
 """
 HINT = """ERROR: Following operations are not supported by GPU delegate:
 TILE: Operation is not supported.
