@@ -99,8 +99,8 @@ PATTERNS = (
     _pattern(
         OWN_COUNT,
         "nodes delegated out of",
-        rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_GROUPED}) nodes delegated out of (?P<total>{_GROUPED}) nodes,? with "
-        rf"(?P<partitions>{_N}) partitions\.?",
+        rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_GROUPED}) nodes delegated out of "
+        rf"(?P<total>{_GROUPED}) nodes,? with (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
         LISTED_REFUSALS,
