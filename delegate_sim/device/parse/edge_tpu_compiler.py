@@ -122,8 +122,8 @@ _ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<sta
 _ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
 _FAILED = re.compile(
     r"^(?:Compilation failed: (?P<why>\S.{0,300})|(?P<line>Invalid model: .{0,300}|Model not quantized.{0,100}|"
-    r"Compilation failed due to .{0,200}|Internal compiler error.{0,200}|Compilation (?:child process )?timed out.{0,100}|"
-    r"Compilation failed!.{0,100}))$"
+    r"Compilation failed due to .{0,200}|"
+    r"Internal compiler error.{0,200}|Compilation (?:child process )?timed out.{0,100}|Compilation failed!.{0,100}))$"
 )
 _DONE = re.compile(r"^(?:Model (?:successfully compiled|compiled successfully)\b|Compilation succeeded!)")
 _PROGRESS = re.compile(

@@ -244,7 +244,7 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
     """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
 
-    An unavailable accelerator is an error only if the application asks for the accelerator, or if parts of the model were
+    An unavailable accelerator is an error only if the application asks for the accelerator, or the model has parts that were
     compiled for it.
     """
     if statement.kind == FAILURE and _HOOKS in statement.line:

@@ -464,4 +464,4 @@ def test_the_older_words_about_a_restored_plan():
 def test_a_title_that_names_an_accelerator():
     title = "# a thread (LITERT_CL)\n"
     assert summary(title + GPU_REFUSES.partition("18 op")[0]).delegate.name == "mldrift"
-    assert summary(title + "kLiteRtStatusErrorInvalidArgument\n").may_be_older is False
+    assert not summary("NPU accelerator could not be loaded: kLiteRtStatusErrorInvalidArgument.\nAborted\n").may_be_older
