@@ -228,12 +228,12 @@ _OF_APPLICATION = (IMMUTABLE_ERROR, NOT_APPLIED)
 
 def turns(log: DeviceLog) -> list[tuple[int, str]]:
     """Return every name of a delegate in the lines of a log, with the number of the line, in the order of the log."""
-    found = [(replacement.place, replacement.kernel) for replacement in log.replacements]
-    found += [(application.place, application.provider) for application in log.applications]
+    named = [(replacement.place, replacement.kernel) for replacement in log.replacements]
+    named += [(application.place, application.provider) for application in log.applications]
     for statement in log.statements_of(*_TURNS):
         name = statement.values.get("op" if statement.kind == NODE_ERROR else "name", "")
-        found += [(place, name) for place in statement.places if name]
-    return sorted(found)
+        named += [(place, name) for place in statement.places if name]
+    return sorted(named)
 
 
 def last_turn(log: DeviceLog, names: set[str]) -> int:
@@ -247,9 +247,9 @@ def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: boo
 
     With ``is_certain``, errors whose delegate the log does not show are left out too.
     """
-    found = turns(log)
-    owners = {name: _owner(log, name, names) for _, name in found}
-    known = [(place, owner) for place, name in found if (owner := owners[name])]
+    named = turns(log)
+    owners = {name: _owner(log, name, names) for _, name in named}
+    known = [(place, owner) for place, name in named if (owner := owners[name])]
     requested = [(place, owner) for place, owner in known if owner != _BY_DEFAULT]
 
     def is_own(kind: str, place: int) -> bool:

@@ -62,7 +62,7 @@ class EdgeTpuCompilation:
 
     @property
     def has_all_counts(self) -> bool:
-        """False if a number of operators is only the sum of the rows that the log has, of which some may be missing."""
+        """False if a number of operators is only the sum of the rows that the log has, which may lack some."""
         return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
 
     @property

@@ -429,9 +429,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         known = other_name(op)
         why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
         return f"node {node} {_failed(stage)}; {why}"
-    found = _kernel_number(error, log)
-    if found is not None:
-        return f"node {node} is {found}; it {_failed(stage)}"
+    kernel = _kernel_number(error, log)
+    if kernel is not None:
+        return f"node {node} is {kernel}; it {_failed(stage)}"
     if _totals_before(log, error):
         return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
     return (
@@ -468,7 +468,7 @@ def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
 
 
 def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
-    """Return the number of nodes that each subgraph had before any delegate was applied, as far as the log shows it."""
+    """Return the number of nodes that each subgraph had before any delegate was applied, if the log shows it."""
     totals: dict[int | None, int] = {}
     for replacement in _before(log, error):
         if replacement.total is not None:

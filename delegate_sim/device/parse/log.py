@@ -53,7 +53,7 @@ class ProcessReaders:
     def __init__(self) -> None:
         self.readers = {"": Reader()}
         self.crashed: set[str] = set()
-        """The processes of which only crashes were read."""
+        """The processes whose only lines read are crashes."""
         self.labels: set[str] = set()
         """The names of devices in front of lines."""
         self.last = ""
@@ -70,9 +70,9 @@ class ProcessReaders:
 
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs that are not empty, or the first run if all are empty."""
-        found = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
-        logs = [log for process, log in found if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
-        return tuple(logs) or tuple([log for _, log in found if not log.is_empty]) or (found[0][1],)
+        runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
+        logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
+        return tuple(logs) or tuple([log for _, log in runs if not log.is_empty]) or (runs[0][1],)
 
     def _message_of(self, line: str) -> Message:
         """Return a line without prefixes. If a device's name stands in front of the line, it is part of the process."""

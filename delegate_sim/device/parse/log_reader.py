@@ -175,8 +175,8 @@ class Reader:
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs. An empty last run is left out, unless there is no other run."""
         last = self._log()
-        found = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
-        return tuple([replace(log, is_old=True) for log in found]) if self.is_dated else found
+        logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+        return tuple([replace(log, is_old=True) for log in logs]) if self.is_dated else logs
 
     def _log(self) -> DeviceLog:
         """Return the current run."""

@@ -210,10 +210,10 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 
     An application may retry with another delegate after the first one failed. The first one is then the log's delegate.
     """
-    last = {each.title: last_turn(log, _names(log, each)) for each in (own, *others)}
+    last = {mentioned.title: last_turn(log, _names(log, mentioned)) for mentioned in (own, *others)}
     first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
-    found = find_delegate(first.name) if first is not None and first.name else None
-    if first is not None and found is not None and not found.is_applied_by_default:
+    delegate = find_delegate(first.name) if first is not None and first.name else None
+    if first is not None and delegate is not None and not delegate.is_applied_by_default:
         own, others = first, tuple(own if other is first else other for other in others)
     return own, tuple(replace(other, is_later=last[other.title] > last[own.title]) for other in others)
 
