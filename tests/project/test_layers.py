@@ -44,10 +44,10 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "gathering", "mcp_server", "suggestions"),
+    ("codes", "exits", "faults", "gathering", "suggestions"),
     ("console",),
     ("assertions", "model_explorer", "models", "options", "text"),
-    ("pytest_plugin",),
+    ("mcp_server", "pytest_plugin"),
     ("answers", "formats"),
     ("outputs", "watching"),
     ("commands",),
