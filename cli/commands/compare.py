@@ -92,7 +92,7 @@ def command(
     def paired(path: str) -> Answer:
         others = partners(path)
         if len(others) != 1:
-            number = f"{len(others)} models" if others else "no model"
+            number = len(others) if others else "no"
             raise ModelError(f"{path}: {path_b} has {number} models of this name")
         return _answer(path, others[0], a, b, verbose)
 

@@ -150,7 +150,7 @@ def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, 
         assert pairs == [(f"before/{name}/model.tflite", f"after/{name}/model.tflite") for name in "xy"]
     (folder / "after" / "y" / "model.tflite").unlink()
     missing = run("compare", "before", "after", *VX)
-    assert missing.stderr == "error: before/y/model.tflite: after has no model of this name\n"
+    assert missing.stderr == "error: before/y/model.tflite: after has no models of this name\n"
     (folder / "after" / "z").mkdir()
     chain_model(MIXED).write(folder / "after" / "z" / "model.tflite")
     two = run("compare", "before/y/*", "after", *VX)
@@ -189,7 +189,7 @@ def test_text_has_a_table_beyond_three_models(run, folder):
     result = run("analyze", "models", *VX, COLUMNS="140")
     assert result.exit_code == 2
     assert [line.split()[:3] for line in result.stdout.splitlines()[2:8]] == [
-        ["model", "delegate", "delegated"],
+        ["model", "delegated", "multiply-adds"],
         ["a.tflite", "vx", "75"],
         ["sub/b.tflite", "vx", "75"],
         ["sub/deep/c.TFLITE", "vx", "75"],

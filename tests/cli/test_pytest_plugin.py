@@ -176,6 +176,7 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
         "errors",
         "releases",
         "releases.catalogue",
+        "releases.litert_lm",
         "foundation",
         "foundation.printable",
         "version",

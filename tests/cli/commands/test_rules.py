@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.neutron.rules import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
@@ -125,9 +126,9 @@ def test_an_operator_that_the_delegate_does_not_take(run):
 @pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
 def test_options_choose_the_rules(run, name):
     delegate = find_delegate(name)
-    values = {"release": ["lf-6.6.3", "lf-5.15.71"]}
+    values = {"vx-nxp": ["lf-6.6.3", "lf-5.15.71"], "neutron-imx95": list(RULES)}
     (option,) = delegate.rule_options
-    for value, book in zip(values[option], delegate.rule_books, strict=True):
+    for value, book in zip(values[name], delegate.rule_books, strict=True):
         given = ("--delegate", name, "--option", f"{option}={value}")
         data = json.loads(run("rules", *given, "--format", "json").stdout)
         assert str(data["options"][option]).lower() == value

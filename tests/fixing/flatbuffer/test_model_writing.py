@@ -201,7 +201,7 @@ def test_a_model_that_was_compiled_is_refused():
     graph.node(0, [x], [y], custom="DISPATCH_OP", custom_options=b"")
     graph.outputs(y)
     model = load(builder.bytes())
-    with pytest.raises(FixError, match="compiled for a NPU"):
+    with pytest.raises(FixError, match="compiled for an NPU"):
         write(model, start(model).change)
 
 
