@@ -210,14 +210,20 @@ class TestStructure:
     def test_a_missing_operator_code(self):
         operator = Table("Operator", {"opcode_index": 3})
         content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {"operators": [operator]})]}))
-        assert fault(content) == "the given bytes: is malformed: node 0 of subgraph 0 uses operator code 3, but there are 0 operator codes"
+        assert (
+            fault(content)
+            == "the given bytes: is malformed: node 0 of subgraph 0 uses operator code 3, but there are 0 operator codes"
+        )
 
     def test_a_missing_buffer(self):
         builder = ModelBuilder()
         graph = builder.subgraph()
         graph.tensor("t", "FLOAT32", ())
         graph.tensor("u", "FLOAT32", (), buffer=4)
-        assert fault(builder.bytes()) == "the given bytes: is malformed: tensor 1 of subgraph 0 uses buffer 4, but there are 1 buffers"
+        assert (
+            fault(builder.bytes())
+            == "the given bytes: is malformed: tensor 1 of subgraph 0 uses buffer 4, but there are 1 buffers"
+        )
 
     def test_an_absurd_rank(self):
         builder = ModelBuilder()

@@ -11,6 +11,7 @@ from delegate_sim.delegates.neutron.rules import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.micro.kinds import EXPLAINED
 from delegate_sim.model import schema
 from delegate_sim.rules.kinds import RUNTIME_KINDS
 from delegate_sim.versions.features import FEATURES
@@ -78,6 +79,7 @@ def known_codes():
         *GATE,
         *FEATURES,
         *SUGGESTIONS,
+        *EXPLAINED,
         *(code for name in DELEGATE_NAMES for code in find_delegate(name).kinds),
     }
 
@@ -126,7 +128,10 @@ def test_an_operator_that_the_delegate_does_not_take(run):
 @pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
 def test_options_choose_the_rules(run, name):
     delegate = find_delegate(name)
-    values = {"vx-nxp": ["lf-6.6.3", "lf-5.15.71"], "neutron-imx95": list(RULES)}
+    values = {
+        "vx-nxp": ["lf-6.6.3", "lf-5.15.71"],
+        "neutron-imx95": list({book: release for release, book in reversed(RULES.items())}.values())[::-1],
+    }
     (option,) = delegate.rule_options
     for value, book in zip(values[name], delegate.rule_books, strict=True):
         given = ("--delegate", name, "--option", f"{option}={value}")

@@ -70,8 +70,8 @@ def test_the_table_as_text(sweep):
     todo = "--best-for TARGET -o FILE writes the best model; the code for each is at the end. converters:"
     assert text.startswith(told)
     assert f"net.keras: 4 conversions tried for nnapi {todo}" in text
-    assert text.index(told) < text.index("calibrated with")
-    assert "calibrated with 8 samples of random numbers (seed 0), not of real data" in text
+    assert text.index(told) < text.index("calibrated: rows 2, 4")
+    assert "with 8 samples of random numbers (seed 0), not of real data" in text
     assert "* 3 float+fixed delegated 100 % 100 % 1" in text
     assert "rejected 0 % 0 % 0 0" in text
     assert "nnapi on litert-2.3: best is row" in text
@@ -176,7 +176,7 @@ def test_no_model_at_all_is_told_by_the_exit_code(sweep):
 def test_an_interruption_leaves_the_finished_rows(sweep):
     result = sweep(failures={"float+fixed": KeyboardInterrupt()})
     assert result.exit_code == 130
-    assert "3 conversions tried for nnapi; interrupted" in result.stdout
+    assert "3 conversions tried for nnapi, 2 without a model; interrupted" in result.stdout
     assert "not applied" in result.stdout
     assert "nnapi on litert-2.3: no conversion has delegated nodes" in result.stdout
 
