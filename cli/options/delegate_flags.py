@@ -43,7 +43,7 @@ class DelegateCommand(click.Command):
         ctx.meta[_CHOSEN] = chosen_delegates(named := _names_in(args))
         ctx.meta[_NAMED] = bool(named)
         flags = _flags(ctx.meta[_CHOSEN])
-        args = _as_declared(args, [flag for option in flags.values() for flag in _declared(option)])
+        args = _as_declared(args, [spelling for option in flags.values() for spelling in _spellings(option)])
         return super().parse_args(ctx, _with_values(args, flags))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -190,11 +190,11 @@ def flag_names(ctx: click.Context) -> list[str]:
 
 
 def _parameter(option: Option) -> click.Option:
-    return click.Option(_declared(option), help=_help(option))
+    return click.Option(_spellings(option), help=_help(option))
 
 
-def _declared(option: Option) -> list[str]:
-    """Return the flags of an option as the command declares them."""
+def _spellings(option: Option) -> list[str]:
+    """Return the flags of an option with dashes. Arguments may have underscores, as benchmark_model's do."""
     return [f"--{flag.replace('_', '-')}" for flag in (option.flag, *option.other_flags) if flag]
 
 

@@ -52,10 +52,14 @@ def unmarked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Functions that write and read the tables in the files of a scan."""
+    """Functions that write and read the tables in the files of a scan.
+
+    ``duckdb_reader`` is the function of DuckDB that reads one of the files; empty if there is none.
+    """
 
     write: Callable[[str, ScanTables], None]
     read: Callable[[str], ScanTables]
+    duckdb_reader: str = ""
 
 
 def format_for(path: str) -> Format:
@@ -77,14 +81,14 @@ def causes_path(path: str) -> str:
 
 
 def _read_csv(path: str) -> ScanTables:
-    return {table: _csv_rows(file, table) for table, file in _files(path)}
+    return {table: _csv_rows(file, table) for table, file in table_files(path)}
 
 
 def _csv_rows(path: str, table: str) -> ScanRows:
     types = [column.type for column in COLUMNS[table]]
     with io.TextIOWrapper(open_input(path, is_updated=True), encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
-        _check(next(rows, []), table)
+        check_columns(next(rows, []), table)
         for row in rows:
             yield tuple([_value(kind, text) for kind, text in zip(types, row, strict=True)])
 
@@ -96,7 +100,7 @@ def _value(kind: str, text: str) -> Any:
 
 
 def _write_csv(path: str, tables: ScanTables) -> None:
-    for table, file in _files(path):
+    for table, file in table_files(path):
         write_chunks(file, _csv_lines(table, tables[table]))
 
 
@@ -113,24 +117,25 @@ def _csv_lines(table: str, rows: ScanRows) -> Iterator[bytes]:
 
 
 def _read_lines(path: str) -> ScanTables:
-    return {table: _line_rows(file, table) for table, file in _files(path)}
+    return {table: _line_rows(file, table) for table, file in table_files(path)}
 
 
 def _line_rows(path: str, table: str) -> ScanRows:
     with open_input(path, is_updated=True) as lines:
         for line in lines:
             row = json.loads(line)
-            _check(list(row) if isinstance(row, dict) else (), table)
+            check_columns(list(row) if isinstance(row, dict) else (), table)
             yield tuple(row.values())
 
 
 def _write_lines(path: str, tables: ScanTables) -> None:
-    for table, file in _files(path):
+    for table, file in table_files(path):
         keys = names(table)
         write_chunks(file, (json.dumps(dict(zip(keys, row, strict=True))).encode() + b"\n" for row in tables[table]))
 
 
-def _files(path: str) -> list[tuple[str, str]]:
+def table_files(path: str) -> list[tuple[str, str]]:
+    """Return each table with its file, for formats that store one table per file."""
     return [(CAUSES, causes_path(path)), (RUNS, path)]
 
 
@@ -154,7 +159,7 @@ def _sqlite_rows(path: str, table: str) -> ScanRows:
     address = f"{Path(path).absolute().as_uri()}?mode=ro"
     with open_input(path, is_updated=True), closing(sqlite3.connect(address, uri=True)) as connection:
         cursor = connection.execute(f"SELECT * FROM {table}")
-        _check([column[0] for column in cursor.description], table)
+        check_columns([column[0] for column in cursor.description], table)
         yield from cursor
 
 
@@ -169,24 +174,24 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
                 columns = [arrow.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)]
                 writer.write_batch(arrow.record_batch(columns, schema=schema))
 
-    for table, file in _files(path):
+    for table, file in table_files(path):
         write_by(file, functools.partial(fill, table))
 
 
 def _read_parquet(path: str) -> ScanTables:
     _arrow(path)
-    return {table: _parquet_rows(file, table) for table, file in _files(path)}
+    return {table: _parquet_rows(file, table) for table, file in table_files(path)}
 
 
 def _parquet_rows(path: str, table: str) -> ScanRows:
     _, parquet = _arrow(path)
     with open_input(path, is_updated=True) as file, parquet.ParquetFile(file) as content:
-        _check(content.schema_arrow.names, table)
+        check_columns(content.schema_arrow.names, table)
         for some in content.iter_batches(_BATCH):
             yield from zip(*[column.to_pylist() for column in some.columns], strict=True)
 
 
-def _check(columns: Sequence[str], table: str) -> None:
+def check_columns(columns: Sequence[str], table: str) -> None:
     """Raise ValueError if ``columns`` are not the columns of a table."""
     if list(columns) != names(table):
         raise ValueError(f"its columns are not those of {table}")
@@ -210,7 +215,7 @@ def _arrow(path: str) -> tuple[Any, Any]:
 
 
 _FORMATS = {
-    ".parquet": Format(_write_parquet, _read_parquet),
+    ".parquet": Format(_write_parquet, _read_parquet, "read_parquet"),
     ".csv": Format(_write_csv, _read_csv),
     ".jsonl": Format(_write_lines, _read_lines),
     ".sqlite": Format(_write_sqlite, _read_sqlite),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import itertools
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from typing import Any
 from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..diagnosis.causes.alternative import RESULTS
 from ..errors import OptionError
+from ..foundation.files import open_input
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING
 from .journal import ScanError
-from .output import format_for
+from .output import check_columns, format_for, table_files
 from .schema import COLUMNS, RUNS, declaration, sql_type
 
 BEFORE = "before_"
@@ -177,9 +179,15 @@ _BATCH = 10_000
 
 def _fill(connection: Any, prefix: str, path: str) -> None:
     try:
-        tables = format_for(path).read(path)
+        form = format_for(path)
         for table in COLUMNS:
             connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
+        if form.duckdb_reader:
+            for table, file in table_files(path):
+                _fill_by_duckdb(connection, prefix, table, form.duckdb_reader, file)
+            return
+        tables = form.read(path)
+        for table in COLUMNS:
             # One list for each column: DuckDB takes many times longer to parse a parameter for each value.
             lists = ", ".join([f"unnest(?::{sql_type(column)}[])" for column in COLUMNS[table]])
             rows = iter(tables[table])
@@ -190,6 +198,16 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
         raise ScanError(f"{error.filename or path}: {error.strerror or error}") from error
     except (ValueError, TypeError, csv.Error, sqlite3.Error) as error:
         raise ScanError(f"{path}: is not the output of a scan") from error
+
+
+def _fill_by_duckdb(connection: Any, prefix: str, table: str, reader: str, file: str) -> None:
+    with open_input(file, is_updated=True):
+        pass  # a file that is missing, or none that can be read, is refused as elsewhere
+    source = f"{reader}([?])"
+    literal = re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", file)
+    answer = connection.execute(f"SELECT * FROM {source} LIMIT 0", [literal])
+    check_columns([column[0] for column in answer.description], table)
+    connection.execute(f"INSERT INTO {prefix}{table} SELECT * FROM {source}", [literal])
 
 
 def _add_titles(connection: Any) -> None:

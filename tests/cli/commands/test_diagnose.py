@@ -65,8 +65,7 @@ With all of them fixed
 
 Multiply-adds and bytes are counts, not an estimate of latency.
 
-Target: nnapi on litert-2.3 with benchmark_model's defaults
-  --feature-level=1000008 --android=13
+Target: nnapi on litert-2.3 with benchmark_model's defaults --android=13
 """
 
 

@@ -118,7 +118,7 @@ def dynamic_model(tmp_path):
 def pointer(path, *arguments, options=""):
     """The last lines of a report: the command that examines the nodes on the CPU, and the target."""
     command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
-    target = f"Target: nnapi on litert-2.3 with benchmark_model's defaults\n  --feature-level=1000008 --android=13{options}"
+    target = f"Target: nnapi on litert-2.3 with benchmark_model's defaults --android=13{options}"
     return f"\nWhat each cause costs, and what to change:\n  {command}\n\n{target}\n"
 
 
@@ -149,7 +149,7 @@ def test_text_of_a_delegate_that_is_taken_back(run, tmp_path):
     graph.node("ADD", [weights, weights], [result], options={})
     graph.outputs(result)
     path = written(builder, tmp_path / "constant.tflite")
-    expected = RESTORED + pointer(path, "--option disallow_nnapi_cpu=false", options=" --disable-nnapi-cpu=false")
+    expected = RESTORED + pointer(path, "--disable-nnapi-cpu=false", options="\n  --disable-nnapi-cpu=false")
     assert run("analyze", *NNAPI, path, "--disable-nnapi-cpu=false").stdout == expected
 
 
