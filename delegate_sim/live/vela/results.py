@@ -105,19 +105,15 @@ def _unlisted(
 ) -> Mapping[FileNode, str]:
     source_of = {row["id"]: row["source_id"] for row in tables.get("optimised", ())}
     commanded = {source_of.get(row["optimised_id"], "") for row in tables.get("queue", ())}
-    names = [
-        graph.tensors[output].name
-        for graph in compiled.subgraphs
-        for node in graph.nodes
-        if node.op != KERNEL
-        for output in node.outputs
-        if output >= 0
-    ]
+    remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != KERNEL]
+    names = [graph.tensors[output].name for graph, node in remaining for output in node.outputs if output >= 0]
     kept = {match[0] for match in map(NUMBERED_NAME.match, names) if match}
+    without_outputs = {node.op for _, node in remaining if not node.outputs}  # no name identifies these
     places = {node: NPU for source, node in sources.items() if source in commanded}
     for graph in model.subgraphs:
         for node in graph.nodes:
-            if any(numbered_name(graph.index, output) in kept for output in node.outputs):
+            is_kept = any(numbered_name(graph.index, output) in kept for output in node.outputs)
+            if is_kept or (not node.outputs and node.op in without_outputs):
                 places.setdefault((graph.index, node.index), CPU)
     return places
 
