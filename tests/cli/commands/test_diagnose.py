@@ -48,8 +48,8 @@ Now
    keeps 1 node on the CPU: GELU 1
    nodes 1
    found: GELU; needed: an operator that NNAPI has
-   if the delegate accepted these nodes: delegated 3 -> 4 of 5, partitions 5 -> 3,
-     boundary bytes 96 -> 64
+   if the delegate accepted these nodes: delegated 3 -> 4 of 5, partitions 5 ->
+     3, boundary bytes 96 -> 64
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
      boundary bytes 96 -> 32
    replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
@@ -199,8 +199,7 @@ NNAPI on Android 13 runs 60 % of nodes; 1 GELU and 1 other node stay on the CPU
 To reach at most 1 partition, 2 causes must be fixed; fewer are not enough (4
 simulations)
 
-5 of 5 nodes delegated, 1 partition, 1 delegate kernel, with these causes
-  fixed:
+5 of 5 nodes delegated, 1 partition, 1 delegate kernel, with these causes fixed:
   - ADD at version 4 (operator-version:ADD:4)
     lower-version: the node does not need the version in the file: use a
       converter as old as the delegate
@@ -251,11 +250,11 @@ def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     arguments = ("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("Now, and with the first cause fixed")
+    assert "\nNow, and with the first cause fixed" in result.stdout
     assert "\nThe best changes\n1. chain.tflite on " in result.stdout
     assert "if it is fixed: " not in result.stdout
     table, *stories = run(*arguments, "--verbose").stdout.split("\nchain.tflite on ")
-    assert table.startswith("Now, and with the first cause fixed")
+    assert "\nNow, and with the first cause fixed" in table
     assert len(stories) == 2
     found = run_json("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
     assert [(entry["model"]["path"], entry["delegate"]) for entry in found] == [

@@ -220,7 +220,7 @@ def long_model() -> ModelBuilder:
 def test_long_lists_are_cut(run, tmp_path):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
-    assert lines[-7] == "  ... and 70 more partitions, none of them larger (--verbose lists all)"
+    assert "  ... and 70 more partitions, none of them larger (--verbose lists all)" in lines
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
@@ -289,7 +289,7 @@ def test_several_delegates_give_several_runs(run, run_json, model):
     report = run_json("analyze", model, "--delegate", "all")
     assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)
     text = run("analyze", model, "--delegate", "all", "--verbose").stdout
-    assert text.startswith("Best of 8 targets: LiteRT GPU runs all nodes (4) in 1 kernel\n4 nodes, each delegate on its own")
+    assert text.startswith("Best of 11 targets: LiteRT GPU runs all nodes (4) in 1 kernel\n4 nodes, each delegate on its own")
     assert [line for line in text.splitlines() if line.startswith("---")] == [f"--- {name} ---" for name in DELEGATE_NAMES]
 
 
@@ -362,7 +362,7 @@ def test_runtime_chooses_the_wording(run, model):
             "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi-allow-fp16'? (see",
             marks=NEEDS_NEWER_CLICK,
         ),
-        (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi_allow_fp16 and --option allow_fp16=... set the same"),
+        (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi-allow-fp16 and --option allow_fp16=... set the same"),
         (["--delegate", "vx_nxp"], "Invalid value for '--delegate': 'vx_nxp' is not one of 'nnapi', 'gpu', 'mldrift', "),
         (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'text', 'json'"),
         pytest.param(["--bad\x1b\noption"], "No such option '--bad\\x1b\\noption'", marks=NEEDS_NEWER_CLICK),
