@@ -250,11 +250,11 @@ def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     arguments = ("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "\nNow, and with the first cause fixed" in result.stdout
+    assert "now and with the first cause fixed" in result.stdout
     assert "\nThe best changes\n1. chain.tflite on " in result.stdout
     assert "if it is fixed: " not in result.stdout
     table, *stories = run(*arguments, "--verbose").stdout.split("\nchain.tflite on ")
-    assert "\nNow, and with the first cause fixed" in table
+    assert "now and with the first cause fixed" in table
     assert len(stories) == 2
     found = run_json("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
     assert [(entry["model"]["path"], entry["delegate"]) for entry in found] == [
