@@ -28,8 +28,8 @@ Start with `analyze`. `diagnose` ranks causes with their fixes.
 """
 
 ModelPath = Annotated[str, "Path of a .tflite model, or of a model in a bundle or archive."]
-DelegateName = Annotated[str, "Delegate, such as nnapi, gpu, mldrift, xnnpack or npu-google; `all` for all of them."]
-Settings = Annotated[Sequence[str] | None, "Options of the delegate as NAME=VALUE, such as android=13; `rules` lists the names."]
+DelegateArgument = Annotated[str, "Delegate, such as nnapi, gpu, mldrift, xnnpack or npu-google; `all` for all of them."]
+ToolOptions = Annotated[Sequence[str] | None, "Options of the delegate as NAME=VALUE, such as android=13; `rules` lists them."]
 ReleaseName = Annotated[str | None, "Release of the runtime, such as tf-2.15 or litert-2.3."]
 
 
@@ -111,13 +111,13 @@ def _target(delegate: str, options: Sequence[str] | None, runtime: str | None) -
 
 def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
     def analyze(
-        model: ModelPath, delegate: DelegateName = "nnapi", options: Settings = None, runtime: ReleaseName = None
+        model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
     ) -> dict[str, Any]:
         """Predict which nodes a delegate takes, why it refuses the others, and the lines that the runtime prints."""
         return run_command("analyze", *_target(delegate, options, runtime), "--", roots.path(model))
 
     def diagnose(
-        model: ModelPath, delegate: DelegateName = "nnapi", options: Settings = None, runtime: ReleaseName = None
+        model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
     ) -> dict[str, Any]:
         """Rank the causes that keep nodes on the CPU, each with its cost, the converter setting that fixes it, and the result."""
         return run_command("diagnose", *_target(delegate, options, runtime), "--", roots.path(model))
@@ -125,18 +125,18 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
     def compare(
         model: ModelPath,
         other: Annotated[str, "Path of the second model."],
-        delegate: DelegateName = "nnapi",
-        options: Settings = None,
+        delegate: DelegateArgument = "nnapi",
+        options: ToolOptions = None,
         runtime: ReleaseName = None,
     ) -> dict[str, Any]:
         """Compare what a delegate does to two models: the nodes that move, and why."""
         return run_command("compare", *_target(delegate, options, runtime), "--", roots.path(model), roots.path(other))
 
-    def releases(model: ModelPath, delegate: DelegateName = "nnapi", options: Settings = None) -> dict[str, Any]:
+    def releases(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
         """Predict what each release of the runtime does to a model."""
         return run_command("releases", *_target(delegate, options, None), "--", roots.path(model))
 
-    def rules(operator: Annotated[str, "Operator, such as CONV_2D."], delegate: DelegateName = "nnapi") -> dict[str, Any]:
+    def rules(operator: Annotated[str, "Operator, such as CONV_2D."], delegate: DelegateArgument = "nnapi") -> dict[str, Any]:
         """List the conditions under which a delegate accepts an operator, with links to the delegate's source code."""
         return run_command("rules", "--delegate", delegate, "--op", operator)
 
@@ -144,7 +144,7 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
         """Explain a code: its meaning, and what to do about it."""
         return run_command("explain", "--", code)
 
-    def plan_fix(model: ModelPath, delegate: DelegateName = "nnapi", options: Settings = None) -> dict[str, Any]:
+    def plan_fix(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
         """List the rewrites of the model file that let a delegate take more of it. Nothing is written."""
         return run_command("fix", *_target(delegate, options, None), "--plan", "--", roots.path(model))
 
@@ -155,8 +155,8 @@ def _fix(roots: Roots) -> Callable[..., dict[str, Any]]:
     def fix(
         model: ModelPath,
         output: Annotated[str, "Path of the new model. An existing file is not replaced."],
-        delegate: DelegateName = "nnapi",
-        options: Settings = None,
+        delegate: DelegateArgument = "nnapi",
+        options: ToolOptions = None,
     ) -> dict[str, Any]:
         """Write a rewritten model for the delegate, and prove that its outputs are the same."""
         return run_command("fix", *_target(delegate, options, None), "-o", roots.path(output), "--", roots.path(model))

@@ -146,6 +146,7 @@ def _from_arrays(calibration: Calibration, inputs: Sequence[SourceInput]) -> tup
         )
     columns = [_column(calibration, one, arrays[one.name]) for one in inputs]
     count = min([len(column) for column in columns], default=0)
+    # bounded: the number of samples is an option
     return tuple([tuple([column[number] for column in columns]) for number in range(min(count, calibration.count))])
 
 

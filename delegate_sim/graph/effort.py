@@ -42,18 +42,18 @@ _SMALL_CONSTANT = 64
 """Largest size, in bytes, of a constant whose value is part of a form. Such constants are shapes, axes and permutations."""
 
 
-class Question(NamedTuple):
+class EffortQuestion(NamedTuple):
     """A question about a model, and the number of simulations that take as long as the shortest answer to it."""
 
     name: str
     simulations: int
 
 
-SIMULATION = Question("a simulation", 2)
-DRAWING = Question("a drawing of its graph", 8)
-COMPARISON = Question("a comparison", 12)
-DIAGNOSIS = Question("a diagnosis", 16)
-REWRITING = Question("a search for rewrites", 16)
+SIMULATION = EffortQuestion("a simulation", 2)
+DRAWING = EffortQuestion("a drawing of its graph", 8)
+COMPARISON = EffortQuestion("a comparison", 12)
+DIAGNOSIS = EffortQuestion("a diagnosis", 16)
+REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
 class Effort:
@@ -71,7 +71,7 @@ class Effort:
         """Count simulations of the whole model."""
         self._run += simulations
 
-    def refusal(self, question: Question) -> str:
+    def refusal(self, question: EffortQuestion) -> str:
         """Return why the model is too large for a question, or "" if it is not. The simulations so far do not matter."""
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # The forms of a small model need not be counted.
@@ -81,7 +81,7 @@ class Effort:
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
         return f"{nodes:,} nodes, {different}, are too many for {question.name}{how_to_raise()}"
 
-    def require(self, question: Question) -> None:
+    def require(self, question: EffortQuestion) -> None:
         """Raise LimitError if the model is too large for a question."""
         reason = self.refusal(question)
         if reason:

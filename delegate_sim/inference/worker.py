@@ -225,10 +225,10 @@ class _ModelChain:
         return self._parts[0].tensor(index) if place is None else self._parts[1].tensor(place)
 
 
-_Second = _ModelSide | _ModelChain | _Facing
+_OtherSide = _ModelSide | _ModelChain | _Facing
 
 
-def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSide, _Second]:
+def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSide, _OtherSide]:
     """Load the models."""
     first, other = (_ModelSide(name, job[name], folder, **options) for name in ("a", "b"))
     if job["then"] is not None:
@@ -285,7 +285,7 @@ def _refusal(run_first: Any, run_second: Any) -> str | None:
     return f"only the first model reports an error ({errors[0]})" if errors[0] else f"only the second model reports {errors[1]}"
 
 
-def _compare_signature(signature: dict[str, Any], folder: Path, first: _ModelSide, second: _Second, kind: str) -> list[_Tally]:
+def _compare_signature(signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str) -> list[_Tally]:
     """Run one signature of both models, and return the differences of its outputs in the order of ``outputs``."""
     tallies = [_Tally() for _ in signature["outputs"]]
     if not isinstance(second, _ModelSide):

@@ -93,6 +93,7 @@ class Bundle:
             return None
         if section.size > raised(_MOST_BYTES):
             raise ModelError(printable(f"{self.path}: {section.kind} takes up {section.size:,} bytes{how_to_raise()}"))
+        # bounded: the size is at most _MOST_BYTES
         return bytes(self.section_bytes(section))
 
     def section_bytes(self, section: Section) -> memoryview:

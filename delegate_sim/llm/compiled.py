@@ -23,7 +23,7 @@ from ..runtime.model_loading import custom_operators
 from ..runtime.run import REFUSED, Run
 from ..runtime.target import Target
 from .composites import COMPOSITE, has_composites, with_inlined_composites
-from .report import Replacement, Stop, Stopped
+from .report import BundleReplacement, Stop, Stopped
 
 NOT_BUILT = "Failed to build TFL interpreter"
 NOT_MODIFIED = "Failed to modify graph with delegate"
@@ -53,7 +53,7 @@ class Compiled:
     section: str
     model: Model
     run: Run
-    replacements: tuple[Replacement, ...]
+    replacements: tuple[BundleReplacement, ...]
 
 
 def compile_for_cpu(section: str, model: Model, stage: str, *, is_clustered: bool = True, release: Release = NEWEST) -> Compiled:
@@ -124,8 +124,8 @@ def _run(model: Model, delegate_name: str, options: Mapping[str, Any], release: 
     return simulate(model, Target(delegate, parse_options(delegate_name, delegate.options, options), release))
 
 
-def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Replacement, ...]:
-    replacements = list[Replacement]()
+def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[BundleReplacement, ...]:
+    replacements = list[BundleReplacement]()
     for line in run.log_lines:
         match = _REPLACING.fullmatch(line)
         if match is None:
@@ -133,7 +133,7 @@ def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Re
         replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
         if not is_clustered:
             partitions = _runs_in_order(run, subgraph)
-        replacements.append(Replacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
+        replacements.append(BundleReplacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
     return tuple(replacements)
 
 

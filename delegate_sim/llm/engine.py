@@ -40,7 +40,7 @@ from .bundle import (
 )
 from .executor import make_executor
 from .metadata import read_llm_metadata
-from .progress import Progress
+from .progress import EngineProgress
 from .protobuf import ProtobufError
 from .report import ENGINE, BackendReport, Stop, Stopped
 from .session import generate, open_session
@@ -65,7 +65,7 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
     progress = None
     try:
         bundle = read_bundle(path, content)
-        progress = Progress(bundle, _main_backend(bundle, asked), options, release, notes=notes)
+        progress = EngineProgress(bundle, _main_backend(bundle, asked), options, release, notes=notes)
         _run(progress)
         stop = None
     except Stopped as stopped:
@@ -76,7 +76,7 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
     return BackendReport(path, asked, options, stop, lines, log_lines, tuple(dict.fromkeys(progress.notes)))
 
 
-def _run(progress: Progress) -> None:
+def _run(progress: EngineProgress) -> None:
     bundle = progress.bundle
     _read_metadata(progress)
     tokenizer: Tokenizer | None = None
@@ -101,7 +101,7 @@ def _main_backend(bundle: Bundle, asked: str) -> str:
     return GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
 
 
-def _read_metadata(progress: Progress) -> None:
+def _read_metadata(progress: EngineProgress) -> None:
     content = progress.bundle.bytes_of(LLM_METADATA)
     if content is None:
         text = "the bundle has no LlmMetadata section inside the file: the engine ends the process without a message"
@@ -114,7 +114,7 @@ def _read_metadata(progress: Progress) -> None:
         raise Stopped(Stop("metadata", "INTERNAL: Failed to parse LlmMetadata", section="LlmMetadataProto", hint=hint)) from error
 
 
-def _check_settings(progress: Progress) -> None:
+def _check_settings(progress: EngineProgress) -> None:
     """Check constraints, types of activations and folders, in the order text, images, sound, folders."""
     bundle, options = progress.bundle, progress.options
     if progress.backend == GOOGLE_TENSOR_ARTISAN:
@@ -170,7 +170,7 @@ def _can_exist(folder: str) -> bool:
     return path != os.path.dirname(path) and os.access(path, os.W_OK)
 
 
-def _run_artisan(progress: Progress) -> None:
+def _run_artisan(progress: EngineProgress) -> None:
     """Check what the executor for hand-written GPU kernels needs of its section."""
     bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
     if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):

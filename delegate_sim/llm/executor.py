@@ -33,7 +33,7 @@ from .compiled import (
 )
 from .magic_numbers import target_of
 from .metadata import StateBuffer, read_state_buffers
-from .progress import Progress
+from .progress import EngineProgress
 from .report import ENGINE, Stop, Stopped
 from .signatures import (
     DECODE,
@@ -85,7 +85,7 @@ class Executor:
     per_layer_embedder: Embedder | None
 
 
-def make_executor(progress: Progress) -> Executor:
+def make_executor(progress: EngineProgress) -> Executor:
     """Make the executor. Raises Stopped."""
     model = readable_model(progress.bundle, PREFILL_DECODE, ENGINE)
     if model is None:
@@ -120,7 +120,7 @@ def make_executor(progress: Progress) -> Executor:
     return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, *embedders)
 
 
-def _check_npu(progress: Progress, model: Model) -> None:
+def _check_npu(progress: EngineProgress, model: Model) -> None:
     """Check what the executor for models that were compiled for an NPU needs first: masks from the auxiliary model."""
     auxiliary = readable_model(progress.bundle, AUX, ENGINE)
     assert auxiliary is not None
@@ -197,7 +197,7 @@ def _decode(model: Model) -> tuple[Signature, Roles]:
     return decode, roles
 
 
-def _compile(progress: Progress, model: Model, roles: Roles) -> Compiled:
+def _compile(progress: EngineProgress, model: Model, roles: Roles) -> Compiled:
     if progress.backend != GPU:
         if progress.settings.get("enable_ynnpack") and progress.backend == CPU:
             hint = "run without enable_ynnpack: this build of the engine has no YNNPACK"
@@ -233,7 +233,7 @@ def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Role
 
 
 def _state(
-    progress: Progress, model: Model, signature: Signature, buffers: Sequence[StateBuffer] | None
+    progress: EngineProgress, model: Model, signature: Signature, buffers: Sequence[StateBuffer] | None
 ) -> tuple[dict[str, Tensor], int]:
     """Return the states by the name of their input, and the number of tokens that they hold."""
     if buffers is not None:
@@ -289,7 +289,7 @@ def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[Sta
 
 
 def _check_logits(
-    progress: Progress,
+    progress: EngineProgress,
     model: Model,
     decode: Signature,
     roles: Roles,
@@ -309,7 +309,7 @@ def _check_logits(
         _state(progress, model, decode, buffers)
 
 
-def _embedder(progress: Progress, model_type: str) -> Embedder | None:
+def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
     """Make an embedder, which always runs on the CPU.
 
     Return None if its model is missing or damaged. A later step reports this if the embedder is needed.
@@ -354,7 +354,7 @@ def _embedder(progress: Progress, model_type: str) -> Embedder | None:
     return Embedder(tuple(dimensions(subgraph.tensors[outputs[0]])[2:]) if outputs else ())
 
 
-def _check_drafter(progress: Progress, embedder: Embedder | None) -> None:
+def _check_drafter(progress: EngineProgress, embedder: Embedder | None) -> None:
     hint = "run without speculative decoding, or add the drafter and its embedder to the bundle"
     if embedder is None:
         text = "embedding_lookup != nullptr"

@@ -11,6 +11,7 @@ _STEP = 256
 
 def is_magic(size: int) -> bool:
     """Return whether a size stands for another size: it is a prime above 10."""
+    # bounded: the root of a dimension of 32 bits
     return size > _LEAST and all(size % divisor for divisor in range(2, int(size**0.5) + 1))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .protobuf import Message, ProtobufError, packed_integers
+from .protobuf import ProtobufError, ProtobufMessage, packed_integers
 
 MODEL_NAMES = {
     1: "generic_model",
@@ -62,7 +62,7 @@ class StateBuffer:
 
 def read_llm_metadata(content: bytes) -> LlmMetadata:
     """Read ``LlmMetadata``. Raises ProtobufError."""
-    message = Message(content)
+    message = ProtobufMessage(content)
     model_type = message.message(6)
     numbers = () if model_type is None else model_type.numbers
     names = [MODEL_NAMES[number] for number in numbers if number in MODEL_NAMES]
@@ -80,18 +80,18 @@ def read_state_buffers(content: bytes | None) -> tuple[StateBuffer, ...] | None:
     if content is None:
         return None
     try:
-        message = Message(content).message(1)
+        message = ProtobufMessage(content).message(1)
         return () if message is None else tuple([_state_buffer(buffer) for buffer in message.messages(2)])
     except ProtobufError:
         return None
 
 
-def _state_buffer(buffer: Message) -> StateBuffer:
+def _state_buffer(buffer: ProtobufMessage) -> StateBuffer:
     names = [buffer.text(number) for number in (1, 2, 3, 4)]
     axis = buffer.integer(7) if buffer.has(7) else None
     return StateBuffer(tuple([name for name in names if name]), names[0], names[2], buffer.integer(6), axis)
 
 
-def _is_token(token: Message) -> bool:
+def _is_token(token: ProtobufMessage) -> bool:
     ids = token.message(1)
     return bool(token.text(2)) or (ids is not None and bool(packed_integers(ids, 1)))

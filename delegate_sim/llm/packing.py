@@ -104,6 +104,7 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, memoryview], t
         if set(files) != {section.number for section in header.sections}:
             raise ModelError(printable(f"{path}: the header has {len(header.sections)} sections, but {len(files)} are given"))
         placed = _placed(header.sections, files)
+        # bounded: read_header limits the header
         beginning = with_offsets(bytes(head), placed)
     except BundleError as error:
         raise ModelError(printable(f"{path}: the header {error}")) from error
@@ -134,6 +135,7 @@ def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, mem
 
 
 def _zeros(count: int) -> Iterator[bytes]:
+    # bounded: zeros are written in pieces
     for start in range(0, count, _PIECE):
         yield bytes(min(_PIECE, count - start))
 
@@ -153,6 +155,7 @@ def _manifest(folder: str) -> dict[int, str]:
     """Return the file of each section by the section's number. Raises ModelError."""
     fault = printable(f"{os.path.join(folder, MANIFEST)}: is not the list of an unpacked bundle's sections")
     try:
+        # bounded: as long as the file
         data: Any = json.loads(bytes(_read(folder, MANIFEST)))
         sections = {int(section["number"]): str(section["file"]) for section in data["sections"]}
     except (ValueError, KeyError, TypeError, RecursionError) as error:

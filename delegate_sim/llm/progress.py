@@ -10,13 +10,13 @@ from ..releases.catalogue import NEWEST, Release
 from .bundle import Bundle
 from .compiled import Compiled
 from .metadata import UNCLUSTERED_MODEL, LlmMetadata
-from .report import Replacement
+from .report import BundleReplacement
 
 _DEFAULT_TOKENS = 4096
 
 
 @dataclass
-class Progress:
+class EngineProgress:
     """The bundle, the backend and the settings of a run, and what the checks have found and printed until now."""
 
     bundle: Bundle
@@ -24,7 +24,7 @@ class Progress:
     options: Mapping[str, Any]
     release: Release = NEWEST
     metadata: LlmMetadata | None = None
-    replacements: list[Replacement] = field(default_factory=list)
+    replacements: list[BundleReplacement] = field(default_factory=list)
     log_lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -52,6 +52,6 @@ class Progress:
         self.replacements += compiled.replacements
         self.log_lines += compiled.run.log_lines
 
-    def add_lines(self, replacements: Iterable[Replacement]) -> None:
+    def add_lines(self, replacements: Iterable[BundleReplacement]) -> None:
         """Record replacements of nodes."""
         self.replacements += replacements

@@ -18,7 +18,7 @@ class ProtobufError(ValueError):
     """Raised if bytes are not a protocol buffer."""
 
 
-class Message:
+class ProtobufMessage:
     """One message: its fields in order, as pairs of number and value. Nested messages, texts and packed numbers are bytes."""
 
     def __init__(self, content: bytes) -> None:
@@ -46,14 +46,14 @@ class Message:
         """Return the last text of a field; an empty text if there is none."""
         return (self.content(number) or b"").decode("utf-8", "replace")
 
-    def message(self, number: int) -> Message | None:
+    def message(self, number: int) -> ProtobufMessage | None:
         """Return the last message of a field; None if there is none. Raises ProtobufError."""
         content = self.content(number)
-        return None if content is None else Message(content)
+        return None if content is None else ProtobufMessage(content)
 
-    def messages(self, number: int) -> list[Message]:
+    def messages(self, number: int) -> list[ProtobufMessage]:
         """Return all messages of a field. Raises ProtobufError."""
-        return [Message(value) for value in self.all(number) if isinstance(value, bytes)]
+        return [ProtobufMessage(value) for value in self.all(number) if isinstance(value, bytes)]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class Message:
         return tuple([field for field, _ in self._fields])
 
 
-def packed_integers(message: Message, number: int) -> list[int]:
+def packed_integers(message: ProtobufMessage, number: int) -> list[int]:
     """Return the integers of a repeated field, which may be packed. Raises ProtobufError."""
     integers = list[int]()
     for value in message.all(number):

@@ -42,7 +42,7 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class BundleReplacement:
     """A delegate's replacement of nodes in one subgraph of a section's model, as one line of the runtime's log tells it."""
 
     section: str
@@ -66,7 +66,7 @@ class BackendReport:
     backend: str
     options: Mapping[str, Any]
     stop: Stop | None
-    replacements: tuple[Replacement, ...]
+    replacements: tuple[BundleReplacement, ...]
     log_lines: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
 

@@ -14,7 +14,7 @@ from .backends import CPU, GPU, NPU
 from .bundle import AUDIO_ADAPTER, AUDIO_ENCODER, PREFILL_DECODE, VISION_ADAPTER, VISION_ENCODER, readable_model, section_name
 from .compiled import NOT_ALLOCATED, Compiled, StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run
 from .executor import Embedder, Executor
-from .progress import Progress
+from .progress import EngineProgress
 from .report import DECODE as DECODE_STAGE
 from .report import DONE, SESSION, Stop, Stopped
 from .report import PREFILL as PREFILL_STAGE
@@ -29,7 +29,7 @@ _AUDIO_INPUTS = ("src_inputs", "audio")
 _CONVOLUTION_CACHE = "kv_cache_c_"
 
 
-def open_session(progress: Progress) -> None:
+def open_session(progress: EngineProgress) -> None:
     """Make a session. Raises Stopped."""
     if progress.metadata is not None and not progress.metadata.stop_tokens:
         text = (
@@ -45,7 +45,7 @@ def open_session(progress: Progress) -> None:
         _open_audio(progress, str(audio).upper())
 
 
-def generate(progress: Progress, executor: Executor, tokenizer: Tokenizer) -> None:
+def generate(progress: EngineProgress, executor: Executor, tokenizer: Tokenizer) -> None:
     """Let the engine read a prompt and generate tokens. Raises Stopped."""
     count = _prompt_tokens(progress, tokenizer)
     if not count:
@@ -73,7 +73,7 @@ def generate(progress: Progress, executor: Executor, tokenizer: Tokenizer) -> No
     runs.run(executor.decode, DECODE_STAGE)
 
 
-def _prompt_tokens(progress: Progress, tokenizer: Tokenizer) -> int:
+def _prompt_tokens(progress: EngineProgress, tokenizer: Tokenizer) -> int:
     prompt = progress.options.get("prompt")
     if not isinstance(prompt, str):
         return PROMPT_TOKENS
@@ -99,6 +99,7 @@ def _work_groups(prefills: Mapping[int, Signature], count: int, room: int, *, is
         if count <= 0 or length > left:
             continue
         chunks = min(count // length, left // length)
+        # bounded: the prompt is at most _LONGEST_PROMPT
         groups += [prefills[length]] * chunks
         left -= chunks * length
         count -= chunks * length
@@ -120,7 +121,7 @@ def _work_groups(prefills: Mapping[int, Signature], count: int, room: int, *, is
 class _FirstRuns:
     """The first runs of the decoder's signatures, in which the CPU allocates tensors and inlines composites."""
 
-    def __init__(self, progress: Progress, executor: Executor) -> None:
+    def __init__(self, progress: EngineProgress, executor: Executor) -> None:
         self._progress, self._executor = progress, executor
         self._seen: set[int] = set()
 
@@ -185,7 +186,7 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
             raise Stopped(Stop("embeddings", text, PREFILL_STAGE, section, signature.key, hint=hint))
 
 
-def _check_decode(progress: Progress, executor: Executor) -> None:
+def _check_decode(progress: EngineProgress, executor: Executor) -> None:
     """Check what only the first decode finds: parameters that are not used, and caches of other sizes."""
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
@@ -210,7 +211,7 @@ def _check_decode(progress: Progress, executor: Executor) -> None:
         raise Stopped(Stop("cache-sizes", text, DECODE_STAGE, _SECTION, DECODE, hint=hint))
 
 
-def _open_vision(progress: Progress, backend: str) -> None:
+def _open_vision(progress: EngineProgress, backend: str) -> None:
     encoder = _encoder(progress, VISION_ENCODER)
     adapter = readable_model(progress.bundle, VISION_ADAPTER, SESSION)
     _compile(progress, VISION_ENCODER, encoder, backend)
@@ -226,7 +227,7 @@ def _open_vision(progress: Progress, backend: str) -> None:
         raise Stopped(Stop("vision-input", text, SESSION, section_name(VISION_ENCODER)))
 
 
-def _open_audio(progress: Progress, backend: str) -> None:
+def _open_audio(progress: EngineProgress, backend: str) -> None:
     encoder = _encoder(progress, AUDIO_ENCODER)
     _compile(progress, AUDIO_ENCODER, encoder, backend)
     names = list(encoder.signatures[0].inputs) if encoder.signatures else []
@@ -242,7 +243,7 @@ def _open_audio(progress: Progress, backend: str) -> None:
     progress.notes.append("the names of the audio models' other inputs and outputs are not checked")
 
 
-def _encoder(progress: Progress, model_type: str) -> Model:
+def _encoder(progress: EngineProgress, model_type: str) -> Model:
     model = readable_model(progress.bundle, model_type, SESSION)
     if model is None:
         section = section_name(model_type)
@@ -251,7 +252,7 @@ def _encoder(progress: Progress, model_type: str) -> Model:
     return model
 
 
-def _compile(progress: Progress, model_type: str, model: Model, backend: str) -> Compiled:
+def _compile(progress: EngineProgress, model_type: str, model: Model, backend: str) -> Compiled:
     section = section_name(model_type)
     if backend == GPU:
         try:

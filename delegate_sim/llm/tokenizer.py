@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..foundation.limits import raised
 from .bundle import HF_TOKENIZER, SP_TOKENIZER, Bundle
-from .protobuf import Message, ProtobufError
+from .protobuf import ProtobufError, ProtobufMessage
 from .report import ENGINE, Stop, Stopped
 
 _SIZE_BYTES = 8
@@ -83,7 +83,7 @@ def decompresses(content: bytes) -> bool:
 
 def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
     try:
-        message = Message(content)
+        message = ProtobufMessage(content)
         if not is_counted and len(content) > _SMALL:
             return Tokenizer("SentencePiece", len(message.all(_PIECES)))
         pieces = message.messages(_PIECES)
@@ -97,7 +97,7 @@ def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
     )
 
 
-def _scores(pieces: Sequence[Message]) -> dict[str, float]:
+def _scores(pieces: Sequence[ProtobufMessage]) -> dict[str, float]:
     scores = dict[str, float]()
     for piece in pieces:
         score = piece.all(_PIECE_SCORE)

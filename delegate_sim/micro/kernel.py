@@ -11,7 +11,7 @@ from ..rules.rule import Check, OpRule
 from ..rules.source import Source
 from .target import TFLM, MicroTarget
 
-Shapes: TypeAlias = Callable[[NodeView], Mapping[int, tuple[int, ...]]]
+TensorShapes: TypeAlias = Callable[[NodeView], Mapping[int, tuple[int, ...]]]
 """A function that returns the shapes that Prepare gives to results, by the position of the result."""
 Scratch: TypeAlias = Callable[[NodeView], tuple[int, ...]]
 """A function that returns the sizes in bytes of the scratch buffers that Prepare requests, in its order."""
@@ -25,7 +25,7 @@ class MicroKernel:
 
     prepare: OpRule[MicroTarget]
     invoke: OpRule[MicroTarget]
-    shapes: Shapes | None = None
+    shapes: TensorShapes | None = None
     """The shapes that Prepare gives to results; None if it leaves them as the file states them."""
     scratch: Scratch | None = None
     """The scratch buffers that Prepare requests; None if it requests none."""

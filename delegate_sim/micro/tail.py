@@ -69,7 +69,7 @@ _PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TailLayout:
     """The sizes of the runtime's structures in one kind of build."""
 
     name: str
@@ -84,11 +84,11 @@ class Layout:
     scratch_request: int
 
 
-BITS_32 = Layout(
+BITS_32 = TailLayout(
     "32-bit", pointer=4, fixed=256, eval_tensor=12, node=32, tensor=40, quantization=12, allocation_info=24, scratch_request=12
 )
 """A 32-bit microcontroller, such as a Cortex-M."""
-BITS_64 = Layout(
+BITS_64 = TailLayout(
     "64-bit", pointer=8, fixed=488, eval_tensor=24, node=64, tensor=64, quantization=24, allocation_info=32, scratch_request=16
 )
 """The Python package on x86-64."""
@@ -99,7 +99,7 @@ _MOST_SCRATCH = 12
 """The number of requests for which the runtime keeps room."""
 
 
-def tail_size(preparation: Preparation, layout: Layout = BITS_32) -> int:
+def tail_size(preparation: Preparation, layout: TailLayout = BITS_32) -> int:
     """Return the estimated size of the tail."""
     total = layout.fixed
     for graph in preparation.graphs:
@@ -131,7 +131,7 @@ def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
     return list(sizes.values())
 
 
-def planning_size(preparation: Preparation, buffers: int, layout: Layout = BITS_32) -> int:
+def planning_size(preparation: Preparation, buffers: int, layout: TailLayout = BITS_32) -> int:
     """Return the bytes that the runtime needs beside the tail while it plans, in the place of the head."""
     tensors = sum([len(graph.tensors) for graph in preparation.graphs])
     scratch = len(preparation.scratch)

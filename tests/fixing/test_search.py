@@ -220,7 +220,7 @@ def test_a_given_shape_is_folded():
         ("x=1,a", "a shape is INPUT=1,224,224,3"),
         ("x=0,4", "a shape is INPUT=1,224,224,3"),
         ("v=1,4", "the model has no input 'v'; it has 'x'"),
-        ("x=1,5", r"input 'x' has shape \[-1, 4\], which \[1, 5\] does not fit"),
+        ("x=1,5", r"input 'x' has shape \[-1, 4\], which does not match \[1, 5\]"),
         ("x=1", r"input 'x' has shape \[-1, 4\]"),
     ],
 )

@@ -13,6 +13,7 @@ METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "NamedTempora
 OF_THEIR_OWN = {
     "delegate_sim/bundles/archives.py": "the member of an archive that is open, and a temporary file without a name",
     "delegate_sim/conversion/convert.py": "a temporary folder that a converter's process works in",
+    "delegate_sim/conversion/samples.py": "a temporary folder that a converter's process works in",
     "delegate_sim/conversion/supervisor.py": "the kernel's own files about processes",
     "delegate_sim/inference/difference.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/inference/worker.py": "the same folder, seen from the other process",

@@ -129,7 +129,7 @@ def test_an_entry_without_its_place_says_why(project, tmp_path):
     text = CONFIGURATION.replace("u*.tflite", "x*.tflite")
     (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
     assert stale(project()) == {
-        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not apply the target to it"
+        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not apply this target to the model"
     }
     (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION.replace("tablet", "desk"), encoding="utf-8")
     assert stale(project()) == {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.errors import DelegateSimError
+from delegate_sim.gate import micro_targets
 from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from tests.support.micro_models import chain, hybrid
@@ -50,6 +52,12 @@ def test_the_arena_has_a_budget(check):
 def test_the_resolver_of_the_application_counts(check):
     case = check(chain("RELU", "TANH"), f'{BOARD}resolver = "main_cc"\n', main_cc="r.AddRelu();")
     assert codes(case) == ["micro-missing-operator"]
+
+
+def test_a_large_resolver_is_refused(check, monkeypatch):
+    monkeypatch.setattr(micro_targets, "_LARGEST_SOURCE", 5)
+    with pytest.raises(DelegateSimError, match="main_cc"):
+        check(chain("RELU"), f'{BOARD}resolver = "main_cc"\n', main_cc="r.AddRelu();")
 
 
 @pytest.mark.parametrize("line", ['kernels = "xtensa"', "max-arena = -1", 'delegate = "x"', 'resolver = "none.cc"'])

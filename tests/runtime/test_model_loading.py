@@ -228,7 +228,7 @@ def test_the_first_tensor_of_the_first_subgraph_with_such_a_type_is_the_place():
 
 def test_nothing_is_claimed_of_a_release_that_is_not_known():
     model = load(chain_model(["RELU"]).bytes())
-    loading = load_on(model, Release("litert", (9, 0)))
+    loading = load_on(model, Release("litert", (0, 9)))
     assert loading.loads is Loads.UNKNOWN
     assert [code.op for code in loading.unknown] == ["RELU"]
     assert loading.lines == ()
@@ -449,7 +449,7 @@ def test_the_first_subgraph_is_prepared_whatever_the_last_is():
 
 
 def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
-    model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (2, 4))
+    model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (0, 9))
     loading = load_on(model, release)
     assert loading.loads is Loads.UNKNOWN
     custom = custom_operators(model, replace(target(), release=release))

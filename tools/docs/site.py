@@ -35,7 +35,7 @@ GALLERY = (
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
     "Tasks": "fallback fix sweep ci device-logs scan gallery/index",
-    "Targets": "targets nnapi npu mldrift vx embedded",
+    "Targets": "targets nnapi npu mldrift vx embedded micro llm",
     "Reference": "commands formats codes suggestions passes python api rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",

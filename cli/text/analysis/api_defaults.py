@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.delegates.options import as_typed
-from delegate_sim.graph.effort import Effort, Question
+from delegate_sim.graph.effort import Effort, EffortQuestion
 from delegate_sim.results.report.measures import TAKEN, measure, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, simulate
@@ -28,7 +28,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     target = view.api_targets.get(run.delegate.name)
     if target is None:
         return
-    left_out = Effort(report.model).refusal(Question("a second simulation", _SIMULATIONS * len(report.runs)))
+    left_out = Effort(report.model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * len(report.runs)))
     if left_out:
         yield from paragraph(f"With the API's defaults, not simulated: {left_out}", view.width, "", "  ")
         return

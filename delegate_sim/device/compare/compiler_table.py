@@ -12,7 +12,7 @@ from ...model.model import Model
 from ...model.precompiled import compiled_elsewhere
 from ...model.schema import CUSTOM
 from ...version import __version__
-from ..parse.edge_tpu_compiler import EdgeTpuCompilation, OperatorRow
+from ..parse.edge_tpu_compiler import CompilerRow, EdgeTpuCompilation
 from ..parse.log_contents import ReconcileError
 from ..parse.log_summary import compilation_entry
 from .row_matching import OTHER_MODEL
@@ -29,7 +29,7 @@ class JoinedRow:
     and ``nodes`` are the likely ones: the compiler maps from the inputs on, so mapped nodes come first.
     """
 
-    row: OperatorRow
+    row: CompilerRow
     nodes: tuple[int, ...]
     is_certain: bool
 

@@ -13,7 +13,7 @@ MAPPED_STATUS = "Mapped to Edge TPU"
 
 
 @dataclass(frozen=True, slots=True)
-class OperatorRow:
+class CompilerRow:
     """A row of the compiler's table: the number of nodes of one operator, and the compiler's status for these nodes."""
 
     op: str
@@ -40,7 +40,7 @@ class EdgeTpuCompilation:
     """The path of the model that was compiled."""
     result: str = ""
     """The path of the compiled model."""
-    rows: tuple[OperatorRow, ...] = ()
+    rows: tuple[CompilerRow, ...] = ()
     on_tpu: int | None = None
     on_cpu: int | None = None
     kernels: int | None = None
@@ -183,7 +183,7 @@ class EdgeTpuCompilerReader:
         if row is None or not (self.is_table or _ROW_STATUS.match(row["status"])):
             self.is_table = self.is_table and not text
             return False
-        rows = (*self.found.rows, OperatorRow(row["op"], int(row["count"]), row["status"].strip()))
+        rows = (*self.found.rows, CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
         self.found = replace(self.found, rows=rows, failure="", is_done=True)
         return True
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
-from ...foundation.limits import element_count
+from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Quantization, Tensor
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass
@@ -170,7 +170,7 @@ def _conv_3d(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     needed = (out_frames - 1) * stride + (window - 1) * step + 1
     missing = max(needed - frames, 0) if options.padding == _SAME else 0
-    if needed > frames + missing:
+    if needed > frames + missing or is_above_limit(window):
         return None
     size = height * width * depth
     flat = work.result(source, "frames", (batch, frames, size))
@@ -184,6 +184,7 @@ def _conv_3d(work: Work, node: Node) -> Sequence[Node] | None:
     total = -1
     image = (batch * out_frames, height, width, depth)
     result_shape = (batch * out_frames, *target.shape[2:])
+    # bounded: is_above_limit
     for frame in range(window):
         start = frame * step
         begin = work.constant(f"{target.name}/begin_{frame}", "INT32", [0, start, 0])

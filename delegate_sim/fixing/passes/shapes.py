@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
-from ...foundation.limits import element_count
+from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node
 from ..pass_workspace import Work
 from .base import IN_RANGE, Exactness, Pass
@@ -134,6 +134,8 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
     if indices.shape[:batches] != source.shape[:batches] or not indices.element_count or source.is_per_channel:
         return None
     count, size, depth = element_count(source.shape[:batches]), source.shape[axis], element_count(source.shape[axis + 1 :])
+    if is_above_limit(count):
+        return None
     rows_per_batch = indices.element_count // count
     table, target = work.result(source, "rows", (count * size, depth)), work.output(node)
     rows, result = (
@@ -147,6 +149,7 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
             work.result(indices, "batches", (count, rows_per_batch)),
             work.result(indices, "moved", (count, rows_per_batch)),
         )
+        # bounded: is_above_limit
         before = work.constant(f"{indices.name}/before", "INT32", [[batch * size] for batch in range(count)])
         nodes += [work.reshape(operand, split), work.node("ADD", [split, before], [moved])]
         operand = moved

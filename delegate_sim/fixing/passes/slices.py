@@ -61,6 +61,7 @@ def _axes_of(count: int, rank: int, ellipsis: int, new_axis: int) -> list[tuple[
     """
     if ellipsis & (ellipsis - 1):
         return None
+    # bounded: the positions are a constant in the file
     slicing = [place for place in range(count) if not (ellipsis | new_axis) >> place & 1]
     skipped = rank - len(slicing)
     if skipped < 0:

@@ -25,7 +25,7 @@ _KIBIBYTE = 1024
 _MEMORIES = ("sram", "dram", "on_chip_flash", "off_chip_flash")
 _COUNTS = {"npu_cycles": "cycles_npu", "total_cycles": "cycles_total", "macs": "nn_macs"}
 
-Table = Sequence[Mapping[str, str]]
+DatabaseTable = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ def printed_reasons(model: Model, output: str) -> Reasons:
     return Reasons(by_node, tuple(others))
 
 
-def database(text: str) -> Mapping[str, Table]:
+def database(text: str) -> Mapping[str, DatabaseTable]:
     """Return the tables of a debug database."""
     return {name: list(csv.DictReader(io.StringIO(body))) for name, body in _TABLE.findall(text)}
 
 
-def placements(model: Model, tables: Mapping[str, Table], compiled: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
+def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
     """Return the place of every node.
 
     The table ``perf`` lists the operations of one subgraph, with CPU operations as passed through. A node without an operation is
@@ -101,7 +101,7 @@ def placements(model: Model, tables: Mapping[str, Table], compiled: Model, reaso
 
 
 def _unlisted(
-    model: Model, tables: Mapping[str, Table], compiled: Model, sources: Mapping[str, FileNode]
+    model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, sources: Mapping[str, FileNode]
 ) -> Mapping[FileNode, str]:
     source_of = {row["id"]: row["source_id"] for row in tables.get("optimised", ())}
     commanded = {source_of.get(row["optimised_id"], "") for row in tables.get("queue", ())}

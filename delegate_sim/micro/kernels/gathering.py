@@ -89,6 +89,7 @@ def _position_nd(node: NodeView) -> str | None:
         left //= size
         steps.append(left)
     slice_size = element_count(source[depth:])
+    # bounded: at most _MOST_READ values
     for start in range(0, len(values) - depth + 1, depth):
         place = sum([index * step for index, step in zip(values[start : start + depth], steps, strict=True)])
         if place < 0 or place + slice_size > total:

@@ -71,6 +71,7 @@ def _product(node: NodeView) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """Return the shapes of both operands with as many dimensions as the larger one, and that number."""
     left, right = node.input(0).shape, node.input(1).shape
     count = max(len(left), len(right))
+    # bounded: the reader limits ranks
     return (1,) * (count - len(left)) + left, (1,) * (count - len(right)) + right, count
 
 

@@ -277,6 +277,7 @@ SAME_QUANTIZATIONS = upstream(
 
 def _other_count(node: NodeView) -> str | None:
     source, result = node.input(0), node.output(0)
+    # bounded: the reader limits shapes
     same = math.prod(source.shape) == math.prod(result.shape)
     return None if same else f"input of shape {list(source.shape)} and output of shape {list(result.shape)}"
 

@@ -18,6 +18,7 @@ def _vector(node: NodeView) -> str | None:
 
 def _uneven(node: NodeView) -> str | None:
     source, columns = node.input(0), size(node.input(1), 1)
+    # bounded: the reader limits shapes
     met = columns and math.prod(source.shape) % columns == 0
     return None if met else f"input of shape {list(source.shape)} and weights of shape {list(node.input(1).shape)}"
 

@@ -26,6 +26,7 @@ def _other_output(node: NodeView) -> str | None:
     values = values_of(node, paddings)
     numbers = halves(values) if paddings.type == "INT64" else values
     pairs = [sum(numbers[at : at + 2]) for at in range(0, len(numbers), 2)]
+    # bounded: the paddings are a constant in the file
     met = all(size(result, axis) == size(source, axis) + pairs[axis] for axis in range(paddings.shape[0]))
     return None if met else f"input {list(source.shape)}, output {list(result.shape)} and paddings {values}"
 

@@ -54,6 +54,7 @@ def _other_axes(node: NodeView) -> str | None:
 
 def _many(node: NodeView) -> str | None:
     source = node.input(0)
+    # bounded: the reader limits shapes
     count = math.prod(size(source, axis) for axis in _reduced(node))
     return None if count <= _MOST_ELEMENTS.get(source.type, _MOST_ELEMENTS_INT8) else f"{count:,} elements"
 
