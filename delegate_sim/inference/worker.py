@@ -320,7 +320,7 @@ def _latency(job: dict[str, Any], folder: Path) -> dict[str, Any] | None:
         for side in sides:
             side.run(inputs)  # the first run is slower
         begin = time.perf_counter()
-        for number in range(_MOST_ROUNDS):  # bounded: a constant
+        for number in range(_MOST_ROUNDS):
             if number >= _FEWEST_ROUNDS and time.perf_counter() - begin > _TIMED_SECONDS:
                 break
             order = (0, 1) if number % 2 else (1, 0)

@@ -43,13 +43,12 @@ Examples:
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
   delegate-sim analyze models --format csv -o table.csv
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
-  delegate-sim analyze llm.litertlm
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-          A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the
-          JSON output is an array; for four or more, the text output is a table. A model that cannot be read does not
-          stop the others; the exit code is then 2.
-          """
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the JSON
+output is an array; for four or more, the text output is a table. A model that cannot be read does not stop the others; the
+exit code is then 2.
+"""
 
 
 def _spans(releases: Iterable[str]) -> str:

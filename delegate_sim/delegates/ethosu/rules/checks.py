@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from ....foundation.limits import element_count
 from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
 from ....model.model import Tensor
@@ -277,8 +278,7 @@ SAME_QUANTIZATIONS = upstream(
 
 def _other_count(node: NodeView) -> str | None:
     source, result = node.input(0), node.output(0)
-    # bounded: the reader limits shapes
-    same = math.prod(source.shape) == math.prod(result.shape)
+    same = element_count(source.shape) == element_count(result.shape)
     return None if same else f"input of shape {list(source.shape)} and output of shape {list(result.shape)}"
 
 

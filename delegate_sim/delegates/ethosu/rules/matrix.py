@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....rules.kinds import RANK, SHAPE
 from ....rules.vocabulary import check
@@ -18,8 +17,7 @@ def _vector(node: NodeView) -> str | None:
 
 def _uneven(node: NodeView) -> str | None:
     source, columns = node.input(0), size(node.input(1), 1)
-    # bounded: the reader limits shapes
-    met = columns and math.prod(source.shape) % columns == 0
+    met = columns and element_count(source.shape) % columns == 0
     return None if met else f"input of shape {list(source.shape)} and weights of shape {list(node.input(1).shape)}"
 
 
