@@ -31,7 +31,7 @@ _LINES_TRIED = 40
 _ASPECT = 1.7
 """Target ratio of width to height, about the ratio of a screen."""
 _WIDEST = 2.5
-"""Largest ratio of width to height, as a multiple of ``_ASPECT``. If a connected part is wider, its layers are broken into rows."""
+"""Largest ratio of width to height, as a multiple of ``_ASPECT``. In wider connected parts, layers are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box. The nodes in a closed box are not drawn."""
 

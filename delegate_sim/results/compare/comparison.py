@@ -55,8 +55,8 @@ class Side:
 class State:
     """The placement of a node on one side.
 
-    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU, and
-    is empty for a delegated node.
+    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU. For
+    a delegated node, ``reasons`` is empty.
     """
 
     node: int
@@ -73,8 +73,8 @@ class State:
 class ComparedNode:
     """A pair of matching nodes, or a node that only one side has.
 
-    ``op`` is the operator, and ``name`` is the name of the first output, both from side B if B has the node. ``changes`` lists the
-    differences between the matching nodes.
+    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B if B has the node.
+    ``changes`` lists the differences between the matching nodes.
     """
 
     subgraph: int

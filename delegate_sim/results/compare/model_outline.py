@@ -62,8 +62,8 @@ class SubgraphOutline:
 def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     """Return the outline of every subgraph.
 
-    Unknown sizes are written as ``?``. Long names are shortened but stay distinct. The suffix ``#`` with the tensor index is added
-    to empty names, and to names that an earlier tensor has.
+    Unknown sizes are written as ``?``. Long names are shortened but stay distinct. Empty and repeated names get the suffix ``#``
+    with the tensor index.
     """
     return tuple(map(_subgraph, file_graphs(model)))
 

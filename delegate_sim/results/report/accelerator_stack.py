@@ -140,8 +140,8 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 def _registered(stack: Stack) -> frozenset[str]:
     """Return the custom operators that CompiledModel registers, except operators for the GPU.
 
-    With an NPU, the operator of the dispatch delegate is included. ``Delegate.accelerator.registered_operators`` has the operators
-    for the GPU.
+    With an NPU, the operator of the dispatch delegate is included. The operators for the GPU are in
+    ``Delegate.accelerator.registered_operators``.
     """
     registered = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
     return registered | {DISPATCH} if "npu" in stack.accelerators else registered

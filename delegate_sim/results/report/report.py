@@ -49,7 +49,7 @@ class Report(Shown):
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
     adviser: Callable[[Model, Run, bool], Run] | None = None
-    """A function that returns a run with the advice of a diagnosis. In a chain, the last argument is true only for the first run."""
+    """A function that returns a run with the advice of a diagnosis. The last argument is false for later runs of a chain."""
 
     @functools.cached_property
     def advised_runs(self) -> tuple[Run, ...]:
