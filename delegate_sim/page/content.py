@@ -129,9 +129,7 @@ def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
 
 def _micro_words(report: MicroReport) -> str:
     if report.runs and not report.computes:
-        return (
-            "TensorFlow Lite Micro ignores the weights outside the flatbuffer, so it runs the model but computes wrong results."
-        )
+        return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
     if report.runs:
         return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
     if report.problem:

@@ -55,8 +55,8 @@ class Side:
 class State:
     """The placement of a node on one side.
 
-    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU. For
-    a delegated node, ``reasons`` is empty.
+    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU.
+    For a delegated node, ``reasons`` is empty.
     """
 
     node: int

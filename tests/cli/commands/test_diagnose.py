@@ -182,7 +182,7 @@ def test_what_would_move(run, chain):
         (["--base", "level=1"], "nnapi has no option 'level'"),
         (
             ["--search", "0"],
-            "a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not '0'",
+            "a goal must be N, partitions=N or kernels=N (N is at least 1), or multiply-adds=P%, not '0'",
         ),
         (["--search", "1", "--accept", "GELU"], "--search can be combined only with options of the delegate"),
     ],
