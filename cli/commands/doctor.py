@@ -30,7 +30,7 @@ Examples:
 def command(form: str, output: str | None) -> None:
     """Show which real delegates can run on this host (analyze --live), and what the other delegates need.
 
-    Vendors' libraries must be installed by you, under their licenses: delegate-sim does not download, store or upload them.
+    You install the libraries of vendors yourself, under their licenses. delegate-sim does not download, store or upload them.
     """
     results = [(engine, lacking(engine)) for engine in engines()]
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))
