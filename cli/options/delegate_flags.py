@@ -133,7 +133,7 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
     for pair in named:
         other = pair.partition("=")[2]
         if release not in (DEFAULT_RELEASE, other):
-            raise click.UsageError(f"two releases are given, {release} and {other}: give only one")
+            raise click.UsageError(f"two releases are given: {release} and {other}; give only one")
         release = other
     return [pair for pair in pairs if pair not in named], release
 

@@ -119,7 +119,7 @@ def agreed(releases: Sequence[Any]) -> str:
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
     if len(named) > 1:
-        raise OptionError(f"two releases are given: {' and '.join(named)}")
+        raise OptionError(f"two releases are given: {' and '.join(named)}; give only one")
     return named[0] if named else DEFAULT_RELEASE
 
 

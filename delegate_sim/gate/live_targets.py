@@ -35,7 +35,7 @@ def can_run(target: Target) -> bool:
 def check_live(model: Model, target: Target) -> LiveCheck:
     """Run a target's real delegate on a model, and compare the result with the simulation."""
     if not can_run(target):
-        return LiveCheck(notes=(f"not run live: {target.delegate.name} runs only on devices",))
+        return LiveCheck(notes=(f"not run live: {target.delegate.name} runs only on its own platform",))
     engine = find_engine(target.delegate)
     if engine.lacks:
         return _not_run(f"it lacks {engine.lacks}")

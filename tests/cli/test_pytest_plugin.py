@@ -91,10 +91,10 @@ CALLS_IN_VAIN = {
     '"m.tflite", feature_level="new"': "OptionError: option feature_level of nnapi: *",
     '"m.tflite", runtime="tf-9"': "OptionError: there is no runtime 'tf-9'; *",
     '"m.tflite", defaults="none"': "OptionError: there are no defaults named 'none'; *",
-    '"absent.tflite"': "ModelError: absent.tflite: there is no such file in *folder or *",
+    '"absent.tflite"': "ModelError: absent.tflite: the file does not exist in *folder or *",
     '"/absent/m.tflite"': "ModelError: /absent/m.tflite: No such file or directory",
     "__file__": "ModelError: *test_errors.py: is not a TFLite model: *",
-    r'"a\x1b\0b"': r"ModelError: a\x1b\x00b: there is no such file in *",
+    r'"a\x1b\0b"': r"ModelError: a\x1b\x00b: the file does not exist in *",
     'b"TFL3"': "ModelError: the given bytes: is 4 bytes long, too short for a TFLite model",
 }
 

@@ -231,7 +231,7 @@ def test_the_nearest_configuration_upwards_is_found(write, tmp_path):
 
 
 def test_without_a_configuration_init_is_named(tmp_path):
-    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes a configuration"):
+    with pytest.raises(ConfigurationError, match="write a configuration with 'delegate-sim init'"):
         find_configuration(str(tmp_path))
 
 

@@ -59,7 +59,7 @@ Now
    delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
      rounding): 23 of 24 nodes in 2 kernels
 
-With all of them fixed
+With all causes fixed
   5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
     bytes
 
@@ -196,7 +196,7 @@ def test_suppositions_that_cannot_be(run, chain, arguments, fault):
 
 SEARCH = """\
 NNAPI on Android 13 runs 60 % of nodes; 1 GELU and 1 other node stay on the CPU
-To reach at most 1 partition, 2 causes must be fixed; fewer are not enough (4
+To reach at most 1 partition, 2 causes must be fixed; fewer causes are not enough (4
 simulations)
 
 5 of 5 nodes delegated, 1 partition, 1 delegate kernel, with these causes fixed:

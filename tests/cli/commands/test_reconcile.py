@@ -59,7 +59,7 @@ def test_unexplained(run, chain, device_log):
     result = run("reconcile", chain, "--log", path, "--learn", path.with_name("driver.toml"))
     assert (result.exit_code, result.stderr) == (1, "")
     assert "Unexplained" in result.stdout
-    assert "driver.toml\n  not written: nothing is learned" in result.stdout
+    assert "driver.toml\n  not written, because the log has unexplained differences" in result.stdout
     assert not path.with_name("driver.toml").exists()
 
 

@@ -44,7 +44,7 @@ def test_a_model_that_could_not_be_compiled(run, paths):
     paths[2].write_text(FAILURE, encoding="utf-8")
     result = run("reconcile", paths[0], "--log", paths[2])
     assert result.exit_code == 1
-    assert result.stdout.startswith("Not compiled: the Edge TPU's compiler made nothing of the model")
+    assert result.stdout.startswith("Not compiled: the Edge TPU compiler did not compile the model")
     assert "large activation tensors" in result.stdout
 
 
