@@ -58,9 +58,9 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 
 LEGEND = (
-    "*: every other row has a smaller share of multiply-adds on a target, a larger size, a larger difference, or the same values. "
-    "Difference: the largest error of an output on this CPU, as a share of the output's largest value in the float model of the "
-    "same converter."
+    "*: every other row has a smaller share of multiply-adds on a target, a larger size, a larger difference, or the same "
+    "values. Difference: the largest error of an output on this CPU, as a share of the output's largest value in the float "
+    "model of the same converter."
 )
 
 

@@ -195,7 +195,9 @@ def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monke
     result = run("check")
     assert result.exit_code == 1
     words = " ".join(result.stdout.split())
-    assert "the model is the same as in the baseline, but the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 0" in words
+    assert (
+        "the model is the same as in the baseline, but the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 0" in words
+    )
     assert "FULLY_CONNECTED (node 0, left) fell back to the CPU: version 9" in words
     baseline.write_text(text.replace('"rule_set": "', '"rule_set": "f'), encoding="utf-8")
     both = " ".join(run("check").stdout.split())
@@ -330,13 +332,19 @@ def test_targets_can_be_chosen(gated, run):
     fault = "error: delegate-sim.toml: there is no target 'other'; the targets are nnapi, graphics\n"
     assert (run("check", "--target", "other").exit_code, run("check", "--target", "other").stderr) == (2, fault)
     nobody = run("check", "--target", "graphics", "models/upsampler.tflite")
-    assert (nobody.exit_code, nobody.stderr) == (2, "error: delegate-sim.toml: no selected target applies to models/upsampler.tflite\n")
+    assert (nobody.exit_code, nobody.stderr) == (
+        2,
+        "error: delegate-sim.toml: no selected target applies to models/upsampler.tflite\n",
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (None, "found neither delegate-sim.toml nor pyproject.toml with [tool.delegate-sim] in this folder or its parent folders"),
+        (
+            None,
+            "found neither delegate-sim.toml nor pyproject.toml with [tool.delegate-sim] in this folder or its parent folders",
+        ),
         ("models = 3\n", "delegate-sim.toml:1: models: takes a list of strings, not 3"),
         ('models = ["none/*"]\n[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: no file matches none/*, so there is"),
         ('[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: names no model, so there is nothing to check"),

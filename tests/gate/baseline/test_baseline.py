@@ -241,7 +241,10 @@ NODE = ("models", "ab", 0, "nodes", 0)
         (without("entries", 0, "partitions"), "is not a baseline: 'partitions' of entries[0] must be a number"),
         (with_value(-1, "entries", 0, "partitions"), "is not a baseline: entries[0].partitions is -1"),
         (with_value(True, "entries", 0, "nodes"), "is not a baseline: 'nodes' of entries[0] must be a number"),
-        (with_value("zz", "entries", 0, "sha256"), "is not a baseline: entries[0].sha256 is the digest of a model that is missing from models"),
+        (
+            with_value("zz", "entries", 0, "sha256"),
+            "is not a baseline: entries[0].sha256 is the digest of a model that is missing from models",
+        ),
         (with_value("odd", "entries", 0, "outcome"), "is not a baseline: entries[0].outcome has an unknown value, 'odd'"),
         (
             with_value(["2"], "entries", 0, "fallback", 0, "nodes"),
