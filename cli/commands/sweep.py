@@ -24,6 +24,7 @@ from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
+from ..console.layout import counted
 from ..console.output_file import allow_replacing, refuse_existing
 from ..console.terminal import format_option, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
@@ -189,7 +190,7 @@ def command(
             size = write_best(swept, best.best_for, best.written, replaces=best.force)
             _tell(table.form, f"{best.written}: the best model for {best.best_for}, {size:,} bytes")
         if page is not None and swept.models:
-            _tell(table.form, f"{page}: {_write_page(swept, page):,} views")
+            _tell(table.form, f"{page}: {counted(_write_page(swept, page), 'view')}")
     return DONE if swept.models else USAGE
 
 

@@ -137,8 +137,7 @@ def calibration_text(sweep: Swept) -> str:
     rows = [str(row.number) for row in sweep.models if row.conversion.settings.calibrates]
     if not rows:
         return "calibrated: no row, because no conversion measures ranges"
-    which = f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(rows)}"
-    return f"calibrated: {which}, with {message(sweep.asked.calibration.words)}"
+    return f"calibrated: {_row_numbers(rows)}, with {message(sweep.asked.calibration.words)}"
 
 
 def difference_data_text(sweep: Swept) -> str:
@@ -241,7 +240,7 @@ def unknown_differences(sweep: Swept) -> Iterator[str]:
         if row.no_difference:
             rows.setdefault(row.no_difference, []).append(str(row.number))
     for reason, numbers in rows.items():
-        yield f"row {', '.join(numbers)}: {message(reason)}"
+        yield f"{_row_numbers(numbers)}: {message(reason)}"
 
 
 def _failed_lines(sweep: Swept, width: int) -> Iterator[Line]:
@@ -264,3 +263,7 @@ def _unknown_lines(sweep: Swept, width: int) -> Iterator[Line]:
 
 def _number(row: SweepRow) -> str:
     return f"{'*' if row.is_best else ' '} {row.number}"
+
+
+def _row_numbers(numbers: Sequence[str]) -> str:
+    return f"{'row' if len(numbers) == 1 else 'rows'} {', '.join(numbers)}"

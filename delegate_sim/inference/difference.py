@@ -369,6 +369,8 @@ def _run(folder: Path, job: dict[str, Any], python: str = "") -> dict[str, Any]:
         status = _own_process(folder, python) if python else _own_process(folder)
     except subprocess.TimeoutExpired:
         raise FixError(f"the models did not finish on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}") from None
+    except OSError as error:
+        raise FixError(f"cannot start the interpreter {python or sys.executable}: {error.strerror}") from None
     result, stage = folder / "found.json", folder / "stage.txt"
     if not result.is_file():
         side, _, action = (stage.read_text("utf-8") if stage.is_file() else "a start").partition(" ")

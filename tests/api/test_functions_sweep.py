@@ -10,6 +10,8 @@ from delegate_sim.sweeping import sweep as sweep_module
 from tests.support.conversion.fake_converters import make_source
 from tests.support.conversion.sweep_conversions import TENSORFLOW, Fake
 
+pytest.importorskip("ai_edge_litert", reason="ranking needs the runtime: install the extra 'fix'")
+
 PHONE = [("nnapi", {"android": "13"})]
 
 

@@ -26,6 +26,8 @@ from tests.support.cli.own_schemas import validate
 from tests.support.conversion.fake_converters import make_environment, make_source
 from tests.support.conversion.sweep_conversions import Fake
 
+pytest.importorskip("ai_edge_litert", reason="ranking needs the runtime: install the extra 'fix'")
+
 PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
 
 
