@@ -42,7 +42,7 @@ _COMMANDS = {
 """The module and the summary of each command. With the summaries here, the help imports no modules of commands."""
 
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
-"""Other names of commands, which the help does not show."""
+"""Hidden names of commands. The help does not show these names."""
 
 
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (

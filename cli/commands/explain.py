@@ -57,7 +57,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:
     """Explain a CODE from a report: what it means, what to do about it, and which operators it concerns.
 
-    Without CODE, list all codes and their titles. With --log, summarize a device's log; no model is needed.
+    Without CODE, list all codes and their titles. With --log, summarize a device's log. No model is needed.
     """
     if log is not None:
         if code is not None:

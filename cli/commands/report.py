@@ -58,8 +58,8 @@ def command(
 ) -> int:
     """Write an HTML page that shows what delegates do to each MODEL: the graph, the partitions, and the reasons.
 
-    For each target, the page has the verdict, the execution plan as a strip, the graph with the partitions, and the causes of
-    refusals, biggest gain first. For each node, the page has the tensors, the reasons and what to change.
+    For each target, the page has the verdict, the execution plan, the graph with the partitions, and the causes of refusals,
+    biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library

@@ -64,7 +64,7 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The format of the table, and the rows whose code is shown."""
+    """The format of the table, and the rows with code to show."""
 
     form: str
     shown: Sequence[int]

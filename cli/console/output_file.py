@@ -1,4 +1,4 @@
-"""The options ``--output`` and ``--force``, which all commands share."""
+"""The options ``--output`` and ``--force`` of all commands."""
 
 from __future__ import annotations
 

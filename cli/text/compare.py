@@ -38,7 +38,7 @@ def compare_lines(comparison: Comparison, width: int, verbose: bool, assumed: st
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A line of text with a hint, which is written above the described nodes."""
+    """A line of text with a hint. The text is written above the nodes that it describes."""
 
     text: str
     hint: str = ""

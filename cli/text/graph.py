@@ -177,7 +177,7 @@ def _tensor_entry(tensor: Tensor) -> dict[str, Any]:
 
 
 def _quantization_entry(quantization: Quantization) -> dict[str, Any]:
-    """Return quantization as plain data. Infinity and NaN are strings, because JSON has no such numbers."""
+    """Return quantization as plain data. Infinity and NaN are strings, because JSON has no infinity and no NaN."""
     return {
         "kind": quantization.kind,
         "scales": [scale if math.isfinite(scale) else str(scale) for scale in quantization.scales.tolist()],

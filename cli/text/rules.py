@@ -21,7 +21,7 @@ SCHEMA = "delegate-sim/rules/2"
 CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
 OTHERS = "any other operator"
-"""The heading for operators without a rule, if the delegate accepts such operators."""
+"""The heading for operators without a rule."""
 
 _MALFORMED = (
     f" A node that meets all conditions is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results "

@@ -171,7 +171,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
 def delegate_of(name: Any) -> Delegate:
     """Return the delegate with this name, or the default delegate if the name is None.
 
-    Raises OptionError with a list of the known names if there is no such delegate.
+    Raises OptionError if no delegate has this name.
     """
     from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 

@@ -67,8 +67,8 @@ def analyze(
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
-    ``defaults`` selects the values of all other options: ``benchmark`` (the default) selects the values that benchmark_model
-    passes, and ``api`` selects the defaults of the delegate's API. Earlier, ``api`` was the default. A call without ``defaults``
+    ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
+    passes. ``api`` selects the defaults of the delegate's API. Earlier, ``api`` was the default. A call without ``defaults``
     therefore gives a FutureWarning. ``runtime`` selects the release, by default the newest. The option ``release`` does the same.
     A model is refused if it has an operator that the release cannot load. ``assume_ops_registered`` assumes that the application
     registers these operators. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option,
@@ -277,7 +277,7 @@ def fix(
     and on the inputs in .npz files (``data``).
     With ``split_tail``, the last nodes that stay on the CPU are written as a second model in the same folder
     (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
-    Raises the errors of ``analyze``. Also raises FixError if the model cannot be rewritten or computes different results,
+    Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results. Raises
     MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
@@ -393,8 +393,8 @@ def verify(
     """Run two models with the same interface on this CPU, and compare their outputs and their latency.
 
     Both models run on ``samples`` random inputs and on the inputs in .npz files (``data``), on one thread and without a delegate.
-    Raises ModelError if a model cannot be read, FixError if the interfaces differ or a model does not run, OptionError if an
-    input does not fit the models, and MissingPackageError if the extra ``fix`` is not installed.
+    Raises ModelError if a model cannot be read, and FixError if the interfaces differ or a model does not run. Raises OptionError
+    if an input does not fit the models, and MissingPackageError if the extra ``fix`` is not installed.
     """
     from ..inference.models import compare_models
 
@@ -425,12 +425,12 @@ def check(
     """Check every model of a configuration against the baseline and the budgets, on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``. By default, the
-    working directory and then its parent folders are searched for such a file. ``models`` and ``targets`` restrict the check to
-    some models and targets of the configuration. Folders (with their subfolders) and patterns can also select models.
+    configuration is searched in the working directory and then in its parent folders. ``models`` and ``targets`` restrict the
+    check to some models and targets of the configuration. Folders (with their subfolders) and patterns can also select models.
     ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries if their model or target
     no longer exists. ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that
-    contradicts the prediction or cannot be run.
-    Raises ConfigurationError or BaselineError. A model that cannot be read gets the status ``unreadable``.
+    contradicts the prediction or cannot be run. Raises ConfigurationError or BaselineError. A model that cannot be read gets the
+    status ``unreadable``.
     """
     from ..bundles.model_files import files_for
     from ..gate.check import check_models
@@ -458,11 +458,11 @@ def reconcile(
 ) -> Reconciliation:
     """Compare the log of a device with the simulation of the model, and explain the differences.
 
-    ``log`` is the path of a log (the output of benchmark_model, logcat or an application), several paths of logs of one run, or a
-    ``DeviceLog``. If a log contains several runs, ``run`` selects one run, counted from 1; the default is the last run. The
-    delegate, its options, the runtime and the defaults are taken from the log if the log shows them. Arguments override the log.
-    Raises the errors of ``analyze``, and LogError if the log cannot be read. Raises ReconcileError if the log belongs to another
-    model or does not show that the delegate was applied.
+    ``log`` is the path of a log, a list of paths of logs of one run, or a ``DeviceLog``. A log is the output of benchmark_model,
+    of logcat or of an application. If a log contains several runs, ``run`` selects a run, counted from 1. By default, the last
+    run is used. The delegate, its options, the runtime and the defaults are taken from the log if the log shows them. Arguments
+    override the log. Raises the errors of ``analyze``, and LogError if the log cannot be read. Raises ReconcileError if the log
+    belongs to another model or does not show that the delegate was applied.
     """
     from ..device.compare.reconcile import reconcile
     from ..device.parse.applied_target import setting_of
@@ -512,7 +512,7 @@ def analyze_bundle(
     *,
     runtime: str | None = None,
 ) -> BackendReport:
-    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), and if not, which check fails.
+    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), or the check that fails.
 
     ``backend`` runs the text decoder: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
     (the backends for images and sound), ``cache_dir``, ``prompt``, and ``kw``. ``kw`` is a dictionary of settings of the engine,

@@ -1,4 +1,4 @@
-"""Search for the fewest causes whose fixes reach a goal: few partitions, few kernels, or many delegated multiply-adds."""
+"""Search for the fewest causes to fix for a goal: few partitions, few kernels, or many delegated multiply-adds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def parse_goal(text: str) -> Goal:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A set of causes whose fixes reach the goal, and the result of fixing them."""
+    """A set of causes to fix for the goal, and the result of fixing these causes."""
 
     causes: tuple[Cause, ...]
     cost: Cost
@@ -93,7 +93,7 @@ class Search:
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes whose fixes reach a goal. A number as ``goal`` is the largest number of partitions.
+    """Find the smallest sets of causes to fix for a goal. A number as ``goal`` is the largest number of partitions.
 
     The search tries all sets of one cause, of two causes, and so on. If there are too many sets, it fixes causes one by one. Each
     step fixes the cause that brings the result nearest to the goal. If there are also too many causes for single steps, the

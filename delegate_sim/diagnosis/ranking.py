@@ -12,7 +12,7 @@ from .causes.cause import Cause, Identity
 from .examiner import Cost
 
 _SIMULATED = 12
-"""Number of causes that are simulated one by one. They are the causes whose nodes have the most multiply-adds."""
+"""Number of causes that are simulated one by one: the causes with the most multiply-adds."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60

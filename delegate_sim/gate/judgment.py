@@ -108,9 +108,9 @@ def _shortened(case: Case) -> Case:
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
-    """Yield a finding if the model does not run and there is no entry (error), or the entry has the same outcome (warning).
+    """Yield a finding if the model does not run: an error without a baseline entry, or a warning if the entry accepts it.
 
-    If the model runs according to the entry, the comparison with the baseline yields the finding.
+    If the model runs according to the entry, yield nothing. The comparison with the baseline then yields the finding.
     """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):

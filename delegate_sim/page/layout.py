@@ -19,7 +19,7 @@ from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
 
 NODE_WIDTH, NODE_HEIGHT = 122, 28
-"""Size of a node in units of the drawing, which are pixels at scale 1."""
+"""Size of a node in units of the drawing. A unit is a pixel at scale 1."""
 _COLUMN, _ROW = 136, 48
 _PADDING = 14
 HEADER = 34
@@ -49,7 +49,7 @@ The run time of the library grows with this length.
 """
 
 _STACK = 512 << 20
-"""Stack size in bytes for the library, which recurses once for each node of a path. Unused stack takes no memory."""
+"""Stack size in bytes for the library. The library recurses once for each node of a path. Unused stack takes no memory."""
 
 MISSING = (
     "the report page needs the package fast-sugiyama, which is not installed: "

@@ -22,7 +22,7 @@ _GREATEST = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """A target as plain data, which can be sent to any process."""
+    """A target as plain data for other processes."""
 
     delegate: str
     options: tuple[tuple[str, Any], ...]

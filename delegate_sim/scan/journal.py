@@ -63,7 +63,7 @@ class Journal:
             self._connection.execute(f"PRAGMA user_version = {_TAKEN_OVER}")
 
     def append(self, answers: Sequence[JobAnswer]) -> None:
-        """Store the rows of answers, replacing the known rows of the same models and targets."""
+        """Store the rows of answers. Earlier rows for these models and targets are replaced."""
         runs = [row for answer in answers for row in answer.runs]
         causes = [row for answer in answers for row in answer.causes]
         with self._named(), self._connection:

@@ -92,7 +92,7 @@ class _Pool:
             process.join()
 
     def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
-        """Yield answers; return the jobs that were lost because a process died."""
+        """Yield answers. Return the jobs that were lost because a process died."""
         lost: list[Job] = []
         is_whole = True
         while True:

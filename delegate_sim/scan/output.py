@@ -53,7 +53,7 @@ def unmarked(text: str) -> str:
 class Format:
     """A file format: functions that write and read the tables of a scan.
 
-    ``duckdb_reader`` is the function of DuckDB that reads the format, or empty if DuckDB has no such function.
+    ``duckdb_reader`` is the function of DuckDB that reads the format, or empty if DuckDB cannot read the format.
     """
 
     write: Callable[[str, ScanTables], None]
@@ -191,7 +191,7 @@ def _parquet_rows(path: str, table: str) -> ScanRows:
 
 
 def check_columns(columns: Sequence[str], table: str) -> None:
-    """Raise ValueError if the names of columns are not those of a table."""
+    """Raise ValueError unless the names are the names of a table's columns."""
     if list(columns) != names(table):
         raise ValueError(f"its columns are not those of {table}")
 

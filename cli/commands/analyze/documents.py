@@ -138,7 +138,7 @@ class _Documents:
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
     def unanswered(self) -> Iterator[Line]:
-        """Return the error messages of unreadable models, which are shown below the text of the other models."""
+        """Return the error messages of unreadable models."""
         messages = [model.message for model in self.models.unreadable]
         if not messages:
             return iter(())

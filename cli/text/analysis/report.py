@@ -264,7 +264,7 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator whose reasons differ only in numbers.
+    """Nodes of one operator with reasons that differ only in numbers.
 
     ``found`` has the values in the model, and ``demands`` has the unmet demands. Both have one entry for each distinct set of
     reasons.

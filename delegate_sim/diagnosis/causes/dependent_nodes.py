@@ -1,4 +1,4 @@
-"""Find CPU nodes that are not refused themselves, and the causes whose fixes would delegate these nodes."""
+"""Find CPU nodes that are not refused but depend on a cause of other nodes."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes that may depend on the tensor of unknown size because of which the runtime refuses the graph.
+    """Return the nodes that may depend on the tensor of unknown size in the refusal of the graph.
 
     The result includes nodes that run subgraphs, and all nodes of other subgraphs, because the sizes in a subgraph depend on the
     call.

@@ -19,7 +19,7 @@ NONE_FAILS = "none, then fails"
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are those of a restored run. The report shows the nodes as delegated, and a refusal explains the failure.
+The measures are the measures of a restored run. The report shows the nodes as delegated, and a refusal explains the failure.
 """
 
 NOT_PREPARED = "refused, not prepared"

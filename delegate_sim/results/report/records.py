@@ -18,7 +18,7 @@ class NodeRefusal(NamedTuple):
     node: int
     op: str
     code: str
-    """The code of the reason, which ``delegate-sim explain`` explains."""
+    """The code of the reason (see ``delegate-sim explain``)."""
     message: str
     found: str
     """The value in the model that the delegate does not accept."""
