@@ -79,7 +79,7 @@ def _finding_lines(
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     # A cause may appear only after another cause is fixed. Its nodes may be delegated now.
-    keeps = "keeps" if all(key in staying for key in cause.nodes) else "once another cause is fixed, would keep"
+    keeps = "keeps" if all(key in staying for key in cause.nodes) else "after another cause is fixed, keeps"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
@@ -121,7 +121,7 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes"
+        text = "fixing it does not help: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
     numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
     if not numbers:

@@ -62,7 +62,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("Passes", _HEADING)
         graph = plan.model.subgraphs[0]
         for index, shape in plan.shapes.items():
-            yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
+            yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as requested)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
             yield from step_lines(number, step, width)
     if splits:

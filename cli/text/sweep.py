@@ -104,7 +104,7 @@ def _best_text(sweep: Swept, target: LabeledTarget) -> str:
 def _excluded_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
     """Return the reason why a row that delegates more is not the best row, and what to do."""
     why = row.why_not_best(sweep.asked.max_difference)
-    text = f"row {row.number}, {message(row.name)}, would come first {_taken_text(sweep, target, row)}, but {why}"
+    text = f"row {row.number}, {message(row.name)}, would be the best {_taken_text(sweep, target, row)}, but {why}"
     if row.is_drawn:
         return f"{text}: give --data"
     return text if row.error is None else f"{text}, more than --max-difference {percent(sweep.asked.max_difference)}"

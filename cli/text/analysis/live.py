@@ -61,7 +61,7 @@ def _headline(result: LiveResult) -> str:
         counts = Counter([placement.place for placement in result.decision.placements])
         operators = counted(int(result.decision.figures.get("ethos_u_operators", 0)), "operator")
         of_all = f"{counts[NPU]:,} of {counted(counts.total(), 'node')}"
-        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU, {counts[GONE]:,} gone"
+        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU, {counts[GONE]:,} removed by the compiler"
     if not result.is_compared:
         return "the vendor's code is closed source, so there is no simulation to compare it with"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
@@ -149,5 +149,5 @@ _MEMORIES = {
     "on_chip_flash_bytes": "on-chip flash",
     "off_chip_flash_bytes": "off-chip flash",
 }
-_TITLES = {CPU: "CPU", GONE: "gone, because the compiler folded or removed it", UNKNOWN: "refused before the end"}
+_TITLES = {CPU: "CPU", GONE: "removed or folded by the compiler", UNKNOWN: "refused by the compiler"}
 _ORDER = tuple(_TITLES)

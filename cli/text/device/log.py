@@ -99,7 +99,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         yield from fact("compiled", message(text), columns)
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
-        yield from fact("also of", text, columns)
+        yield from fact("other lines", text, columns)
     if summary.refusals:
         yield Line("  refused operators")
         for op, reason, times in summary.refusals:

@@ -152,7 +152,7 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         return
     if reconciliation.status == NOT_COMPARED:
         why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
-        yield Line(f"Not compared: the log {'is of another delegate' if reconciliation.is_foreign else why}", _BAD)
+        yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", _BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
         yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", _BAD)

@@ -66,7 +66,7 @@ const sameCost = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 function needsText({ needs, alone }, causes, now) {
   if (needs === null) {
-    return `Fixing it does not help: no more multiply-adds, no fewer kernels or bytes${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
+    return `Fixing it does not help: multiply-adds, kernels and bytes do not improve${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
   }
   if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
   return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${needs.map((number) => number + 1).join(", ")} must be fixed too.`;
