@@ -129,7 +129,7 @@ class Work:
         """
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:
-            tensor = tensor._replace(scale=float(quantization.scales[0]), zero_point=int(quantization.zero_points[0]))
+            tensor = tensor._replace(scale=quantization.scale, zero_point=quantization.zero_point)
         return self.editor.add_tensor(self.with_elements(tensor, compute))
 
     def with_elements(self, tensor: Tensor, compute: WorkCount) -> Tensor:

@@ -179,7 +179,7 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
     if stored is not None and len(stored) == tensor.element_count <= _VALUES_KEPT:
         numbers = list(map(float32, stored))
         if parameters is not None and len(parameters.scales) == 1 and len(parameters.zero_points) == 1:
-            zero_point, scale = float32(parameters.zero_points[0]), parameters.scales[0]
+            zero_point, scale = float32(parameters.zero_point), parameters.scale
             numbers = [float32(float32(number - zero_point) * scale) for number in numbers]
         value = StoredNumbers.of("<f4", numbers)
     return floating._replace(value=value)

@@ -31,13 +31,13 @@ def scales(tensor: Tensor) -> Sequence[float]:
 def scale(tensor: Tensor) -> float:
     """Return the first scale of a tensor; 0 if it is not quantized."""
     quantization = affine(tensor)
-    return 0.0 if quantization is None else float(quantization.scales[0])
+    return 0.0 if quantization is None else quantization.scale
 
 
 def zero_point(tensor: Tensor) -> int:
     """Return the first zero point of a tensor as a 32-bit integer; 0 if it is not quantized."""
     quantization = affine(tensor)
-    return 0 if quantization is None else (int(quantization.zero_points[0]) + (1 << 31)) % (1 << 32) - (1 << 31)
+    return 0 if quantization is None else (quantization.zero_point + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def is_quantizable(value: float, tensor: Tensor) -> bool:

@@ -64,6 +64,16 @@ class Quantization(NamedTuple):
         return self.kind == "affine"
 
     @property
+    def scale(self) -> float:
+        """The first scale; 0 if there is none, as in a file that the runtime does not load."""
+        return float(self.scales[0]) if len(self.scales) else 0.0
+
+    @property
+    def zero_point(self) -> int:
+        """The first zero point; 0 if there is none."""
+        return int(self.zero_points[0]) if len(self.zero_points) else 0
+
+    @property
     def is_per_channel(self) -> bool:
         """True if there is more than one scale."""
         return len(self.scales) > 1

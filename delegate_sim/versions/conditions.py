@@ -103,7 +103,7 @@ def rescales_upwards(node: NodeView) -> bool:
     tensors = (node.input(0), node.input(1), node.output(0))
     if not all(map(_scale_count, tensors)):
         return False
-    first, second, result = (tensor.quantization.scales[0] for tensor in tensors if tensor.quantization)
+    first, second, result = (tensor.quantization.scale for tensor in tensors if tensor.quantization)
     if not (first and second and result):
         return False
     return quotient(float32(first * second), result) >= 1

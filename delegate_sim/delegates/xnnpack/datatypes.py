@@ -83,7 +83,7 @@ def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
 
 def first_zero_point(quantization: Quantization) -> int:
     """Return the first (or only) zero point of a tensor; 0 if the tensor has none."""
-    return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
+    return quantization.zero_point
 
 
 def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:

@@ -260,7 +260,7 @@ def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
         if quantization is None or not len(quantization.zero_points):
             node.fail("input and output must have affine quantization")
         if tensor.type == "INT16":
-            node.ensure(quantization.zero_points[0] == 0, "the zero point of INT16 is not 0")
+            node.ensure(quantization.zero_point == 0, "the zero point of INT16 is not 0")
 
 
 @kernel(*_ROUNDED_TYPES)

@@ -253,7 +253,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
         # The kernel repeats the single scale for every slice, so delegates see as many scales as slices.
-        scales = RepeatedNumber("<f4", quantization.scales[0], max(slices, 0))
+        scales = RepeatedNumber("<f4", quantization.scale, max(slices, 0))
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 

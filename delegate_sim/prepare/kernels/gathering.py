@@ -245,7 +245,7 @@ def _check_embedding_quantization(node: KernelNode, table: KernelTensor, result:
     if quantization is None:
         return
     if table.type in HYBRID_WEIGHT_TYPES and result.type == "FLOAT32":
-        node.ensure(quantization.zero_points[0] == 0, "a zero point of the table is not 0")
+        node.ensure(quantization.zero_point == 0, "a zero point of the table is not 0")
     if quantization.is_per_channel:
         node.ensure_type(table, HYBRID_WEIGHT_TYPES)
         node.ensure_type(result, ("FLOAT32", "FLOAT16"))

@@ -244,8 +244,8 @@ def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
             return "tensors without scales"
         assert tensor.quantization is not None
         assert result.quantization is not None
-        same = tensor.quantization.scales[0] == result.quantization.scales[0]
-        if not same or tensor.quantization.zero_points[0] != result.quantization.zero_points[0]:
+        same = tensor.quantization.scale == result.quantization.scale
+        if not same or tensor.quantization.zero_point != result.quantization.zero_point:
             return f"{parameters(tensor)} and output {parameters(result)}"
     return None
 
@@ -253,7 +253,7 @@ def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
 def parameters(tensor: Tensor) -> str:
     """Return the first scale and zero point of a tensor in words."""
     assert tensor.quantization is not None
-    return f"scale {tensor.quantization.scales[0]:.6g}, zero point {tensor.quantization.zero_points[0]}"
+    return f"scale {tensor.quantization.scale:.6g}, zero point {tensor.quantization.zero_point}"
 
 
 SAME_QUANTIZATION = upstream(

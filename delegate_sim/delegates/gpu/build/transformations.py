@@ -110,7 +110,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
     if value is None:
         return False
     if tensor.type in DEQUANTIZED_TYPES and tensor.quantization is not None:
-        zero_point = tensor.quantization.zero_points[0]
+        zero_point = tensor.quantization.zero_point
         return all(element == zero_point for element in value)
     return not value.any()
 

@@ -101,8 +101,8 @@ def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, Se
         if count > 1 or flags & PER_CHANNEL:
             return _CHANNEL_TYPE, 0.0, 0, _channels(tensor, quantization, flags)
         if count == 1:
-            scale = float(quantization.scales[0])
-            zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
+            scale = quantization.scale
+            zero_point = quantization.zero_point
     if flags & CONVERT_INT8 and not flags & SIGNED:
         zero_point += 128
     return code, scale or 1.0, zero_point, None
