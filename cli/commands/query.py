@@ -31,16 +31,16 @@ Views:
     + "\n".join([f"  {name:<18} {view.meaning}" for name, view in VIEWS.items()])
     + """
 
-      \b
+\b
 Examples:
   delegate-sim query zoo.parquet
   delegate-sim query zoo.parquet --view best-changes
   delegate-sim query monday.parquet friday.parquet --view regressions
   delegate-sim query zoo.parquet --sql "SELECT outcome, count(*) FROM runs GROUP BY ALL"
 
-      Write SQL for DuckDB. The tables are runs and causes. With two scans, the tables of the first scan are before_runs and
-      before_causes.
-      """
+Write SQL for DuckDB. The tables are runs and causes. With two scans, the tables of the first scan are before_runs and
+before_causes.
+"""
 )
 
 

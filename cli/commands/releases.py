@@ -24,8 +24,8 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-          If the rules of a TensorFlow release are not known, the rules of the LiteRT release from the same time are used. The
-          output then has a note.
+If the rules of a TensorFlow release are not known, the rules of the LiteRT release from the same time are used. The output then
+has a note.
 
 \b
 --runtime also takes releases of LiteRT-LM. They contain these releases of LiteRT:

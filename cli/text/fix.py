@@ -127,7 +127,7 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
         if plan.holds_for:
             bits += f" (exact for {' and '.join(plan.holds_for)})"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
-    unread = f", of which {fixed.unread_bytes:,} are in unused constants" if fixed.unread_bytes else ""
+    unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
 
 

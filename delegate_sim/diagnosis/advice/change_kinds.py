@@ -154,7 +154,7 @@ _SUGGESTIONS = (
 )
 
 SUGGESTIONS: Mapping[str, Suggestion] = MappingProxyType({suggestion.code: suggestion for suggestion in _SUGGESTIONS})
-"""All kinds of change, by code."""
+"""All kinds of change, keyed by code."""
 
 SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
     {
@@ -176,10 +176,10 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The code of the change for each kind of problem.
+"""The code of the change, keyed by kind of problem.
 
-If a feature raised an operator's version, the code ``change-converter-setting`` is used instead.
+If a feature raised an operator's version, the code is ``change-converter-setting`` instead.
 """
 
 OF_RUNTIME = "runtime"
-"""The ``kind`` of a reason that applies to the whole graph rather than to one node."""
+"""The ``kind`` of a reason for the whole graph."""

@@ -1,4 +1,4 @@
-"""Wording of causes: the title, the actual values, and the instructions for a fix."""
+"""Wording of causes: the title, the found values, and the instructions for a fix."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The wording for one cause, derived from the cause's identity, refused nodes and fix."""
+    """The wording for one cause."""
 
     model: Model
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run of the model after all changes that the search for causes assumed (conversion, operator versions, target level)."""
+    """The run with all changes that the search for causes assumed (conversion, operator versions, feature level)."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
     identity: Identity
@@ -94,7 +94,7 @@ class Wording:
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """An object that finds other delegates for the nodes; None if the wording should not name other delegates."""
+    """An object that finds other delegates for the nodes, or None if the wording must not name other delegates."""
 
     @property
     def _ops(self) -> str:
@@ -161,9 +161,9 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the names of the operators that the cause itself is about (its ``subject``).
+        """Return the names of the operators in the subject of the cause.
 
-        The cause may keep other operators on the CPU, too.
+        The cause may also keep other operators on the CPU.
         """
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
@@ -173,7 +173,7 @@ class Wording:
         return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Describe the values that the nodes actually have. ``demanding`` are the nodes whose features raised a version."""
+        """Describe the found values. ``demanding`` are the nodes with the features that raised a version."""
         if self.identity.problem is Problem.RELEASE:
             return self._not_loaded()
         values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
@@ -205,7 +205,7 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # If a plugin fails as a whole, it takes no operators at any level.
+                # A plugin that fails as a whole takes no operators at any feature level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
                 return code, f"{options}{lifted}: {fails or general}"
@@ -231,7 +231,7 @@ class Wording:
             partitions = limits.unlimited
             if name == limits.option and value == str(limits.unlimited):
                 partitions = max([int(case.reason.found.split()[0]) for case in self.cases])
-            # A delegate without a value for "no limit" is told the number of partitions.
+            # Some delegates have no value for "no limit", so the option is the number of partitions.
             text = f"{partitions} or more" if partitions < limits.unlimited else value
             texts.append(as_typed(delegate.options, name, text))
         return " ".join(texts)
@@ -243,7 +243,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator whose result has an unknown size because the operator selects elements by value; empty if none."""
+        """Return the operator that selects elements by value and therefore has a result of unknown size, or an empty string."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():
@@ -260,7 +260,7 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Return text that names the first operator or type that the release does not load, and counts the others."""
+        """Return the first operator or type that the release does not load, with the number of further operators and types."""
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first
@@ -325,13 +325,13 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether the nodes do no multiply-adds and are at the model's start or end."""
+        """Return whether the nodes have no multiply-adds and are at the model's start or end."""
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[str]:
-        """Yield text that names the other delegates that take all of the nodes."""
+        """Yield a text with the other delegates that take all of the nodes."""
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
