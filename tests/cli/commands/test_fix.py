@@ -172,7 +172,7 @@ def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, mo
     [
         (("--plan", "-o", "x"), "give -o FILE"),
         ((), "give -o FILE"),
-        (("-o", "x", "--samples", "0"), "without inputs the models cannot be compared"),
+        (("-o", "x", "--samples", "0"), "the models cannot be compared without inputs"),
         (("--plan", "--shape", "y=1"), "the model has no input 'y'"),
     ],
 )
