@@ -94,7 +94,7 @@ def command(
         others = partners(path)
         if len(others) != 1:
             number = len(others) if others else "no"
-            raise ModelError(f"{path}: {path_b} has {number} models of this name")
+            raise ModelError(f"{path}: {path_b} has {number} models with this name")
         return _answer(path, others[0], a, b, verbose)
 
     return write_answers(Models([path_a]), form, output, table, paired)

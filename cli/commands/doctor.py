@@ -54,6 +54,6 @@ def _lines(results: Sequence[tuple[Engine, str]]) -> list[Line]:
     rows = []
     for engine, lacks in results:
         words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
-        words += "; it can run live, but is not simulated" if engine.delegate.is_live_only else ""
+        words += "; can run live, but is not simulated" if engine.delegate.is_live_only else ""
         rows.append((engine.delegate.name, words))
     return [Line("Real delegates on this host, each tested with a one-node model", "bold"), *table(rows, (), width())]

@@ -43,7 +43,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
     "log",
     metavar="FILE",
     type=click.Path(readable=False),
-    help="Explain a device's log instead: its delegates, their outcomes, counts and errors.",
+    help="Explain a device's log instead: the delegates, with outcomes, counts and errors.",
 )
 @click.option(
     "--run",

@@ -47,8 +47,8 @@ def command(names: Sequence[str], force: bool) -> None:
         raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
     models = sorted(_models())
     write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
-    scope = f"for {counted(len(models), 'model')}" if models else "without models, because none were found: add your models to it"
-    write(f"{OWN_FILE} written {scope}. Next: delegate-sim check --update, and commit it with {DEFAULT_BASELINE}.\n")
+    scope = f"for {counted(len(models), 'model')}" if models else "without models, because no model was found: add your models"
+    write(f"Wrote {OWN_FILE} {scope}. Next, run delegate-sim check --update, and commit {OWN_FILE} and {DEFAULT_BASELINE}.\n")
 
 
 def _models() -> Iterator[str]:

@@ -47,7 +47,7 @@ _VERDICTS_SHOWN = 12
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
-@click.option("--micro", is_flag=True, help="Add TensorFlow Lite Micro: its verdict, and a picture of its arena over time.")
+@click.option("--micro", is_flag=True, help="Add the verdict of TensorFlow Lite Micro, and a picture of the arena over time.")
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],

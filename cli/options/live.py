@@ -33,5 +33,5 @@ def live_options(command: Command) -> Command:
     return click.option(
         "--live",
         is_flag=True,
-        help="Also run the real delegate on this host. The exit code is 1 if its result differs.",
+        help="Also run the real delegate on this host. The exit code is 1 if the results differ.",
     )(command)

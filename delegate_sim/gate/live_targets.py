@@ -58,7 +58,7 @@ def check_live(model: Model, target: Target) -> LiveCheck:
 
 
 def _agreement(result: LiveResult) -> str:
-    verdict = "as simulated" if result.is_compared else "closed-source code decided, which is not simulated"
+    verdict = "as simulated" if result.is_compared else "the decision of closed-source code is not simulated"
     return f"run live on {result.software}: {verdict}"
 
 

@@ -135,7 +135,7 @@ def _micro_words(report: MicroReport) -> str:
     if report.problem:
         return _text(f"TensorFlow Lite Micro cannot use the file: {report.problem}.")
     missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
-    refused = f"it lacks or refuses {len(report.refused):,} of {len(report.nodes):,} nodes."
+    refused = f"{len(report.refused):,} of {len(report.nodes):,} nodes cannot run."
     return _text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
 
 

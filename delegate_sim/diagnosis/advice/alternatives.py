@@ -174,8 +174,8 @@ def _with_note_of_folding(cause: Cause) -> Cause:
     if not (ops and is_of_shapes and "RESHAPE" in cause.change):
         return cause
     note = (
-        f"TensorFlow's converter removes a RESHAPE around {', '.join(ops[:3])} again; delegate-sim fix can write it into the "
-        "file if it has a pass for it"
+        f"TensorFlow's converter removes a RESHAPE before and after {', '.join(ops[:3])}; delegate-sim fix may have a pass that "
+        "writes the RESHAPE into the file"
     )
     return replace(cause, change=f"{cause.change}; {note}")
 

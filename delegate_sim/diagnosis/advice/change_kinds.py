@@ -126,8 +126,8 @@ _SUGGESTIONS = (
     Suggestion(
         "change-constant",
         "make the operand a constant, or compute it at run time",
-        "in the model's code, give weights, axes or sizes as constants instead of computing them, or compute them instead of "
-        "giving constants, as the delegate requires",
+        "in the model's code, use constants for weights, axes or sizes, or compute these values at run time, as the delegate "
+        "requires",
     ),
     Suggestion(
         "complete-operands",
@@ -148,7 +148,7 @@ _SUGGESTIONS = (
     Suggestion(
         "raise-limit",
         "let the delegate take more partitions",
-        "if more kernels pay off, raise the option that limits the number of partitions; otherwise, remove the nodes that "
+        "if more kernels help, raise the option that limits the number of partitions; otherwise, remove the nodes that "
         "split the graph",
     ),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...delegates.options import as_typed
+from ...foundation.printable import counted
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
@@ -111,7 +112,7 @@ class Wording:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return "shapes are computed at run time, although the sizes in the file already determine them"
+                return "the model computes shapes at run time, although all input sizes are known"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 are = "is" if len(self.operators) == 1 else "are"
                 return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.remedy.conversion]}"
@@ -144,7 +145,7 @@ class Wording:
             return ""
         match subject:
             case ("compiled", op):
-                return f"{op} holds a program that was made by {COMPILED_OPERATORS[op].compiler}"
+                return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}"
             case ("flex",):
                 return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):
@@ -182,7 +183,7 @@ class Wording:
         places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
         more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
         return (
-            f"{values}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+            f"{values}, required by {counted(len(places), 'node')} ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
             "operator share the version in the file"
         )
 

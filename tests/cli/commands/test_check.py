@@ -61,7 +61,7 @@ def accept_again(repository):
 def test_a_repository_from_init_to_a_failure_and_back(repository, run):
     first = run("init")
     assert first.exit_code == 0
-    assert first.stdout.startswith("delegate-sim.toml written for 3 models. Next: delegate-sim check --update, and commit it")
+    assert first.stdout.startswith("Wrote delegate-sim.toml for 3 models. Next, run delegate-sim check --update, and commit")
     missing = run("check")
     assert missing.exit_code == 1
     assert "hint: delegate-sim check --update models/classifier.tflite" in missing.stdout
