@@ -129,6 +129,29 @@ WORDINGS: Mapping[str, FailureWording] = {
             "use axes that the operand has",
         ),
     ),
+    "xnnpack-kernel-image-rank": FailureWording(
+        "{tensor} has shape {shape}, but {op} needs four dimensions",
+        shared_kind(
+            "xnnpack-kernel-image-rank",
+            Problem.RANK,
+            "operand that is not a batch of images",
+            "The delegate does not check the number of dimensions. XNNPACK does so when it computes shapes.",
+            "Give the operand four dimensions: batch, height, width and channels.",
+            "give the operand four dimensions",
+        ),
+    ),
+    "xnnpack-kernel-uneven-split": FailureWording(
+        "{tensor} has shape {shape}, which cannot be split into {found} equal parts",
+        shared_kind(
+            "xnnpack-kernel-uneven-split",
+            Problem.SHAPE,
+            "operand that cannot be split evenly",
+            "The delegate does not compare the size of the operand with the number of results. XNNPACK does so when it computes "
+            "shapes.",
+            "Split the operand into equal parts, or use SPLIT_V.",
+            "split the operand into equal parts",
+        ),
+    ),
     "xnnpack-kernel-attention": FailureWording(
         "{op} with {found}",
         shared_kind(

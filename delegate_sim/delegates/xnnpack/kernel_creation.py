@@ -15,6 +15,7 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, distinct
+from ...releases.catalogue import parse_release
 from ..decision import KernelFailure
 from .datatypes import datatype, first_zero_point
 from .failures import kernel_failure
@@ -22,7 +23,15 @@ from .node_visit import Visit
 from .rules.checks import MAX_RANK
 from .rules.stablehlo import ATTENTION
 from .scales import scales_of
-from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
+from .shapes import (
+    attention_of_other_shapes,
+    missing_axis,
+    not_an_image,
+    overflowing_constant,
+    uneven_split,
+    variable_read_twice,
+    weights_of_other_shape,
+)
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
@@ -61,6 +70,8 @@ _PRODUCT = {
 
 _INT4_ZERO_POINTS = (0, 8)
 _LARGEST_REQUANTIZATION = 256.0
+_SPLIT_KEEPS_PARAMETERS = parse_release("litert-2.1.5")
+"""Since this release, SPLIT needs the same scale and zero point before and after. Measured with 2.1.4 and 2.1.5."""
 
 
 class _Kernel:
@@ -203,7 +214,8 @@ def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     With a 1x1 filter, only the datatypes must be equal. With other filters, scales and zero points must be equal, too.
     """
     is_activation = node.options.filter_height == node.options.filter_width == 1
-    return _same_type(kernel, node) if is_activation else _moved(kernel, node)
+    failure = _same_type(kernel, node) if is_activation else _moved(kernel, node)
+    return failure or _pooled_image(kernel, node)
 
 
 def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
@@ -299,6 +311,27 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
+def _averaged(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    return _same_type(kernel, node) or _pooled_image(kernel, node)
+
+
+def _pooled_image(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    """Return a failure for a pooling with another rank; a filter of 1x1 becomes an activation, which takes any rank."""
+    if node.options.filter_height == node.options.filter_width == 1:
+        return None
+    return not_an_image(node, kernel.inputs, kernel.release)
+
+
+def _moved_blocks(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    return _moved(kernel, node) or not_an_image(node, kernel.inputs, kernel.release)
+
+
+def _split(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    is_checked = kernel.release.is_at_least(_SPLIT_KEEPS_PARAMETERS)
+    failure = _moved(kernel, node) if is_checked else _same_type(kernel, node)
+    return failure or uneven_split(node, kernel.inputs, kernel.release)
+
+
 def _reduced(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return missing_axis(node, kernel.inputs)
 
@@ -336,27 +369,29 @@ def _unusable_dynamic_operand(node: NodeView) -> KernelFailure | None:
 
 
 _SAME_TYPE = (
-    "ABS", "ADD", "AVERAGE_POOL_2D", "CEIL", "COS", "DIV", "ELU", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG",
+    "ABS", "ADD", "CEIL", "COS", "DIV", "ELU", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG",
     "LOGISTIC", "MAXIMUM", "MINIMUM", "MUL", "NEG", "PRELU", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SIN", "SOFTMAX",
     "SQRT", "SQUARE", "SQUARED_DIFFERENCE", "SUB", "TANH",
 )  # fmt: skip
-_MOVED = (
-    "CONCATENATION", "DEPTH_TO_SPACE", "PAD", "READ_VARIABLE", "RESHAPE", "SLICE", "SPACE_TO_DEPTH", "SPLIT", "STRIDED_SLICE",
-)  # fmt: skip
+_MOVED = ("CONCATENATION", "PAD", "READ_VARIABLE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 
 _DEFINE: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {
     **dict.fromkeys(_SAME_TYPE, _same_type),
     **dict.fromkeys(_MOVED, _moved),
     "ASSIGN_VARIABLE": _assigned,
+    "AVERAGE_POOL_2D": _averaged,
     "BATCH_MATMUL": _multiplied,
     "CONV_2D": _convolved,
     "DEPTHWISE_CONV_2D": _convolved,
+    "DEPTH_TO_SPACE": _moved_blocks,
     "FULLY_CONNECTED": _fully_connected,
     "MAX_POOL_2D": _max_pooled,
     "MEAN": _reduced,
     "REDUCE_MAX": _reduced,
     "REDUCE_MIN": _reduced,
     "RESIZE_BILINEAR": _same_parameters,
+    "SPACE_TO_DEPTH": _moved_blocks,
+    "SPLIT": _split,
     "STABLEHLO_COMPOSITE": _attended,
     "SUM": _reduced,
     "TRANSPOSE": _transposed,

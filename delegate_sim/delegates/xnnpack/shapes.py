@@ -1,7 +1,7 @@
 """Kernel failures due to shapes, to constants that do not fit the tensor to which they are unpacked, and to variables read twice.
 
-Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, ``reshape_reduce_operator``
-(``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
+Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, the functions of XNNPACK that compute
+shapes (such as ``reshape_reduce_operator``, ``src/subgraph/static-reduce.c``) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from ...graph.graph import Graph, NodeView
+from ...model.model import Tensor
+from ...releases.catalogue import Release, parse_release
 from ..decision import KernelFailure
 from .failures import kernel_failure
 from .node_visit import Visit
@@ -20,19 +22,59 @@ _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 
 
-def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a reduction along an axis that the operand does not have.
+_SHAPES_ARE_CHECKED = parse_release("litert-2.1.5")
+"""Since this release, XNNPACK refuses more than four dimensions and uneven splits.
 
-    In a file, rank 0 can also mean an unknown rank. An operand of rank 0 is therefore checked only if the operand is a constant
-    or one of the model's ``inputs``.
+Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
+"""
+_IMAGE_RANK = 4
+
+
+def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
+    """Return whether a tensor's rank is known: in a file, rank 0 can also mean an unknown rank.
+
+    Constants and the model's ``inputs`` have the rank that the file gives them.
     """
+    return bool(tensor.shape) or tensor.is_constant or tensor.index in inputs
+
+
+def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
+    """Return the failure of a reduction along an axis that the operand does not have."""
     source, axes = node.input(0), node.value(node.input(1))
-    if axes is None or not (source.shape or source.is_constant or source.index in inputs):
+    if axes is None or not _has_known_rank(source, inputs):
         return None
     for axis in axes.tolist():
         if not -source.rank <= axis < source.rank:
             return kernel_failure("xnnpack-kernel-axes", node.node.index, source, found=axis)
     return None
+
+
+def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
+    """Return the failure of a pooling or block operator whose operand does not have four dimensions.
+
+    A MAX_POOL_2D also takes more than four dimensions.
+    """
+    source = node.input(0)
+    if not _has_known_rank(source, inputs) or source.rank == _IMAGE_RANK:
+        return None
+    takes_more = node.op == "MAX_POOL_2D" or not release.is_at_least(_SHAPES_ARE_CHECKED)
+    if source.rank > _IMAGE_RANK and takes_more:
+        return None
+    return kernel_failure("xnnpack-kernel-image-rank", node.node.index, source, op=node.op)
+
+
+def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
+    """Return the failure of a SPLIT along a missing axis, or into parts of different sizes."""
+    value, source = node.value(node.input(0)), node.input(1)
+    if value is None or not len(value) or not _has_known_rank(source, inputs):
+        return None
+    axis, count = int(value[0]), len(node.node.outputs)
+    if not -source.rank <= axis < source.rank:
+        return kernel_failure("xnnpack-kernel-axes", node.node.index, source, found=axis)
+    is_open = -1 in (source.shape_signature or ())
+    if is_open or not count or not release.is_at_least(_SHAPES_ARE_CHECKED) or source.shape[axis] % count == 0:
+        return None
+    return kernel_failure("xnnpack-kernel-uneven-split", node.node.index, source, found=count)
 
 
 def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
