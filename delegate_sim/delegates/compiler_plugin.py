@@ -37,7 +37,7 @@ class ModelDecision:
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
-    """The nodes of each subgraph that run as part of a node in another subgraph; empty if no subgraph has such nodes."""
+    """For each subgraph, the nodes that run inside a node of another subgraph. Empty if no subgraph has such nodes."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that are removed from the model because their nodes were moved elsewhere."""
 
@@ -50,5 +50,5 @@ class CompilerPlugin(Delegate):
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Decide about all subgraphs of a file. Failures whose codes are in ``ended`` are ignored."""
+        """Decide about all subgraphs of a file. Ignore failures with a code in ``ended``."""
         raise NotImplementedError

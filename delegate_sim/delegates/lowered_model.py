@@ -1,7 +1,4 @@
-"""Plain-data form of the model that a delegate builds from a partition and passes to the next stage.
-
-The next stage is, for example, Android's NNAPI runtime.
-"""
+"""The model that a delegate builds from a partition for the next stage, such as Android's NNAPI runtime, as plain data."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from typing import Any
 class LoweredOperand:
     """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
-    If the operand is a number that the delegate itself passes to an operation, ``value`` is this number. ``scales`` has one
-    entry for each index along ``channel_dimension``.
+    ``value`` is set if the operand is a number that the delegate adds, such as a stride. ``scales`` has one entry for each index
+    along ``channel_dimension``.
     """
 
     index: int
@@ -44,8 +41,8 @@ class LoweredOperation:
 class LoweredCall:
     """One call to the interface of the next stage.
 
-    ``subject`` is the index of the operand or operation that the call is about, if any. ``value`` is set if the call changes a
-    setting of the whole model.
+    ``subject`` is the index of the operand or operation that the call adds or changes, if any. ``value`` is set if the call
+    changes a setting of the whole model.
     """
 
     function: str

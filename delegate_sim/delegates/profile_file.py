@@ -26,13 +26,13 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
         data = read_whole(path, _LARGEST_FILE)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise ValueError(printable(f"{path}: is too large for a {what}")) from error
+            raise ValueError(printable(f"{path}: the file is too large for a {what}")) from error
         raise ValueError(printable(f"{path}: {error.strerror or error}")) from error
     try:
         text = data.decode("utf-8")
         content = toml.loads(text)
     except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(printable(f"{path}: is not TOML: {error}")) from error
+        raise ValueError(printable(f"{path}: the file is not TOML: {error}")) from error
     try:
         return build(ProfileEntry(content, ()))
     except ProfileProblem as problem:
@@ -41,7 +41,7 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
 
 
 def schema(expected: str) -> Callable[[Any], str]:
-    """Return a parser that accepts only the expected schema of a file."""
+    """Return a parser that accepts only one schema."""
 
     def parse(value: Any) -> str:
         if value != expected:
@@ -96,14 +96,14 @@ class ProfileEntry:
         self.known.append(name)
         tables = self.content.get(name, [])
         if not isinstance(tables, list):
-            raise ProfileProblem((*self.key, name), f"is written [[{name}]]")
+            raise ProfileProblem((*self.key, name), f"takes tables; write [[{name}]]")
         return [ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(tables)]
 
     def finish(self) -> None:
         """Raise ProfileProblem if the table has keys that were not read."""
         for name in self.content:
             if name not in self.known:
-                raise ProfileProblem((*self.key, name), f"there is no such key; the keys are {', '.join(sorted(self.known))}")
+                raise ProfileProblem((*self.key, name), f"is not a known key; the keys are {', '.join(sorted(self.known))}")
 
 
 def text(value: Any) -> str:
@@ -151,7 +151,7 @@ def shown(value: Any) -> str:
 def _line(content: str, key: tuple[str | int, ...]) -> int:
     """Return the number of the line that sets a key.
 
-    A key in an array of tables is searched for below the header of its table.
+    If the key is in an array of tables, search below the header of its table.
     """
     from ..foundation.toml_lines import line_of
 

@@ -21,9 +21,9 @@ def _is_single(tensor: Tensor) -> bool:
 
 
 def _other_factor(node: NodeView) -> str | None:
-    """Return the sizes if the output is not 2, 4 or 8 times as large as the input.
+    """Return the shapes unless the output is 2, 4 or 8 times as large as the input.
 
-    The quotients are rounded down. A division by 0 gives 0 on the board's processor.
+    Quotients are rounded down. On the board's processor, a division by 0 gives 0.
     """
     source, result = node.input(0), node.output(0)
     if _is_single(source) or source.shape == result.shape:
