@@ -166,7 +166,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
         raise ValueError(f"takes a list of numbers, not {shown(value)}")
     numbers = tuple(map(number, value))
     if any(number >= below for number in numbers):
-        raise ValueError(f"takes positions in [[logs]], from 0 to {below - 1}")
+        raise ValueError(f"takes numbers below {below}, the number of [[logs]]")
     return numbers
 
 

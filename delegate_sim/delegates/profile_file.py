@@ -26,13 +26,13 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
         data = read_whole(path, _LARGEST_FILE)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise ValueError(printable(f"{path}: the file is too large for a {what}")) from error
+            raise ValueError(printable(f"{path}: is too large for a {what}")) from error
         raise ValueError(printable(f"{path}: {error.strerror or error}")) from error
     try:
         text = data.decode("utf-8")
         content = toml.loads(text)
     except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(printable(f"{path}: the file is not TOML: {error}")) from error
+        raise ValueError(printable(f"{path}: is not TOML: {error}")) from error
     try:
         return build(ProfileEntry(content, ()))
     except ProfileProblem as problem:
@@ -103,7 +103,7 @@ class ProfileEntry:
         """Raise ProfileProblem if the table has keys that were not read."""
         for name in self.content:
             if name not in self.known:
-                raise ProfileProblem((*self.key, name), f"is not a known key; the keys are {', '.join(sorted(self.known))}")
+                raise ProfileProblem((*self.key, name), f"there is no such key; the keys are {', '.join(sorted(self.known))}")
 
 
 def text(value: Any) -> str:

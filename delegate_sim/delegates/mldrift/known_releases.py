@@ -29,7 +29,8 @@ def release_notes(release: Release) -> Iterator[str]:
         return
     if not release.is_at_least(OLDEST):
         yield (
-            f"the rules of mldrift in {release} are unknown; the rules of {OLDEST}, the oldest measured release, are used instead"
+            f"the rules of mldrift in {release} are not known; the rules of {OLDEST}, the oldest measured release, are used "
+            "instead"
         )
     else:
         yield (

@@ -139,8 +139,8 @@ class NpuPlugin(CompilerPlugin):
         """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
             yield (
-                f"the rules of this compiler plugin in {release} are unknown; the rules of {self.history.known_since} are used "
-                "instead"
+                f"the rules of this compiler plugin in {release} are not known; the rules of {self.history.known_since} are "
+                "used instead"
             )
             return
         yield from release_notes(self.name, release, self.history.known_since, is_unchanged=False)

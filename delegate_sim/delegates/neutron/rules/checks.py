@@ -74,7 +74,7 @@ def _scalars(node: NodeView) -> str | None:
 
 
 WITH_DIMENSIONS = check(READS_MISSING_SIZES, "input and output with dimensions", _scalars, "fix the shapes before converting")
-"""A check for operators of which the delegate reads sizes without checking that the tensors have dimensions."""
+"""A check for operators with sizes that the delegate reads without checking that the tensors have dimensions."""
 
 
 def not_constant(which: Operand) -> Check[object]:
