@@ -97,7 +97,7 @@ def plugin_of(vendor: str) -> str:
     """
     vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)}
     if vendor not in vendors:
-        raise OptionError(f"there is no vendor {vendor!r} with an NPU; the vendors are {', '.join(vendors)}")
+        raise OptionError(f"there is no vendor {vendor!r} with an NPU; known vendors are {', '.join(vendors)}")
     return vendors[vendor]
 
 

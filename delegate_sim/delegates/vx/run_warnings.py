@@ -23,7 +23,7 @@ def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterat
         if name in changed:
             yield f"option {name} has no effect, because the delegate never uses it"
     if "device_id" in changed:
-        yield "option device_id has an effect only in builds of the delegate for several devices"
+        yield "option device_id has no effect, except in builds of the delegate for several devices"
     if "cache_file_path" in changed and "allowed_cache_mode" not in changed:
         yield "option cache_file_path has no effect without allowed_cache_mode"
     if "allowed_cache_mode" in changed and "cache_file_path" not in changed:
