@@ -118,7 +118,7 @@ class Delegate:
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
-        If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as it is in the file.
+        If so, the delegate is applied before Prepare of the CPU kernels, and receives each graph as it is in the file.
         """
         return False
 

@@ -107,11 +107,11 @@ class Decision:
     origins: Mapping[int, int] = field(default_factory=dict)
     """The replaced node of each added node, both by index.
 
-    If a delegate inlines a node, it takes the node out of the execution plan and adds nodes at the end of ``graph``. Reports show
-    the verdict on an added node at the replaced node.
+    To inline a node, a delegate removes the node from the execution plan and adds nodes at the end of ``graph``. Reports show the
+    verdict on an added node at the replaced node.
     """
     skipped: frozenset[int] = frozenset()
-    """Subgraphs that no delegate receives, because this delegate runs the nodes that call them."""
+    """Subgraphs that no delegate receives, because this delegate runs their callers."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """Groups of nodes of the file. A compiler receives each group as a whole. The value is None if no compiler is involved.

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether a group of operations exists in which the driver rejects at least one, without knowing which one."""
+        """Whether the driver is known to reject an unknown member of a group of operations."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -71,9 +71,9 @@ class DriverInterface:
     """A delegate's description of the driver. ``reconcile`` uses the description to explain device logs."""
 
     option: str
-    """The option whose value is a ``Driver``."""
+    """The option with a ``Driver`` as its value."""
     accelerator_option: str
-    """The option whose value is the accelerator's name."""
+    """The option with the accelerator's name as its value."""
     code: str
     """The problem code of nodes that the driver rejects."""
     questions: Callable[[Graph, Mapping[str, Any], Release], DriverQuestions | None]
@@ -130,7 +130,7 @@ class DevicesInterface:
     """A delegate's description of the devices behind it. ``reconcile`` uses the description to learn from logs."""
 
     option: str
-    """The option whose value is a profile of devices."""
+    """The option with a profile of devices as its value."""
     reference: str
     """The name of the CPU device. This device is always present, and its costs are 1."""
     reference_options: Mapping[str, str]

@@ -17,7 +17,7 @@ FLOAT16_WIDENING = Verdict(
         Reason(
             FLOAT16_DEQUANTIZE.name,
             "FP16GraphPartitionHelper",
-            "unpacks a FLOAT16 constant; it is delegated only if every other node is",
+            "unpacks a FLOAT16 constant; the node is delegated only if all other nodes are delegated",
             "DEQUANTIZE of a float16 constant",
             "all other nodes supported",
             FLOAT16_DEQUANTIZE.hint,

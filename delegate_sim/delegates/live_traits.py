@@ -18,11 +18,11 @@ class PluginTraits:
     libraries: tuple[tuple[str, str], ...]
     """Python packages that may contain the vendor's libraries, each with the libraries' folder in the package."""
     needs: str
-    """A text that tells users which libraries they need and where to get them."""
+    """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options whose value the tool reads from a file, each with the tool's flag for that file."""
+    """Options that the tool reads from a file, each with the tool's flag for the file."""
     closed_line: str = ""
-    """A line that the plugin prints if closed-source code decides about nodes, so that the simulated rules do not apply."""
+    """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the tool's flags for the plugin's options."""

@@ -132,7 +132,7 @@ RELEASE = "release"
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Return the options without the runtime's release, and the release: one name, a list of names, or None.
 
-    If the value is not the name of a runtime release, it belongs to the delegate's own option and stays in the options.
+    If the value is not a release of the runtime, it belongs to the delegate's own option and stays in the options.
     """
     own = dict(given)
     names = own.get(RELEASE, ())

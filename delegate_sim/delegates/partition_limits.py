@@ -20,7 +20,7 @@ Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
     """Return the ``limit`` largest partitions with at least ``minimum`` nodes, largest first.
 
-    ``sort`` must order partitions of equal size in the same way as the runtime's C++ library.
+    ``sort`` must order partitions of equal size as the runtime's C++ library does.
     Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
     largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
@@ -113,5 +113,5 @@ def library_order_warning(graph: Graph, limit: int) -> str:
     """Return the warning that the kept partitions depend on the C++ library."""
     return (
         f"subgraph {graph.index}: the limit of {limit} drops some of several partitions of equal size. The runtime's C++ library "
-        "decides which of them are kept; this result is for GNU's library"
+        "decides which partitions are kept; this result is for GNU's library"
     )

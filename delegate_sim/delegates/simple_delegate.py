@@ -49,9 +49,10 @@ def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:
     nodes = [node for node, _ in _refused_for(decision, rules, READS_BEYOND_OPERANDS)]
     if nodes:
         op = decision.graph.nodes[nodes[0]].op
+        lack = "1 node lacks" if len(nodes) == 1 else f"{len(nodes)} nodes lack"
         yield (
-            f"subgraph {decision.graph.index}: {len(nodes)} nodes (first: {nodes[0]}, {op}) lack an operand or a result that "
-            "the delegate reads; usually it refuses such a node, but the process may also crash"
+            f"subgraph {decision.graph.index}: {lack} an operand or a result that the delegate reads (first: node {nodes[0]}, {op}). "
+            "Usually the delegate refuses the node, but the process may also crash"
         )
 
 

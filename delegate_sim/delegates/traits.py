@@ -13,7 +13,7 @@ class ReleaseHistory:
     """The runtime releases for which the delegate's rules are known."""
 
     known_since: str = ""
-    """The oldest release whose rules are known, or an empty string if the delegate is not part of the runtime."""
+    """The oldest release with known rules, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
     """Whether tables omit releases before ``known_since``. Those releases lack the delegate, or their rules are unknown."""
     is_unchanged_since: bool = False

@@ -141,7 +141,7 @@ def _limit(options: OptionValues) -> int:
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
     """Return a warning about delegated nodes with an omitted bias.
 
-    For such a node, the kernel reads memory before the array of tensors.
+    The kernel then reads memory before the array of tensors.
     """
     graph = decision.graph
     nodes = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
@@ -155,9 +155,9 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Return a warning about delegated padding nodes whose padding value is computed at run time.
+    """Return a warning about delegated padding nodes with a padding value that is computed at run time.
 
-    The kernel reads this value from memory before the value is computed.
+    The kernel reads the value too early.
     """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]

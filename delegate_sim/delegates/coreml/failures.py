@@ -16,8 +16,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-operands",
             Problem.OPERANDS,
             "a layer's number of operands",
-            "The rules for nodes do not count all operands. If a supported node has more or fewer operands or results than its "
-            "Core ML layer takes, the kernel of the whole partition fails, and the runtime undoes all delegation.",
+            "The rules for nodes do not count all operands. If a supported node has a wrong number of operands or results, the "
+            "kernel of the whole partition fails. The runtime then undoes all delegation.",
             "Give the node the operands that its layer takes. Replace a TRANSPOSE_CONV that has a bias by a TRANSPOSE_CONV "
             "without a bias and an ADD.",
             "give the node the operands that its layer takes",
@@ -30,9 +30,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-rank",
             Problem.RANK,
             "more than four dimensions at the boundary of a partition",
-            "Many rules for nodes do not check the number of dimensions, but inputs and outputs of a partition may have at most "
-            "four. From LiteRT 2.2.0 on, the kernel fails if one of them has more dimensions, and the runtime undoes all "
-            "delegation.",
+            "Inputs and outputs of a partition may have at most four dimensions, but many rules for nodes do not check this. "
+            "From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions. The runtime then undoes all delegation.",
             "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
             "fold dimensions with RESHAPE",
             is_shared=True,

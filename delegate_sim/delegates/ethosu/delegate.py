@@ -104,7 +104,7 @@ def _vela_warnings(decision: Decision) -> list[str]:
     ops = " and ".join(sorted({graph.nodes[index].op for index in nodes}))
     return [
         f"subgraph {graph.index}: the delegate takes {len(nodes)} {ops} (first: node {nodes[0]}). NXP's Vela (3.10, lf-6.6.3) "
-        "left these operators to the CPU in all models that were tried, so the kernel of such a partition will probably fail"
+        "left these operators to the CPU in all trials, so the partition's kernel will probably fail"
     ]
 
 

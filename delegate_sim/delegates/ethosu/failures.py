@@ -18,7 +18,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         Kind(
             MIXED,
             Problem.NEIGHBORS,
-            "compiled and other nodes in one partition",
+            "ethos-u nodes and further nodes in one partition",
             "Vela compiled ethos-u nodes beforehand. The delegate compiles all other nodes on the device. The kernel of a "
             "partition with both kinds of nodes fails to initialize.",
             "Compile the whole model with Vela, or use a model without ethos-u nodes.",

@@ -25,7 +25,7 @@ from .rules import RULES
 from .target import GpuTarget
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
-"""Operators that stay on the CPU if the delegate uses OpenGL, because OpenCL cannot be loaded."""
+"""Operators that stay on the CPU with OpenGL. The delegate uses OpenGL if OpenCL cannot be loaded."""
 
 _BACKENDS = {"opencl": "opencl", "cl": "opencl", "opengl": "opengl", "gl": "opengl"}
 _LAST_INDEX = (1 << 31) - 1

@@ -50,7 +50,7 @@ _WORDINGS = (
         is_crash=True,
     ),
     FailureWording(
-        "{tensor} is a constant of type {type} without the scale and zero point that the delegate needs to convert it to float",
+        "{tensor} is a constant of type {type}; to convert it to float, the delegate needs a scale and a zero point",
         Kind(
             "gpu-build-unscaled-constant",
             Problem.QUANTIZATION,

@@ -1,7 +1,7 @@
 """The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-The delegate is based on TFLite's simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``). Not simulated are
-an experimental option that allows dynamic batch sizes, and the graphs that the delegate's kernels build for the DSP.
+The delegate is based on TFLite's simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``). The experimental
+option for dynamic batch sizes is not simulated. The graphs that the kernels build for the DSP are not simulated either.
 """
 
 from __future__ import annotations

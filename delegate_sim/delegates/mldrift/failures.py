@@ -157,12 +157,12 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph in which the nodes ``left`` stay on the CPU despite the hint of full delegation."""
+    """Return the failure of a subgraph with CPU nodes (``left``) despite the hint of full delegation."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a model in which the nodes ``left`` stay on the CPU, but the CPU is not an accelerator."""
+    """Return the failure of a model with CPU nodes (``left``) if the CPU is not an accelerator."""
     failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
     return replace(failure, is_later=True)

@@ -40,10 +40,9 @@ _FAILURES = (
             "nnapi-division-by-zero",
             Problem.SHAPE,
             "division by a size of 0",
-            "The delegate divides by the last dimension of the result of a FULLY_CONNECTED with keep_num_dims, and by the "
-            "number of filter channels of a grouped CONV_2D. With allow_dynamic_dimensions, it uses the shapes in the file. "
-            "Unknown sizes in the file are missing or 0. On x86, the process ends. On ARM, the delegate continues with a size "
-            "of 0, but this is not simulated.",
+            "For a FULLY_CONNECTED with keep_num_dims, the delegate divides by the last dimension of the result. For a grouped "
+            "CONV_2D, it divides by the number of filter channels. With allow_dynamic_dimensions, unknown sizes are missing or "
+            "0. On x86, the process then ends. On ARM, the delegate continues with a size of 0, but this is not simulated.",
             "Fix the shapes of the model before you convert it, or turn allow_dynamic_dimensions off.",
             "turn allow_dynamic_dimensions off, or fix the shapes before converting",
         ),

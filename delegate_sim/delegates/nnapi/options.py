@@ -192,7 +192,7 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """Return whether the options limit NNAPI to target devices (``ShouldUseTargetDevices``).
 
-    An accelerator does so. From NNAPI 1.2 on, the exclusion of NNAPI's CPU also does so.
+    The options do so with an accelerator or, from NNAPI 1.2 on, without NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
@@ -243,6 +243,6 @@ def mapping_level(options: OptionValues) -> int:
 def asks_driver(options: OptionValues) -> bool:
     """Return whether the delegate asks the driver about operations.
 
-    The delegate does so if an accelerator is specified and NNAPI is 1.2 or newer.
+    This needs an accelerator and NNAPI 1.2 or newer.
     """
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

@@ -120,7 +120,7 @@ MUTATING = _loader_kind(
     "mutating-input",
     Problem.OPERANDS,
     "node that lists variable inputs",
-    "The loader fails if a node has a list of the variable inputs that the node changes, even if the list is empty.",
+    "The loader fails if a node has the list mutating_variable_inputs, even if the list is empty.",
     "Convert with a newer converter. Newer converters do not write this list.",
     "convert with a newer converter",
 )

@@ -45,7 +45,7 @@ def natural(value: Any) -> int:
 
 
 def subgraph_numbers(value: Any) -> tuple[int, ...]:
-    """Parse indices of subgraphs, given as a list, as one index, or as a string with commas between the indices."""
+    """Parse indices of subgraphs, given as a list, as an index, or as a comma-separated string."""
     if isinstance(value, str):
         value = [part for part in value.split(",") if part.strip()]
     elif isinstance(value, int) and not isinstance(value, bool):

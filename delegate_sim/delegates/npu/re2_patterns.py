@@ -52,7 +52,7 @@ def translated(pattern: str) -> re.Pattern[str] | None:
 
 
 class _Translator:
-    """A translator of one RE2 pattern, which reads the pattern once from left to right."""
+    """A translator of one RE2 pattern. It reads the pattern once from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

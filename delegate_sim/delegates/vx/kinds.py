@@ -10,8 +10,8 @@ CUSTOM_OPERATOR = Kind(
     Problem.OPERATOR,
     "custom operator without a mapper",
     'The only supported custom operator is "vsi-npu", a network that was compiled beforehand. All other custom operators run on '
-    "the CPU, with a kernel of the runtime or of the application. The delegate's log shows the same number for all of them "
-    '("Fallback unsupported op 32").',
+    "the CPU, with a kernel of the runtime or of the application. In the delegate's log, every custom operator has the number "
+    '32 ("Fallback unsupported op 32").',
     "At the end of a model, a custom operator does not split the delegated part. Elsewhere, convert the model without custom "
     "operators.",
     "leave the custom operator at the end of the model, or convert without custom operators",

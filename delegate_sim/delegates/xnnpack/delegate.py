@@ -58,9 +58,7 @@ _FLAG_HELP = {
     ),
     "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because this is the default",
     "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
-    "disable_subgraph_reshaping": (
-        "refuse graphs with dynamic tensors; for all other graphs, use the shapes that the CPU kernels computed"
-    ),
+    "disable_subgraph_reshaping": ("refuse graphs with dynamic tensors, and use the shapes that the CPU kernels computed"),
     "disable_dynamically_quantized_ops": (
         "refuse CONV_2D and FULLY_CONNECTED with float activations and integer weights; has an effect only from litert-2.0.2 on"
     ),

@@ -31,8 +31,8 @@ RULES = {
             SHAPE,
             "one row of input",
             _several_rows,
-            "run with a batch of 1; for a sequence, replace the layer by RESHAPE to [1, length, 1, channels], CONV_2D with 1x1 "
-            "filters, and RESHAPE back, and set coreml_version to 2, which supports RESHAPE",
+            "run with a batch of 1; for a sequence, use RESHAPE to [1, length, 1, channels], CONV_2D with 1x1 filters and a "
+            "second RESHAPE, and set coreml_version to 2",
         ),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
         *where(_has_no_missing_bias, "unless the bias is omitted (operand -1)", NO_SIGN_BIT),

@@ -179,7 +179,7 @@ def reads(which: Operand) -> Check[object]:
         tensor = which.tensor(node)
         return None if tensor.is_constant or 0 in tensor.shape else f"{which.name} is not constant"
 
-    return check(READS_COMPUTED_VALUE, f"a constant {which.name}, whose value the delegate reads", find)
+    return check(READS_COMPUTED_VALUE, f"a constant {which.name}, because the delegate reads its value", find)
 
 
 def values_of(node: NodeView, tensor: Tensor) -> list[int]:
@@ -204,7 +204,7 @@ def halves(values: Sequence[int]) -> list[int]:
 
 
 def size(tensor: Tensor, axis: int) -> int:
-    """Return the size of a dimension, or 0 if the tensor lacks the dimension. In that case, upstream reads other memory."""
+    """Return the size of a dimension, or 0 if the tensor lacks it. Upstream then reads memory with unknown contents."""
     return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
 

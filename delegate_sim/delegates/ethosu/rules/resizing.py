@@ -41,7 +41,7 @@ _FACTOR = upstream(
     check(RANK, "input and output of rank 4", _other_rank),
     check(
         SHAPE,
-        "an output 2, 4 or 8 times as high and as wide as the input (each less 1 with align_corners), or the same shape",
+        "an output of the input's shape, or 2, 4 or 8 times as high and as wide (with align_corners, all sizes less 1)",
         _other_factor,
         "resize by 2, 4 or 8",
     ),

@@ -89,7 +89,7 @@ def _add_boundary(model: GpuModel, values: Values, graph: Graph, subset: Subset)
 def _update_variables(reader: NodeReader) -> None:
     """Update the variables for the two states of a full LSTM (``CopyVariableTensorOutputs``).
 
-    All other operators must not read variables.
+    No other operator may read variables.
     """
     view = reader.view
     states = [CELL_STATE, OUTPUT_STATE] if is_full_lstm(view) else []

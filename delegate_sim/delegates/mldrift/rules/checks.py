@@ -167,7 +167,7 @@ def other_inputs(expected: int) -> Check[object]:
 
 @functools.cache
 def exact_inputs(runtime: int, others: int, outputs: int) -> Checks:
-    """Require exact numbers of runtime inputs, other inputs and outputs (ML Drift's own ``CheckInputsConstsOutputs``)."""
+    """Require exact numbers of runtime inputs, of constant or omitted inputs, and of outputs (``CheckInputsConstsOutputs``)."""
     of_runtime = COUNTS.with_symbol("CheckInputsOutputs")
     return (
         other_inputs(others).from_source(COUNTS),

@@ -182,9 +182,9 @@ RULES = {
 
 
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 with a first size other than 1.
+    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 with several batches.
 
-    ML Drift treats the first dimension as the batch, but creates a constant of rank 2 or 3 without a batch
+    The batch is the first dimension, but ML Drift creates constants of rank 2 and 3 without a batch
     (``DequantizeOperationParser::ReadConstTensor``).
     """
     source = node.input(0)

@@ -63,7 +63,7 @@ def _unlike_rank(node: NodeView) -> Found | None:
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
     """Return the start and the end of a SLICE.
 
-    A size of -1 extends the slice to the end of the input, and a negative end counts from the end of the input.
+    A size of -1 extends the slice to the end of the input. A negative end counts from the end of the input.
     """
     rank, source = node.input(0).rank, bhwc(node.input(0).shape)
     starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))

@@ -1,7 +1,6 @@
 """Profile of a phone's NNAPI devices, read from TOML.
 
-For each device, the profile lists the supported operations, the costs of operations, and the operations that the device fails to
-compile.
+For each device, the profile lists supported operations, costs, and operations that the device fails to compile.
 """
 
 from __future__ import annotations

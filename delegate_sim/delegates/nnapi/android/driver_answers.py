@@ -45,8 +45,7 @@ class DriverAnswers:
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
         """Return the nodes of a partition that have only supported operations.
 
-        If the partition has sparse weights or converts float16 values to float32 at run time, one unsupported node excludes all
-        nodes of the partition.
+        If the partition has sparse weights, or converts float16 values at run time, an unsupported node excludes all nodes.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:

@@ -2,9 +2,9 @@
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
-In some places, the real delegate and this builder ignore a failure to add a tensor, and treat the tensor as mapped. The builder
-records calls that the runtime refuses, and continues, so that every refusal is reported. Without a simulated runtime, no NNAPI
-model is built.
+In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does so too. The
+builder records calls that the runtime refuses, and continues, so that every refusal is reported. Without a simulated runtime,
+no NNAPI model is built.
 """
 
 from __future__ import annotations

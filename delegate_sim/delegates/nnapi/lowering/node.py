@@ -26,7 +26,7 @@ class OperandTraits:
 
 
 PLAIN = OperandTraits()
-"""The traits of operators whose tensors become NNAPI operands without conversion."""
+"""The traits of operators without conversions of tensors."""
 
 
 class LoweredNode:

@@ -28,7 +28,7 @@ class QualcommPlugin(Delegate):
         "Qualcomm's libraries: pip install onnxruntime-qnn for ai-edge-litert 2.2; for 2.3, also libQnnLpai.so of QAIRT: "
         "pip install ai-edge-litert-sdk-qualcomm, or set LD_LIBRARY_PATH",
     )
-    options = (soc_option("SM8750", SOCS, "and others that LiteRT lists"), *COMMON_OPTIONS)
+    options = (soc_option("SM8750", SOCS, "LiteRT lists further SoCs"), *COMMON_OPTIONS)
 
 
 DELEGATE = QualcommPlugin()

@@ -25,8 +25,8 @@ class SamsungPlugin(NpuPlugin):
         "Samsung",
         "samsung",
         (("ai_edge_litert_sdk_samsung", "data/lib/x86_64-linux"),),
-        "a working build of the plugin (the plugin in ai-edge-litert 2.3.0 lacks a symbol of flatbuffers), and "
-        "libgraph_wrapper.so of Samsung's Exynos AI LiteCore: pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH",
+        "libgraph_wrapper.so of Samsung's Exynos AI LiteCore (pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH), and a "
+        "working build of the plugin, because the plugin in ai-edge-litert 2.3.0 cannot be loaded",
     )
     socs = SOCS
     options = (soc_option("E9965", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)

@@ -10,7 +10,7 @@ from .checks import OUTPUT_WITH_DIMENSIONS, SAME_TYPES, vx_rule
 
 
 def _grouped_batch(node: NodeView) -> str | None:
-    """Return the shapes of a grouped convolution whose batch is not 1.
+    """Return the shapes of a grouped convolution unless the batch is 1.
 
     Upstream reads past the end of shapes with fewer than four dimensions. In real runs, the delegate accepted nodes if both
     tensors lacked the fourth dimension. It refused nodes if only the weights had a fourth dimension.

@@ -67,8 +67,8 @@ def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
 
 _UNPACKS_CONSTANT = check_for_target(
     CONSTANT,
-    "a FLOAT16 or INT8 constant as input (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and only supported "
-    "readers of the result",
+    "a FLOAT16 or INT8 constant (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and only supported readers of "
+    "the result",
     _unpacks_no_constant,
 ).from_source(_UNPACKING)
 
