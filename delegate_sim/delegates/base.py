@@ -108,11 +108,11 @@ class Delegate:
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """All names that the delegate's kernels may have in log lines."""
+        """All names of the delegate's kernels in log lines."""
         return (self.kernel_name,)
 
     def kernel_name_for(self, options: OptionValues) -> str:
-        """Return the name that the delegate's kernels have in log lines if these options are set."""
+        """Return the name of the delegate's kernels in log lines with these options."""
         return self.kernel_name
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
@@ -125,7 +125,7 @@ class Delegate:
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Decide which nodes of one subgraph to replace in one release of the runtime.
 
-        By default, a delegate replaces every node that its rules accept, and its rules depend only on the release.
+        By default, a delegate replaces every supported node, and its rules depend only on the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
@@ -143,7 +143,7 @@ class Delegate:
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure that occurs when a partition's kernel is initialized or prepared; None if no failure is known."""
+        """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

@@ -35,13 +35,13 @@ class StageBehind:
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield notes about uncertain behavior of the platform release that the options name."""
+        """Yield notes about uncertain behavior of the platform release in the options."""
         return iter(())
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the stage refuses a partition; None if the stage takes all partitions.
+        """Return the reason why the stage refuses a partition, or None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
         subgraph's partitions in running order. If ``is_known`` of the refusal is True, the delegation is undone. Otherwise, the
@@ -50,7 +50,7 @@ class StageBehind:
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Yield the models that the delegate builds for the stage, one for each partition."""
+        """Yield the model of each partition that the delegate builds for the stage."""
         return iter(())
 
     def split(
@@ -75,7 +75,7 @@ class Accelerator:
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the runtime rejects a subgraph after delegation, or None if the runtime accepts it.
+        """Return the reason why the runtime rejects a subgraph after delegation, or None.
 
         This method is called even if no node was replaced.
         """

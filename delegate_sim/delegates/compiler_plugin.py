@@ -1,4 +1,4 @@
-"""Compiler plugins, which compile nodes of a file before the runtime loads the file."""
+"""Compiler plugins. They compile nodes of a file before the runtime loads the file."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class ModelDecision:
     taken: tuple[frozenset[int], ...] = ()
     """For each subgraph, the nodes that run inside a node of another subgraph. Empty if no subgraph has such nodes."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that are removed from the model because their nodes were moved elsewhere."""
+    """Subgraphs that are removed from the model after their nodes were moved."""
 
 
 class CompilerPlugin(Delegate):
-    """A delegate that is not applied to the loaded model, but compiles parts of the file before the file is loaded."""
+    """A delegate that compiles parts of the file before the runtime loads the file."""
 
     is_plugin = True
 

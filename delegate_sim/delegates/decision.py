@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class KernelFailure:
     """A failure to initialize or prepare a kernel.
 
-    The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the whole
-    partition is at fault. ``tensor`` is None if no single tensor is at fault. With ``is_crash``, the process ends, so nothing
-    is restored. ``is_known`` is False if the failure is derived from the source code of another release. Reports then mark the
-    failure as a prediction.
+    The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the failure does
+    not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. With ``is_crash``, the
+    process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
+    release. Reports then mark the failure as a prediction.
     """
 
     node: int | None
@@ -132,7 +132,7 @@ class Decision:
 
     @property
     def keeps_preview(self) -> bool:
-        """Whether all candidates are replaced, so that the partitions of the preview are final."""
+        """Whether all candidates are replaced. If so, the partitions of the preview are final."""
         return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
 
     def grouped(self) -> tuple[Subset, ...]:

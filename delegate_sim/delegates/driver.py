@@ -48,7 +48,7 @@ def signature(operation: str, view: NodeView) -> OperationSignature:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """A partition that the driver is asked about: its nodes, and the driver's operations for each node."""
+    """A question to the driver about a partition: its nodes, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]
@@ -59,7 +59,7 @@ class DriverQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestions:
-    """The partitions of one subgraph that a driver is asked about."""
+    """The questions to a driver about one subgraph."""
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
@@ -95,7 +95,7 @@ class StageOperation:
     """The types of the operation's inputs. The cost depends on the first type."""
     shapes: tuple[tuple[int, ...], ...]
     cost: str
-    """The name under which ``DeviceTraits.costs`` lists the operation's cost."""
+    """The key of the operation's cost in ``DeviceTraits.costs``."""
     operands: tuple[tuple[int, int], ...]
     """The index and the size in bytes of each operand of the operation."""
 

@@ -1,4 +1,4 @@
-"""Driver profiles, which list the operations that a driver rejects (written by ``delegate-sim reconcile --learn``)."""
+"""Driver profiles: the operations that a driver rejects. ``delegate-sim reconcile --learn`` writes driver profiles."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ class Float16Remapping:
 
     def __init__(self) -> None:
         self.constants: dict[int, int] = {}
-        """The float16 constant that each recorded DEQUANTIZE reads, keyed by the output tensor of the DEQUANTIZE."""
+        """The float16 constant of each recorded DEQUANTIZE, keyed by the tensor index of its output."""
         self.nodes: dict[int, int] = {}
-        """The node index of each recorded DEQUANTIZE, keyed by the tensor index of the DEQUANTIZE's output."""
+        """The node index of each recorded DEQUANTIZE, keyed by the tensor index of its output."""
 
     def notice(self, node: NodeView) -> bool:
-        """Record the node if it is a DEQUANTIZE of a float16 constant; return whether it was recorded."""
+        """Record the node if it is a DEQUANTIZE of a float16 constant. Return whether the node was recorded."""
         if not node.is_constant_float16_dequantize or not node.node.outputs:
             return False
         self.constants[node.node.output(0)] = node.node.input(0)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class PluginTraits:
-    """The settings with which LiteRT's own tool runs a compiler plugin."""
+    """The settings for a run of a compiler plugin by LiteRT's own tool."""
 
     manufacturer: str
     """The name that the tool uses for the vendor."""
@@ -62,7 +62,7 @@ class AcceleratorTraits:
 
 @dataclass(frozen=True, slots=True)
 class VelaTraits:
-    """Arm's compiler Vela, which compiles a file for an Ethos-U NPU."""
+    """The settings for a run of Arm's compiler Vela."""
 
     accelerator: str
     """The configuration of the NPU (``vela --accelerator-config``)."""

@@ -28,7 +28,7 @@ class LoweredOperand:
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperation:
-    """One operation: its operands in order, and the index of the node for which the delegate created the operation."""
+    """One operation: its operands in order, and the index of its node."""
 
     index: int
     name: str
@@ -81,7 +81,7 @@ class LoweredModel:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in a form that JSON can store: tuples become lists, and infinity and NaN become strings."""
+    """Convert a value for JSON. Tuples become lists. Infinity and NaN become strings."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     is_number = not isinstance(value, float) or value - value == 0

@@ -22,7 +22,7 @@ DEFAULT_SETS = ("api", "benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a delegate. ``name`` is the name that the delegate itself uses.
+    """One option of a delegate. ``name`` is the delegate's own name of the option.
 
     ``parse`` converts a value from Python, or a string from the command line. If the value is invalid, ``parse`` raises
     ValueError with the valid values. ``flag`` is the name of benchmark_model's flag without dashes.
@@ -43,13 +43,13 @@ class Option:
     It returns an empty string if there is no conflict.
     """
     other_flags: tuple[str, ...] = ()
-    """Further flags, which the help does not show."""
+    """Further flags that the help does not show."""
     printed: tuple[str, ...] = ()
     """benchmark_model's descriptions of the flag in all releases, in lower case."""
 
     @property
     def key(self) -> str:
-        """The name under which users give the option: its flag with underscores, or the delegate's name if there is no flag."""
+        """The option's name for users: its flag with underscores, or ``name`` if there is no flag."""
         return self.flag.replace("-", "_") if self.flag else self.name
 
     def default_in(self, defaults: str) -> Any:
@@ -165,14 +165,14 @@ def boolean(value: Any) -> bool:
 
 
 def text(value: Any) -> str | None:
-    """Parse a string; None and the empty string both mean that the option is not set."""
+    """Parse a string. None and the empty string mean that the option is not set."""
     if value is None or isinstance(value, str):
         return value or None
     raise ValueError(f"takes a string, not {value!r}")
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Parse a list of names, given as a sequence or as one comma-separated string."""
+    """Parse a list of names, given as a sequence or as a comma-separated string."""
     if isinstance(value, str):
         value = [name.strip() for name in value.split(",") if name.strip()]
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):

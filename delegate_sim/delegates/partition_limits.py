@@ -1,4 +1,4 @@
-"""Limits on partitions: the largest number of partitions, and the smallest number of nodes in a partition."""
+"""Limits on partitions: the maximum number of partitions, and the minimum number of nodes in a partition."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
 
 
 def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
-    """Return whether the choice of partitions depends on the C++ library, which orders partitions of equal size."""
+    """Return whether the choice of partitions depends on the C++ library's order of partitions of equal size."""
     if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)

@@ -70,7 +70,7 @@ class ProfileProblem(Exception):
 
 
 class ProfileEntry:
-    """A table of the file. Its keys are read one by one; ``finish`` rejects keys that were not read."""
+    """A table of the file. ``take`` reads a key, and ``finish`` rejects keys that were not read."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
@@ -80,7 +80,7 @@ class ProfileEntry:
         self.known: list[str] = []
 
     def take(self, name: str, parse: Callable[[Any], Any], *, is_required: bool = False) -> Any:
-        """Return the value of a key; None if it is missing."""
+        """Return the value of a key, or None if the key is missing."""
         self.known.append(name)
         if name not in self.content:
             if is_required:

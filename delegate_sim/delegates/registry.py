@@ -28,14 +28,14 @@ _PLUGINS = {
 }
 
 PLUGIN_NAMES = tuple(_PLUGINS)
-"""Compiler plugins, which change the file before the runtime loads it (``Delegate.is_plugin``)."""
+"""Compiler plugins. They change the file before the runtime loads it (``Delegate.is_plugin``)."""
 _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
 _CLOSED_PLUGINS = {"npu-qualcomm": ".npu.vendors.qualcomm"}
 CLOSED_PLUGIN_NAMES = tuple(_CLOSED_PLUGINS)
-"""Compiler plugins that cannot be simulated because closed-source code decides about nodes."""
+"""Compiler plugins that cannot be simulated, because closed-source code decides about nodes."""
 VELA_NAMES = (
     *[f"ethos-u55-{macs}" for macs in (32, 64, 128, 256)],
     *[f"ethos-u65-{macs}" for macs in (256, 512)],
@@ -64,7 +64,7 @@ DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
     "Vx Delegate",
     "EdgeTpuDelegateForCustomOp",
 )
-"""Delegates that some log lines come from, although the lines do not name them."""
+"""Names of delegates for log lines without a name."""
 EDGE_TPU = "edgetpu"
 """The name of the Edge TPU's delegate. The names of its tools and operators start with this name."""
 
@@ -75,7 +75,7 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the compiled parts (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that lets the CPU run the remaining nodes if a single delegate is requested.
+"""The option that lets the CPU run all other nodes if a single delegate is requested.
 
 In a list of accelerators, the user names the CPU instead.
 """

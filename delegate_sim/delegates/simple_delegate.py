@@ -25,7 +25,7 @@ READS_BEYOND_OPERANDS = Kind(
 def summary_line(name: str, decision: Decision) -> str:
     """Return the line that a SimpleDelegate prints before nodes are replaced (``DelegatePrepare``).
 
-    The number of partitions includes partitions that the delegate then drops.
+    The line counts all candidate partitions, also partitions that the delegate then drops.
     """
     total = len(decision.graph.execution_plan)
     return f"{name}: {len(decision.nodes)} nodes delegated out of {total} nodes with {len(decision.candidates)} partitions."
@@ -51,8 +51,8 @@ def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:
         op = decision.graph.nodes[nodes[0]].op
         lack = "1 node lacks" if len(nodes) == 1 else f"{len(nodes)} nodes lack"
         yield (
-            f"subgraph {decision.graph.index}: {lack} an operand or a result that the delegate reads (first: node {nodes[0]}, {op}). "
-            "Usually the delegate refuses the node, but the process may also crash"
+            f"subgraph {decision.graph.index}: {lack} an operand or a result that the delegate reads (first: node {nodes[0]}, "
+            f"{op}). Usually the delegate refuses the node, but the process may also crash"
         )
 
 

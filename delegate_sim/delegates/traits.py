@@ -43,11 +43,11 @@ class LogTraits:
     is_in_benchmark_model: bool = True
     """Whether benchmark_model can apply the delegate. If so, benchmark_model prints a line about the delegate."""
     switch: str = ""
-    """benchmark_model's description of the parameter that switches the delegate on, in lower case."""
+    """benchmark_model's description of the parameter that turns the delegate on, in lower case."""
     prints_refusals: bool = False
     """Whether the delegate prints a line for each refusal."""
     libraries: tuple[str, ...] = ()
-    """Libraries that contain the delegate, each given as a part of its file name in lower case."""
+    """Parts of the file names of libraries that contain the delegate, in lower case."""
     chip: str = ""
     """The only simulated chip, if the delegate prints the same lines on other chips."""
     has_runtime_behind: bool = False

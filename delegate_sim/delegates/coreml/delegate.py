@@ -119,7 +119,7 @@ class CoreMlDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the Core ML model of a partition cannot be built; None if the build succeeds."""
+        """Return the reason why the Core ML model of a partition cannot be built, or None if the build succeeds."""
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

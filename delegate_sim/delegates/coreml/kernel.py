@@ -1,4 +1,4 @@
-"""The conditions under which the kernel of a partition can be initialized.
+"""Failures to initialize the kernel of a partition.
 
 Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and the checks in
 ``RegisterInputs`` and ``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model.

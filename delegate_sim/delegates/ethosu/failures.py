@@ -1,4 +1,4 @@
-"""Failures of the Ethos-U delegate after it has taken nodes: problem codes and wording."""
+"""Failures of the Ethos-U delegate's kernels: problem codes and wording."""
 
 from __future__ import annotations
 

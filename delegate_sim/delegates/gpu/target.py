@@ -1,4 +1,4 @@
-"""The target that the acceptance rules depend on.
+"""The target of the rules.
 
 Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 """

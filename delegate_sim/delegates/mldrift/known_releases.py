@@ -57,9 +57,9 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the oldest measured release that is not older than ``release``.
+    """Return the first measured release from ``release`` on.
 
-    Return None, which means no limit, if ``release`` is None or not newer than the oldest measured release.
+    Return None (no limit) if ``release`` is None or not newer than the oldest measured release.
     """
     if release is None or OLDEST.is_at_least(release):
         return None

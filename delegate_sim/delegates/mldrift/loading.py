@@ -1,4 +1,4 @@
-"""The checks of LiteRT's own loader, which runs before the interpreter and the accelerators.
+"""The checks of LiteRT's own loader. The loader runs before the interpreter and the accelerators.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), and ``MapElementType``
 (``litert/core/model/flatbuffer_to_litert.cc``).

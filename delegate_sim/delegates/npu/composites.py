@@ -111,7 +111,7 @@ def bodies(model: Model, release: Release) -> frozenset[int]:
 
 
 def present(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return the tensor indices without omitted operands, because LiteRT's own graph drops them."""
+    """Return the tensor indices without omitted operands, as in LiteRT's own graph."""
     return tuple([index for index in indices if index >= 0])
 
 
@@ -207,6 +207,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return the shape of a tensor in LiteRT: the shape signature if a size is unknown, or the shape."""
+    """Return the shape signature of a tensor if a size is unknown, or the shape."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

@@ -1,4 +1,4 @@
-"""Models that LiteRT can partition, but that crash LiteRT when it writes the compiled model.
+"""Crashes of LiteRT while it writes a compiled model.
 
 In measurements, LiteRT crashed for every model with two composites that share a body. It also crashed for nearly every model with
 an inlined node that has an unused result.

@@ -1,4 +1,4 @@
-"""The checks and the log lines of LiteRT's loader, which runs before any plugin.
+"""The checks and the log lines of LiteRT's loader. The loader runs before any plugin.
 
 Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
 ``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).

@@ -2,7 +2,7 @@ r"""Translation of RE2's regular expressions to Python's ``re``.
 
 Patterns with a different meaning in ``re`` are rewritten or refused.
 
-The package ``google-re2`` is not used, because it is a compiled dependency and only the op filters of one plugin need RE2.
+The compiled package ``google-re2`` is not used, because only the op filters of one plugin need RE2.
 
 Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
 groups or possessive repetitions, and it limits repetition counts to 1000. Unlike ``re``, RE2 supports classes such as
@@ -44,7 +44,7 @@ class _Invalid(Exception):
 
 @functools.lru_cache(maxsize=64)
 def translated(pattern: str) -> re.Pattern[str] | None:
-    """Return an RE2 pattern as a compiled pattern of Python's ``re``; None if RE2 does not accept the pattern."""
+    """Return an RE2 pattern as a compiled pattern of Python's ``re``, or None if RE2 does not accept the pattern."""
     try:
         return re.compile(_Translator(pattern).run(), re.ASCII)
     except (_Invalid, re.error, OverflowError, RecursionError):

@@ -59,7 +59,7 @@ def full_soc_name(text: str) -> str:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to ``vendor:model``, for all plugins that can be simulated.
 
-    The names are the models, and the names in ``NAMES`` after ``_folded``.
+    The names are the models, and the names in ``NAMES`` in lower case without spaces and punctuation.
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
@@ -70,7 +70,7 @@ def simulated_socs() -> dict[str, str]:
 
 
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Map the names of the vendors' SoCs, after ``_folded``, to ``vendor:model``."""
+    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to ``vendor:model``."""
     names: dict[str, str] = {}
     for vendor in vendors:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:

@@ -1,4 +1,4 @@
-"""Variables. The nodes of a variable are delegated together: its handle, assignments and reads.
+"""Variables. The nodes that define, assign and read a variable are delegated together.
 
 Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ_VARIABLE
 (``delegates/xnnpack/xnnpack_delegate.cc``).

@@ -25,7 +25,7 @@ def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _not_broadcast(node: NodeView) -> str | None:
-    """Return the shapes of the operands as text if Core ML cannot broadcast them; otherwise None.
+    """Return the shapes of the operands as text, or None if Core ML can broadcast them.
 
     Before LiteRT 2.1.6, the delegate reads memory behind shapes with more than four dimensions. The memory's content is unknown,
     so the rule refuses these shapes.

@@ -41,7 +41,7 @@ def _if(condition: bool, text: str) -> str | None:
 
 
 def _before(side: str, *, strings: bool, scalars: bool) -> tuple[TensorDemand, ...]:
-    """Return the requirements for every input or output. ``strings`` and ``scalars`` allow such tensors."""
+    """Return the requirements for every input or output. ``strings`` and ``scalars`` allow STRING tensors and scalars."""
     static = TensorDemand(
         TENSOR_TYPE,
         f"{side} without STRING elements",
@@ -100,7 +100,7 @@ def is_quantized(tensor: Tensor) -> bool:
 
 
 def scales(tensor: Tensor) -> FlatNumbers | tuple[()]:
-    """Return the scales of a tensor; empty if the tensor is not quantized."""
+    """Return the scales of a tensor, or nothing if the tensor is not quantized."""
     return tensor.quantization.scales if tensor.quantization is not None else ()
 
 
@@ -183,7 +183,7 @@ def reads(which: Operand) -> Check[object]:
 
 
 def values_of(node: NodeView, tensor: Tensor) -> list[int]:
-    """Return the elements of a constant; none if the tensor is not constant."""
+    """Return the elements of a constant, or an empty list if the tensor is not constant."""
     values = node.value(tensor)
     return [] if values is None else [int(value) for value in values]
 

@@ -1,4 +1,4 @@
-"""Copies of all elements in another shape or order of dimensions, and the shape itself."""
+"""Reshaping, transposing, moving blocks between dimensions, and SHAPE."""
 
 from __future__ import annotations
 

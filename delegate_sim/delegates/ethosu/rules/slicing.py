@@ -1,4 +1,4 @@
-"""Reading ranges of a tensor."""
+"""Slices of a tensor."""
 
 from __future__ import annotations
 

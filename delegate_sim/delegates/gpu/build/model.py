@@ -12,7 +12,7 @@ from ....model.model import Tensor
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
 """An operation that rounds floats to the possible values of a quantized tensor. On the GPU, all tensors are float."""
 GATE_SUM = "LSTM_GATE_SUM"
-"""The ADD in each gate of an LSTM, which upstream creates without attributes."""
+"""The ADD in each gate of an LSTM. Upstream creates this ADD without attributes."""
 
 Shape = tuple[int, int, int, int]
 """The sizes of batch, height, width and channels."""

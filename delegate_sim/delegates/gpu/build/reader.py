@@ -123,7 +123,7 @@ class Values:
         return value
 
     def update(self, index: int, operation: Operation) -> None:
-        """Record that an operation writes a variable, so that later operations read the new value (``AddUpdate``)."""
+        """Record that an operation writes a variable. Later operations read the new value (``AddUpdate``)."""
         old = self.of(index)
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)

@@ -1,7 +1,6 @@
 """Checks that only the GPU rules use, in addition to the checks of ``gpu_compatibility``.
 
-Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check, so the
-order of a rule's checks decides which reason is reported.
+Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rules of the Neutron delegate by release of NXP's board support package.
 
 - lf-6.6.3 takes only compiled networks.
-- lf-6.6.23 also takes only compiled networks, but if a graph has none, it checks builtin operators.
+- lf-6.6.23 checks builtin operators if a graph has no compiled network. Otherwise, it takes only compiled networks.
 - From lf-6.6.36 on, NXP's converter decides about graphs without a compiled network.
 
 No check looks at an operator's version.

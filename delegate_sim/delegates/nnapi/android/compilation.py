@@ -1,4 +1,4 @@
-"""Compilation of a partition by the NNAPI runtime for the devices that the options select (``NNAPIDelegateKernel::Prepare``)."""
+"""Compilation of a partition by the NNAPI runtime for the selected devices (``NNAPIDelegateKernel::Prepare``)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 def target_devices(
     options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
-    """Return the devices that the options select, in the form that the simulated NNAPI compiler expects.
+    """Return the selected devices in the form that the simulated NNAPI compiler expects.
 
     ``rejections`` has operations that the devices reject, besides the rejections in the profiles.
     """

@@ -1,4 +1,4 @@
-"""The nodes of a partition that the target devices take (``GetOperationsSupportedByTargetNnApiDevices``).
+"""The nodes of a partition that the target devices support (``GetOperationsSupportedByTargetNnApiDevices``).
 
 Source: ``delegates/nnapi/nnapi_delegate.cc``.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DriverAnswers:
-    """The nodes that the target devices take.
+    """The nodes that the target devices support.
 
     The result depends on the driver's rejections in the options, and on the profile and the feature levels of the devices.
     """

@@ -2,9 +2,8 @@
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
-In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does so too. The
-builder records calls that the runtime refuses, and continues, so that every refusal is reported. Without a simulated runtime,
-no NNAPI model is built.
+In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. It
+records refused calls and continues, so that every refusal is reported. Without a simulated runtime, no NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class PartitionBuilder:
         self.mapped: dict[int, int] = {}
         """The NNAPI operand of each mapped tensor."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The float operand that a DEQUANTIZE writes, keyed by the quantized operand (-1 if unmapped) and the requested type."""
+        """The float result of each added DEQUANTIZE, keyed by the quantized operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
         """State tensors. NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
@@ -217,7 +216,7 @@ class PartitionBuilder:
             self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
-        """Add a vector without elements for an operand that the node omits (``AddVector...Operand``)."""
+        """Add a vector without elements for an omitted operand (``AddVector...Operand``)."""
         self.add_vector(0, code, scale=scale, is_null=True)
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
@@ -243,7 +242,7 @@ class PartitionBuilder:
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
-        """Add the result in which NNAPI returns the new value of a state tensor (``AddState...Tensor``)."""
+        """Add the result for the new value of a state tensor (``AddState...Tensor``)."""
         index = node.operand(position)
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node.index)

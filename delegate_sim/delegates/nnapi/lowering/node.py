@@ -1,4 +1,4 @@
-"""Nodes during lowering, and how their tensors become NNAPI operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
+"""Nodes during lowering, with flags for their NNAPI operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
 
 @dataclass(frozen=True, slots=True)
 class OperandTraits:
-    """Properties of an operator that decide how its tensors become NNAPI operands."""
+    """Properties of an operator that affect the NNAPI operands of its tensors."""
 
     takes_scalars: bool = False
     """Whether scalars become vectors with one element (``IsScalarInputSupported``)."""

@@ -108,7 +108,7 @@ _NUMBERS = {
     "FLOAT8_E4M3FN": 22,
     "FLOAT8_E5M2": 23,
 }
-"""LiteRT's numbers for types. The plugin never maps these types, or maps them only in some cases."""
+"""LiteRT's numbers for the types in log lines about unsupported types."""
 _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
@@ -119,7 +119,7 @@ _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 @dataclass(frozen=True, slots=True)
 class TypeFault:
-    """A tensor that MediaTek's plugin does not map: the kind of problem, a description of the tensor, and the log line."""
+    """A tensor that MediaTek's plugin refuses: the kind of problem, a description of the tensor, and the log line."""
 
     kind: Kind
     found: str

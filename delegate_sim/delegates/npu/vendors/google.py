@@ -120,7 +120,7 @@ class GooglePlugin(NpuPlugin):
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
         """Yield the log lines of all nodes.
 
-        Newer releases print the line of the first unselected composite twice: first, and in its place.
+        Newer releases print the line about the first unselected composite twice. The first copy comes before all other lines.
         """
         lines = list(super().lines(graph, verdicts, target))
         if target.release.is_at_least(_TWICE_SINCE):
@@ -144,7 +144,7 @@ class GooglePlugin(NpuPlugin):
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Return whether the plugin applies its filters to a node. It does not if it refuses the operator."""
+    """Return whether the plugin applies its filters to a node. Nodes with refused operators are not filtered."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

@@ -136,7 +136,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """Return the result's size of a convolution with padding SAME over ``output`` elements (``ComputeOutSize``)."""
+    """Return the output size of a convolution with padding SAME for the input size ``output`` (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

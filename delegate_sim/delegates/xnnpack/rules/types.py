@@ -51,7 +51,7 @@ class Types:
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
         """Return the checks that ``make`` creates for these types.
 
-        There is one check. If ``float16_from`` is set, there are two: before and from this release.
+        If ``float16_from`` is set, there is a check before this release and a check from this release on.
         """
         if not self.float16_from:
             return in_method(self.function, make(self))

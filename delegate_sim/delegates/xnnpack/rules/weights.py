@@ -102,7 +102,7 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 
 
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
-    """Return the types of float weights and of their bias (``GetTensorType``), or None for other weights.
+    """Return the types of float weights and of their bias (``GetTensorType``), or None if the weights are not float.
 
     If a float16 constant replaces a tensor, its type is FLOAT16.
     """
