@@ -1,4 +1,4 @@
-"""Kernel failures due to shapes, to constants that do not fit the tensor to which they are unpacked, and to variables read twice.
+"""Kernel failures because of shapes, of unpacked constants, and of variables that a node reads twice.
 
 Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, the functions of XNNPACK that compute
 shapes (such as ``reshape_reduce_operator``, ``src/subgraph/static-reduce.c``) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
@@ -17,7 +17,7 @@ from .failures import kernel_failure
 from .node_visit import Visit
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
-"""Operators that fail on an operand without a shape, instead of treating the operand as a scalar."""
+"""Operators that fail if an operand has no shape. All other operators treat the operand as a scalar."""
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 
@@ -31,15 +31,15 @@ _IMAGE_RANK = 4
 
 
 def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
-    """Return whether a tensor's rank is known: in a file, rank 0 can also mean an unknown rank.
+    """Return whether the rank of a tensor is known.
 
-    Constants and the model's ``inputs`` have the rank that the file gives them.
+    Rank 0 in a file can also mean an unknown rank, except in constants and in the model's ``inputs``.
     """
     return bool(tensor.shape) or tensor.is_constant or tensor.index in inputs
 
 
 def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a reduction along an axis that the operand does not have."""
+    """Return the failure of a reduction along a missing axis."""
     source, axes = node.input(0), node.value(node.input(1))
     if axes is None or not _has_known_rank(source, inputs):
         return None
@@ -78,7 +78,7 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> K
 
 
 def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
-    """Return the failure of an attention whose operands have incompatible shapes (``VisitDotAttentionNode``)."""
+    """Return the failure of an attention with incompatible shapes (``VisitDotAttentionNode``)."""
     problem = next(_attention_problems(node), None)
     return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
 
@@ -107,7 +107,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None:
-    """Return the failure of unpacked weights whose float16 constant has another shape than the weights."""
+    """Return the failure of unpacked weights if their float16 constant has another shape."""
     weights = node.node.input(1)
     constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
     if constant is None:
@@ -119,7 +119,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None
 
 
 def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
-    """Return the failure of a constant that does not fit into the tensor to which a node unpacks it."""
+    """Return the failure of a constant that is larger than its unpacked result."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
         if producer not in nodes or tensor_index in unpacking.elided_float16:
@@ -136,10 +136,10 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
 
 
 def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a node that is the only reader of a READ_VARIABLE's result, but reads this result more than once.
+    """Return the failure of a node that reads a READ_VARIABLE's result more than once and is the only reader.
 
-    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its place in the
-    running order, and ``outputs`` are the tensors that leave the partition.
+    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its position in
+    the running order. ``outputs`` are the tensors that leave the partition.
     """
     if node.op not in _OF_EQUAL_RANK or node.node.is_custom:
         return None
