@@ -16,7 +16,7 @@ from ....rules.number_sets import at_least, between
 from ....rules.operands import OUTPUT
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
-from ..datatypes import datatype, first_zero_point
+from ..datatypes import datatype
 from ..node_visit import Visit
 from ..scales import has_one_scale, scales_of
 from ..target import QS8, QU8
@@ -176,7 +176,7 @@ def _second_zero_point(node: NodeView) -> str | None:
     quantization = node.input(1).quantization
     if node.input(1).type != "INT8" or quantization is None or _is_dynamic_product(node):
         return None
-    zero_point = first_zero_point(quantization)
+    zero_point = quantization.zero_point
     return f"second input with zero point {zero_point}" if zero_point else None
 
 

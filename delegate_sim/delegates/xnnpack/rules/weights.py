@@ -11,7 +11,7 @@ from ....rules.kinds import HYBRID, QUANTIZATION, TENSOR_TYPE
 from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
-from ..datatypes import are_usable_scales, first_zero_point, is_usable_zero_point
+from ..datatypes import are_usable_scales, is_usable_zero_point
 from ..node_visit import Visit
 from ..scales import has_one_scale, scales_of
 from ..target import QS8
@@ -48,7 +48,7 @@ def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
     if quantization.is_per_channel:
         if quantization.dimension != dimension:
             return f"weights with {scales_of(tensor)}"
-        is_valid = first_zero_point(quantization) == 0 and _has_valid_channels(tensor)
+        is_valid = quantization.zero_point == 0 and _has_valid_channels(tensor)
         return None if is_valid else "weights with invalid scales, or with zero points other than 0"
     return None if _has_valid_parameters(tensor) else "weights with an invalid scale or zero point"
 
