@@ -245,12 +245,19 @@ def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
-    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
-    refused = {node.index for node in looped if _has_parameters(node)}
+    refused = {node.index for node in overlapping_nodes(subgraph)}
     if not refused:
         return subgraph.nodes
     kept = [node for node in subgraph.nodes if node.index not in refused]
     return tuple(node._replace(index=index) for index, node in enumerate(kept))
+
+
+def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
+    """Return the nodes that the runtime refuses to add, because one tensor is both input and output.
+
+    The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
+    """
+    return tuple([node for node in subgraph.nodes if _has_parameters(node) and not set(node.outputs).isdisjoint(node.inputs)])
 
 
 def _has_parameters(node: Node) -> bool:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from ..foundation.limits import how_to_raise, raised
 from ..graph import graph as graphs
 from ..graph.analysis_cache import AnalysisCache
-from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..graph.graph import DynamicTensor, Graph, PrepareFailure, overlapping_nodes
 from ..model.model import Allocation, Model, Node
 from ..releases.catalogue import NEWEST, Release, oldest_alike
-from ..releases.wording import prepare_failure_line, unregistered_line
+from ..releases.wording import INCONSISTENT_LINE, prepare_failure_line, unregistered_line
 from .kernel import CHANGED_IN, ComputedElements, KernelNode, KernelSubgraph, PrepareError
 from .kernels import find_kernel
 
@@ -294,9 +294,9 @@ class _Interpreter:
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
-        subgraph.failure = None
+        subgraph.failure = self._inconsistency(subgraph)
         taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
-        for position in taken.order or range(len(subgraph.nodes)):
+        for position in () if subgraph.failure is not None else taken.order or range(len(subgraph.nodes)):
             node = subgraph.nodes[position]
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             if position in taken.failing:
@@ -326,6 +326,17 @@ class _Interpreter:
             subgraph.dynamic = _first_dynamic(subgraph, outputs, node.index, running.cause) or left_open
             break
         self._preparing.pop()
+
+    def _inconsistency(self, subgraph: KernelSubgraph) -> PrepareFailure | None:
+        """Return a failure if the runtime could not add a node to the subgraph (``Subgraph::AllocateTensors``)."""
+        refused = overlapping_nodes(self.model.subgraphs[subgraph.graph.index])
+        if not refused or not subgraph.nodes:
+            return None
+        node = refused[0]
+        message = (
+            f"the runtime did not add node {node.index} of the file ({node.op}), because a tensor is its input and its output"
+        )
+        return PrepareFailure(0, message, (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:
         """Refuse a node with an unregistered custom operator, which has no Prepare function (``Subgraph::OpPrepare``)."""

@@ -30,6 +30,7 @@ DYNAMIC_TENSOR_LINE = (
 )
 NOT_INITIALIZED_LINE = "Failed to initialize the interpreter"
 """The line that benchmark_model prints if the runtime does not load the model."""
+INCONSISTENT_LINE = "AllocateTensors() called on inconsistent model."
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
 """The line that benchmark_model prints if the runtime cannot prepare the graph."""
 FLEX = "Flex"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.activation import fused_activation
+from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import first_unknown, known_array, only_operand
 from ..quantization import affine_quantization, check_activation_range, check_symmetric, power_of_two_exponent
@@ -28,14 +30,14 @@ _PAIR_TYPES = {
 }
 _UNARY_TYPES = {
     "ABS": ("FLOAT32", "INT8", "INT16", "INT32"),
-    "SIN": ("FLOAT32", "FLOAT16"),
-    "COS": ("FLOAT32", "FLOAT16"),
     "LOG": ("FLOAT32", "INT8", "INT16"),
     "SQRT": ("FLOAT32", "INT8", "INT16"),
     "RSQRT": ("FLOAT32", "INT8", "INT16"),
     "SQUARE": ("FLOAT32",),
     "LOGICAL_NOT": ("BOOL",),
 }
+_HALF_SIN_AND_COS = parse_release("litert-2.1.6")
+"""Since this release, SIN and COS accept FLOAT16."""
 _ROUNDED_TYPES = {
     "CEIL": ("FLOAT32",),
     "FLOOR": ("FLOAT32", "FLOAT16", "BFLOAT16"),
@@ -243,12 +245,23 @@ def prepare_comparison(node: KernelNode) -> None:
     _resize_to_broadcast(node, first, second, result)
 
 
+@kernel("SIN", "COS", changed_in=(_HALF_SIN_AND_COS,))
+def prepare_sine(node: KernelNode) -> None:
+    """``kernels/elementwise.cc: GenericPrepare``."""
+    has_half = node.release.is_at_least(_HALF_SIN_AND_COS)
+    _prepare_unary(node, ("FLOAT32", "FLOAT16") if has_half else ("FLOAT32",))
+
+
 @kernel(*_UNARY_TYPES)
 def prepare_unary(node: KernelNode) -> None:
     """``kernels/elementwise.cc: GenericPrepare``."""
+    _prepare_unary(node, _UNARY_TYPES[node.op])
+
+
+def _prepare_unary(node: KernelNode, types: Sequence[str]) -> None:
     source, result = only_operand(node)
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure_type(source, _UNARY_TYPES[node.op])
+    node.ensure_type(source, types)
     if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
         _check_unary_quantization(node, source, result)
     node.resize(result, source.shape)

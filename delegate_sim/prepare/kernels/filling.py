@@ -10,6 +10,7 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
+from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
 
@@ -25,6 +26,9 @@ def prepare_zeros_like(node: KernelNode) -> None:
 _LARGEST_DIMENSION = 2**31 - 1
 
 _ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})
+_TILED_TYPES = frozenset({"INT8", "UINT8", "FLOAT32", "INT32", "INT64", "BOOL"})
+_TILE_TAKES_WIDTHS = parse_release("litert-2.1.3")
+"""Since this release, TILE accepts all types whose elements have a suitable width."""
 _COPIED_WIDTHS = frozenset({8, 16, 32, 64})
 """The element widths in bits that TILE can copy."""
 
@@ -77,7 +81,7 @@ def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> l
     return [other if one == 1 else one for one, other in zip(left, right, strict=True)]
 
 
-@kernel("TILE")
+@kernel("TILE", changed_in=(_TILE_TAKES_WIDTHS,))
 def prepare_tile(node: KernelNode) -> None:
     """``kernels/tile.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -100,7 +104,8 @@ def prepare_tile(node: KernelNode) -> None:
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
-        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS
+        takes_widths = node.release.is_at_least(_TILE_TAKES_WIDTHS)
+        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS if takes_widths else result.type in _TILED_TYPES
         node.ensure(is_copied or 0 in shape, "elements of this type cannot be tiled")
         node.set_persistent(result, shape, _tiled(node, source, factors, shape))
 

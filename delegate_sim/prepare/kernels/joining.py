@@ -15,7 +15,9 @@ _LARGEST_DIMENSION = 2**31 - 1
 _SCALARS_REFUSED = parse_release("litert-2.1.6")
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
-_UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT8", "INT16", "BOOL"})
+_UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "BOOL"})
+_HALF_UNPACK = parse_release("litert-2.1.3")
+"""Since this release, UNPACK accepts FLOAT16 and BFLOAT16."""
 _CONCATENATION_TYPES = frozenset(
     {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT8", "INT16", "INT32", "INT64", "BOOL", "UINT32", "INT4"}
 )
@@ -45,7 +47,7 @@ def prepare_pack(node: KernelNode) -> None:
     node.resize(result, (*first.shape[:axis], count, *first.shape[axis:]))
 
 
-@kernel("UNPACK")
+@kernel("UNPACK", changed_in=(_HALF_UNPACK,))
 def prepare_unpack(node: KernelNode) -> None:
     """``kernels/unpack.cc: Prepare``."""
     count = node.options.num
@@ -54,7 +56,8 @@ def prepare_unpack(node: KernelNode) -> None:
     node.ensure(source.element_count > 0, "the input is empty")
     axis = wrapped(node.options.axis, source.rank)
     node.ensure(0 <= axis < source.rank, "the axis is out of range")
-    node.ensure_type(source, _UNPACK_TYPES)
+    half = ("FLOAT16", "BFLOAT16") if node.release.is_at_least(_HALF_UNPACK) else ()
+    node.ensure_type(source, (*_UNPACK_TYPES, *half))
     node.ensure(count == source.shape[axis], "the number of outputs differs from the size of the dimension")
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
     for position, _ in enumerate(node.node.outputs):

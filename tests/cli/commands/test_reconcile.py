@@ -181,7 +181,7 @@ def test_a_check_goes_by_the_profile(run, chain, device_log, tmp_path, monkeypat
     broken = run("check")
     assert broken.exit_code == 2
     assert (
-        "delegate-sim.toml:4: targets.phone.options.driver: option driver of nnapi: driver.toml:2: rejects: is written"
+        "delegate-sim.toml:4: targets.phone.options.driver: option driver of nnapi: driver.toml:2: rejects: takes tables"
         in broken.stderr
     )
 
