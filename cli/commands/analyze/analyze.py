@@ -46,8 +46,8 @@ Examples:
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
 A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the JSON
-output is an array. For four or more models, the text output is a table. If a model cannot be read, the command continues with
-the next model, and the exit code is 2.
+output is an array. For four or more models, the text output is a table. If a model cannot be read, the exit code is 2, and the
+next model is analyzed.
 """
 
 
@@ -66,7 +66,7 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain",
     "is_chain",
     is_flag=True,
-    help="Apply the delegates in order. Each delegate gets the nodes that the previous delegates left.",
+    help="Apply the delegates in order, each to the remaining nodes.",
 )
 @accelerator_options
 @click.option(
