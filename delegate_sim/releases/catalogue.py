@@ -88,9 +88,8 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    The name of a LiteRT-LM release (``litert-lm-0.14``) gives the LiteRT release that LiteRT-LM contains. A release need not be
-    known: it uses the rules of the last known release before it. Raise OptionError if the name is not that of a release, or if
-    the release is older than all known releases.
+    The release need not be a known release, but it must not be older than all known releases. For a release of LiteRT-LM
+    (``litert-lm-0.14``), return the LiteRT release that LiteRT-LM contains. For any other text, raise OptionError.
     """
     contained = contained_release(str(text))
     if contained is not None:
@@ -98,12 +97,12 @@ def parse_release(text: str) -> Release:
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        raise OptionError(f"unknown runtime {text!r}; use one of {', '.join([*RELEASES, *LITERT_LM_RELEASES])}")
+        raise OptionError(f"there is no runtime {text!r}; the runtimes are {', '.join([*RELEASES, *LITERT_LM_RELEASES])}")
     return release
 
 
 def is_release_name(text: str) -> bool:
-    """Return whether a text has the form of a release name."""
+    """Return whether a text begins like the name of a release."""
     return text.startswith(("tf-", "litert-"))
 
 
@@ -111,7 +110,7 @@ def release_note(release: Release) -> str | None:
     """Return a note about the rules that an unknown release uses, or None if ``release`` is known."""
     if (release.family, release.version[:2]) in PRE_RELEASES:
         candidate = PRE_RELEASES[release.family, release.version[:2]]
-        return f"{release} was not published when its rules were read; they are those of the release candidate {candidate}"
+        return f"the rules of {release} were read from its release candidate {candidate}"
     if release.is_after_newest:
         newest = Release(release.family, _NEWEST_MINOR[release.family])
         return f"{release} is not known, because it is newer than {newest}; the rules of {newest} are used instead"
