@@ -102,7 +102,9 @@ def test_a_shape_with_too_many_dimensions_is_not_simulated(tmp_path):
     graph.outputs(result)
     path = tmp_path / "model.tflite"
     builder.write(path)
-    with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: a tensor has 257 dimensions, more than the limit of 256")):
+    with pytest.raises(
+        LimitError, match=re.escape(f"{path}: not simulated: a tensor has 257 dimensions, more than the limit of 256")
+    ):
         delegate_sim.analyze(path, "nnapi", defaults="api")
 
 
