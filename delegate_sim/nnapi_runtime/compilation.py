@@ -86,8 +86,8 @@ class Compilation:
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
     """Compile a finished model for a list of devices.
 
-    Raise ProcessAborted if the runtime aborts the process. The rules of releases before Android 13 were read from source code, and
-    were not measured.
+    Raise ProcessAborted if the runtime aborts the process. The rules of releases before Android 13 were read from source code,
+    not measured.
 
     Upstream: CompilationBuilder.cpp finish.
     """

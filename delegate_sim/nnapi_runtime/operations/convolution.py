@@ -104,7 +104,7 @@ def _scale_level(view: OperationView) -> int:
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale since Android 11."""
+    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 
