@@ -160,7 +160,7 @@ def test_batch_matmul_shape(kernels, left, right, options, expected):
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        ((2, 3), (4, 3), "the left matrix has another number of columns than the right matrix has rows"),
+        ((2, 3), (4, 3), "the columns of the left matrix do not match the rows of the right matrix"),
         ((3,), (3, 4), "an input does not have 2 to 5 dimensions"),
         ((1,) * 4 + (2, 3), (3, 4), "an input does not have 2 to 5 dimensions"),
         ((5, 2, 3), (6, 3, 4), "cannot be broadcast together"),
