@@ -47,7 +47,7 @@ def without_threads() -> None:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit numpy to one thread inside this context, with an environment variable that numpy reads when it is imported."""
+    """Limit numpy to one thread if numpy is imported inside this context."""
     if _THREADS in os.environ:
         yield
         return

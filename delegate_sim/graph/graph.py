@@ -36,8 +36,8 @@ class DynamicTensor:
 class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the runtime's messages about the node.
 
-    ``lines`` are log lines: one line about the node, and one line about each node that calls the subgraph of the failing node,
-    innermost first. ``unregistered`` is the name of a custom operator that is not registered, if that is why the node fails.
+    ``lines`` are log lines: first a line about the node, then a line about each node on the path of subgraph calls, innermost
+    first. ``unregistered`` is the custom operator of a node that fails because the operator is not registered.
     """
 
     node: int
@@ -45,7 +45,7 @@ class PrepareFailure:
     lines: tuple[str, ...] = ()
     unregistered: str = ""
     kernel: tuple[int, int] | None = None
-    """The subgraph and the first node of the delegate kernel that fails; None if a CPU kernel fails."""
+    """The subgraph and the first node of the failing delegate kernel, or None if a CPU kernel fails."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

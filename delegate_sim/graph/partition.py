@@ -82,8 +82,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the epoch of the last node that it waits for, or
-    in the next epoch if that epoch is on the other side.
+    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the first epoch of its side in which all nodes
+    that it waits for have run.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)

@@ -36,8 +36,8 @@ def read_operand(case: Mapping[str, Any]) -> NnOperand:
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return the verdict on the operand of a case with the keys ``type dims scale zero_point per_channel value``.
 
-    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair of the length and the kind of value:
-    "null" for an omitted operand, "mem" for a memory object, or any other text for a pointer.
+    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair of the length and the kind of value.
+    The kind "null" means an omitted operand, "mem" means a memory object, and any other text means a pointer.
     """
     operand = read_operand(case)
     try:

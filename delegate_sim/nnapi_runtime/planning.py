@@ -55,7 +55,7 @@ class Interpreted:
 class PlanStep:
     """Operations of one model that one device runs together.
 
-    ``source`` is the number of the model in the plan: 0 for the main model, or a higher number for a model of an IF or WHILE.
+    ``source`` is the number of the model in the plan. The main model is 0, and models of IF and WHILE follow.
     """
 
     device: Device

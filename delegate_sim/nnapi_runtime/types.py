@@ -163,7 +163,7 @@ class Preference(IntEnum):
 
 
 class AndroidRelease(IntEnum):
-    """An Android release whose NNAPI runtime this package simulates.
+    """An Android release with a simulated NNAPI runtime.
 
     From Android 11 on, the runtime is updated separately from Android.
     """

@@ -1,8 +1,8 @@
 """Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
 A converter replaces a SHAPE by a constant if the shape is known. It then also computes every node with operands that became
-constant. This module does not compute nodes with operands that are constant in the file: the converter left these nodes in the
-file, for example a DEQUANTIZE of float16 weights.
+constant. This module does not compute nodes with only operands that are constant in the file, such as a DEQUANTIZE of float16
+weights. The converter left such nodes in the file on purpose.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ _NEWEST_MINOR = dict(_MINOR_RELEASES)
 PRE_RELEASES: Mapping[tuple[str, tuple[int, ...]], str] = {("tf", (2, 22)): "2.22.0rc0"}
 """Minor releases that are known only from a release candidate, and the version of the release candidate."""
 RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
-"""The releases whose log messages are known, oldest first within a family."""
+"""The releases with known log messages, oldest first within a family."""
 
 _LITERT = """
     1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0

@@ -1,4 +1,4 @@
-"""Caveats about runtime releases whose rules are not known."""
+"""Notes about runtime releases for which the rules are not known."""
 
 from __future__ import annotations
 

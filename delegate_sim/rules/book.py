@@ -169,7 +169,7 @@ class RuleBook(Generic[T]):
         return {release for release in releases if release is not None}
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
-        """Return the reason for refusing a node whose operator the delegate does not support."""
+        """Return the reason for refusing a node with an unsupported operator."""
         if unknown is None:
             unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
         kind = self._worded(unknown.kind)

@@ -75,7 +75,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
     calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
     try:
         subsets = partition(graph, calls)
-    except PartitionError:  # the nodes form a cycle: the runtime replaces none of them
+    except PartitionError:  # the nodes form a cycle, so the runtime replaces no node
         return Dispatched(ChangedPlan(nodes, plan, added, outputs))
     line = replacing_line(
         release,

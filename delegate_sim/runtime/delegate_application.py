@@ -251,7 +251,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Add the warnings and the log line about a call that the stage behind the delegate refused, if there is one."""
+        """If the stage behind the delegate refused a call, add its warnings and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)

@@ -60,8 +60,8 @@ def simulate_chain(
     and options.
 
     ``by_default`` returns the target of the delegate that the runtime applies by itself when tensors are allocated
-    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). No such delegate is applied if the first subgraph
-    already runs entirely on delegates, if benchmark_model could not apply a delegate, or if a delegate made the model fail.
+    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). This delegate is not applied if the first subgraph
+    already runs entirely on delegates, or if benchmark_model or the application has stopped.
     """
     first = targets[0]
     defaults = first.defaults

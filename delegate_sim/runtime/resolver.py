@@ -116,7 +116,7 @@ def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Return whether a release expects one byte for each value of a packed type. Its constants are then too short."""
+    """Return whether a release expects one byte for each value of a packed type, so that constants are too short."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 
@@ -130,7 +130,7 @@ def _type_code(name: str) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
-    """Return the limits of a release, or None for a release before the oldest known one."""
+    """Return the limits of a release, or None for a release before the table begins."""
     tables = LOADED[release.family]
     if release.version[:2] < min(tables):
         return None

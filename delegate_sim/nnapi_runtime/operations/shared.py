@@ -63,7 +63,7 @@ def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> Operat
 
 
 def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    """Return the rule for an operation with two inputs of one type, which is also the default type of the output."""
+    """Return the rule for an operation with two inputs of the same type. By default, the output has this type too."""
     return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
 
 

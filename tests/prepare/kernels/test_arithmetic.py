@@ -81,10 +81,10 @@ def test_binary_operators_refuse_types_they_do_not_know(kernels, op, kind, messa
 @pytest.mark.parametrize(
     ("op", "count", "message"),
     [
-        ("ADD", 1, "has 1 inputs and 1 outputs"),
-        ("LESS", 3, "has 3 inputs and 1 outputs"),
-        ("NEG", 2, "has 2 inputs and 1 outputs"),
-        ("SELECT", 2, "has 2 inputs and 1 outputs"),
+        ("ADD", 1, "has 1 input and 1 output"),
+        ("LESS", 3, "has 3 inputs and 1 output"),
+        ("NEG", 2, "has 2 inputs and 1 output"),
+        ("SELECT", 2, "has 2 inputs and 1 output"),
         ("ADD_N", 1, "does not have at least two inputs and exactly one output"),
     ],
 )

@@ -132,7 +132,7 @@ def test_fully_connected_shuffled_weights(kernels):
     source, weights, bias, _ = quantized_operands(kernels, "UINT8", "UINT8")
     result = kernels.quantized(kernels.arena("INT16"), 1.0)
     kernels.assert_static(fully_connected(kernels, source, weights, bias, result, weights_format=SHUFFLED), (2, 3))
-    with pytest.raises(PrepareError, match="outputs"):
+    with pytest.raises(PrepareError, match="1 output"):
         kernels.prepare("FULLY_CONNECTED", [source, weights, bias], [result], weights_format=SHUFFLED)
     with pytest.raises(PrepareError, match="INT8"):
         fully_connected(kernels, source, weights._replace(type="INT8"), bias, result, weights_format=SHUFFLED)
