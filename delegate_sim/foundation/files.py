@@ -168,7 +168,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 def alone_with(path: str) -> Iterator[None]:
     """Lock a file inside this context. If another process holds the lock, wait. Raise OSError if locking fails.
 
-    Also remove unfinished copies of the file. Killed processes leave such copies in the folder of the file.
+    Also remove unfinished copies of the file, which killed processes leave in the folder.
     """
     path = os.path.realpath(path)
     with _lock(path):

@@ -271,7 +271,7 @@ FLOAT16_DEQUANTIZE = Kind(
     "In a model with FLOAT16 weights, the nodes read the FLOAT16 constants directly. The DEQUANTIZE nodes that unpack these "
     "constants stay on the CPU. If the delegate accepts all other nodes, it takes the DEQUANTIZE nodes too.",
     "You need not change this node. Look at the refusals of the other nodes.",
-    "fix the refusals of all other nodes; the delegate then takes this node with them",
+    "fix the refusals of all other nodes; the delegate then takes this node too",
     is_shared=True,
 )
 
@@ -318,7 +318,7 @@ TENSOR_NOT_LOADED = Kind(
 NODE_NOT_LOADED = Kind(
     "node-not-loaded",
     Problem.MODEL,
-    "node whose parameters the runtime does not load",
+    "node with parameters that the runtime does not load",
     "The node lacks parameters that its operator requires, or has parameters that the runtime does not know or cannot store. "
     "No release loads the model, with or without a delegate.",
     "Correct the parameters in the program that writes the model. The message names them.",

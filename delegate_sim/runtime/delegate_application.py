@@ -332,12 +332,13 @@ class DelegateApplication:
         tensor = graph.tensors[dynamic.tensor]
         message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
         hint = DYNAMIC_TENSORS.hint
-        if dynamic.node is not None:
-            message += f" because of node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+        node = "" if dynamic.node is None else f"node {dynamic.node} ({graph.nodes[dynamic.node].op})"
         if dynamic.cause is not None:
             cause = graph.tensors[dynamic.cause]
-            message += f", whose input tensor {dynamic.cause} ({cause.name}) is not constant"
+            message += f" because input tensor {dynamic.cause} ({cause.name}) of {node} is not constant"
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
+        elif node:
+            message += f" because of {node}"
         return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
