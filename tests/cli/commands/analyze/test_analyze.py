@@ -57,8 +57,8 @@ Attempting to use a delegate that only supports static-sized tensors with a grap
 Failed to apply NNAPI delegate.
 
 Why
-  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because input tensor
-    1 (shape) of node 0 (RESHAPE) is not constant
+  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because input
+    tensor 1 (shape) of node 0 (RESHAPE) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
           converting it; convert with fixed input shapes (in TensorFlow, use a
           concrete function whose TensorSpec has no None; in PyTorch, export
