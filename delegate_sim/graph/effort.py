@@ -23,7 +23,7 @@ _MOST_NODES_REQUIRED = 1_000_000
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest number of nodes in all simulations for one question, such as "Does a cause depend on other causes?"."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of nodes that each form counts for in addition to the nodes themselves.
+"""Number of extra nodes that each form counts for.
 
 A form is one combination of operator, version, options and operand properties. Nodes of one form share most results.
 """
@@ -40,7 +40,7 @@ _SMALL_CONSTANT = 64
 
 
 class EffortQuestion(NamedTuple):
-    """A question about a model, and the least effort to answer it, as a number of simulations."""
+    """A question about a model, and the smallest number of simulations for an answer."""
 
     name: str
     simulations: int

@@ -72,7 +72,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes on the same side, delegated or not, that run together, and the tensors that cross their boundary."""
+    """Nodes on one side that run together, and the tensors that cross their boundary."""
 
     nodes: list[int]
     inputs: list[int]

@@ -162,9 +162,9 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 
 
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
-    """Move elements less than the first element to the left of the first element.
+    """Move the elements that are less than the first element to its left.
 
-    Return the first element's new position, and whether the rest of the run was already split around this element.
+    Return its new position, and whether the rest of the run already began with these elements.
     """
     begin, pivot = first, run[first]
     first += 1

@@ -51,7 +51,7 @@ _STAMP_FIELD = 125
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """The contents of a file about its compilation. All fields are empty if the file was not compiled."""
+    """Data in a file about its compilation. All fields are empty if the file was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
@@ -136,7 +136,7 @@ def has_dispatches(model: Model) -> bool:
 
 
 def precompiled(model: Model) -> Precompiled:
-    """Return the contents of the build stamp and of the nodes that run compiled code."""
+    """Return the data in a file about its compilation: the build stamp and the nodes that run compiled code."""
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()

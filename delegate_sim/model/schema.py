@@ -109,7 +109,7 @@ class Field:
 
     @property
     def target(self) -> str | None:
-        """The type of the table, or of the vector of tables, in the field, or None if the field has no tables."""
+        """The type of the tables in the field, or None if the field has no tables."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 

@@ -371,8 +371,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuse the node if this changes the shape or the size in bytes of a constant, or if a size is negative. Tensors of types
-        without a size in bytes may have a negative size.
+        Refuse the node if the tensor is constant and its shape or size in bytes changes. Also refuse the node if a dimension is
+        negative, except in tensors of types without a size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))

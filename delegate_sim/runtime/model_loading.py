@@ -183,7 +183,7 @@ class CustomOperators:
 
 
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
-    """Return the custom operators without a kernel: operators that are assumed to be registered, and the rest.
+    """Return the custom operators without a kernel, divided into operators that are registered and all other operators.
 
     ``registered`` has operators that LiteRT registers in addition to the operators of the target's delegate. Wheels of
     TensorFlow before 2.21 apply the Flex delegate first, so Flex operators count as registered.

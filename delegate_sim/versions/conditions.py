@@ -49,7 +49,7 @@ def both_are(kind: str) -> VersionCondition:
 
 
 def option_set(option: str) -> VersionCondition:
-    """Return the condition that an option is neither 0 nor false."""
+    """Return the condition that an option is set: its value is not 0 or false."""
     return lambda node: bool(getattr(node.options, option))
 
 
