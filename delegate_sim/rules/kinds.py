@@ -215,8 +215,8 @@ DYNAMIC_TENSORS = Kind(
     "dynamic-tensors",
     Problem.DYNAMIC_SHAPE,
     "dynamic-sized tensor in the graph",
-    "CPU kernels compute the sizes of tensors before a delegate is applied. The size of this tensor is known only at run time. "
-    "The runtime then applies only delegates that declare support for dynamic-sized tensors.",
+    "CPU kernels compute the sizes of tensors before a delegate is applied. If the size of a tensor is known only at run time, "
+    "the runtime applies only delegates that declare support for dynamic-sized tensors.",
     "Fix the shapes of the model before converting it, so that everything that determines shapes becomes constant. The "
     "report names the dynamic tensor, the node that computes it, and the operand to make constant, if there is one.",
     "fix the shapes of the model before converting it",
