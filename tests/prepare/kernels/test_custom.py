@@ -30,7 +30,7 @@ class TestDetectionPostProcess:
         kernels.assert_static(node, (7,), (7,), (7,), (1,))
 
     def test_refuses_other_operands(self, kernels):
-        with pytest.raises(PrepareError, match="1 dimension, not 2"):
+        with pytest.raises(PrepareError, match="3 dimensions, not 2"):
             self.post_process(kernels, {}, anchors=kernels.arena("FLOAT32", 1, 10, 4))
         with pytest.raises(PrepareError, match="outputs"):
             self.post_process(kernels, {}, results=[kernels.arena("FLOAT32")] * 3)
@@ -88,7 +88,7 @@ class TestMfcc:
         spectrogram = kernels.arena("FLOAT32", 1, 49, 513)
         with pytest.raises(PrepareError, match="rate"):
             self.mfcc(kernels, spectrogram, kernels.constant([1, 2]))
-        with pytest.raises(PrepareError, match="1 dimension, not 2"):
+        with pytest.raises(PrepareError, match="2 dimensions, not 3"):
             self.mfcc(kernels, kernels.arena("FLOAT32", 49, 513), kernels.constant(1))
         with pytest.raises(PrepareError, match="INT64"):
             self.mfcc(kernels, spectrogram, kernels.constant(1, "INT64"))
