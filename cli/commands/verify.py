@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from delegate_sim.foundation.limits import naming_model
 from delegate_sim.inference.difference import Difference
 from delegate_sim.inference.models import compare_models
 from delegate_sim.version import __version__
@@ -50,9 +51,10 @@ def command(
     """Run models A and B on the same inputs, and compare each output and the latency."""
     if samples + len(data) == 0:
         raise click.UsageError("no inputs to run the models on: give --samples or --data")
-    models = [read_model(one_path(path)) for path in (first, second)]
-    show_progress(f"running {first} and {second}")
-    difference = compare_models(models[0], models[1], data, samples)
+    with naming_model(f"{first} or {second}"):
+        models = [read_model(one_path(path)) for path in (first, second)]
+        show_progress(f"running {first} and {second}")
+        difference = compare_models(models[0], models[1], data, samples)
     write_result(form, output, lambda: _entry(first, second, difference), lambda: difference_lines(difference, width(), verbose))
     differs = bool(difference.problem) or any(tensor.different and tensor.relative > tolerance for tensor in difference.outputs)
     return FINDINGS if differs else DONE

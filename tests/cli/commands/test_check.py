@@ -93,7 +93,7 @@ def test_the_explanation_in_text(gated, run):
         "note: the target changed since the baseline: --driver-rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
         "error: worse-outcome: outcome: delegated -> refused",
         "dynamic-tensors: tensor ",
-        "because of node 1 (RESHAPE), whose input tensor 1 (shape) is not constant; 3 nodes fall back for this reason (changed: "
+        "because input tensor 1 (shape) of node 1 (RESHAPE) is not constant; 3 nodes fall back for this reason (changed: "
         "input 1 constant INT32[2] -> computed)",
         "RESHAPE (node 1, flat): input 1 constant INT32[2] -> computed",
     ):

@@ -57,14 +57,13 @@ Delegate nnapi
 DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
-Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is then known only at run time, the runtime applies only delegates that
-declare support for such tensors.
+CPU kernels compute the sizes of tensors before a delegate is applied. If the
+size of a tensor is known only at run time, the runtime applies only delegates
+that declare support for dynamic-sized tensors.
 
 What to do: Fix the shapes of the model before converting it, so that everything
 that determines shapes becomes constant. The report names the dynamic tensor,
-the node that computes it and, if there is one, the operand that would have to
-be constant.
+the node that computes it, and the operand to make constant, if there is one.
 
 Applies to every delegate.
 """
