@@ -41,7 +41,7 @@ class ListedRefusal:
     def is_same(self) -> bool:
         """True if the device and the simulation agree, or if the device lists the operator without any reason.
 
-        A node to which the delegate's rules were not applied is listed without a reason.
+        The reason is missing if the delegate's rules did not check the node.
         """
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
@@ -90,7 +90,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
     """Return the operators and versions whose number of refusals differs between the log and the simulation.
 
-    The result is empty if the log has no such numbers.
+    The result is empty if the log has no numbers of refusals.
     """
     if not facts.refusals:
         return ()
