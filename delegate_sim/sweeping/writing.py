@@ -19,7 +19,7 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
     if not os.path.exists(path):
         return
     if os.path.exists(source.path) and os.path.samefile(path, source.path):
-        raise FixError(printable(f"{path}: is the source model, which is never overwritten; choose another path"))
+        raise FixError(printable(f"{path}: is the source model, which is never overwritten"))
     if not replaces:
         raise FixError(printable(f"{path}: exists already; --force replaces it"))
 

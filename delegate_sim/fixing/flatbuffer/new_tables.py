@@ -15,7 +15,7 @@ _GREATEST_OLD_CODE = 127
 _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
     {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 )
-"""For each union of options tables in the schema, the field of a node's table that holds the union."""
+"""The field of a node's table for each union of options tables in the schema."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:
@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the table of a tensor's quantization; None if the tensor is not quantized.
+    """Return the table of a tensor's quantization, or None if the tensor is not quantized.
 
     Raise FixError for quantization that is not affine.
     """
@@ -47,7 +47,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
     if parameters is None:
         return None
     if not parameters.is_affine:
-        raise FixError("only affine quantization can be rewritten")
+        raise FixError("the model cannot be rewritten: only affine quantization is supported")
     return NewTable(
         "QuantizationParameters",
         {
