@@ -176,7 +176,7 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
 
 @contextlib.contextmanager
 def _temporary_folder() -> Iterator[str]:
-    """Make a folder for the files of a conversion, and remove it afterwards. Raise OptionError if it cannot be made."""
+    """Create a temporary folder, and remove it afterwards. Raise OptionError if the folder cannot be created."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True)
     except OSError as error:

@@ -26,7 +26,10 @@ class _Known:
     kinds: tuple[SourceKind, ...]
     extra: str
     packages: tuple[str, ...] = ()
-    """Packages whose import in a source function's module suggests that the function returns a model for this converter."""
+    """Packages that indicate this converter.
+
+    If the module of a source function imports one of these packages, the function probably returns a model for this converter.
+    """
 
 
 _TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")

@@ -82,7 +82,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether any tensor has no type. No file can store such a tensor."""
+    """Return whether a tensor has no type. A file cannot store a tensor without a type."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 

@@ -71,7 +71,7 @@ class Edited:
 
 
 def unchanged(model: Model) -> Edited:
-    """Return an unchanged model as an ``Edited``, in which each node is its own origin."""
+    """Return an unchanged model as an ``Edited``."""
     return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
 
 

@@ -86,7 +86,7 @@ def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> N
 
 
 def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
-    """Merge consecutive RESHAPE nodes: let the last RESHAPE read the operand of the first."""
+    """Merge consecutive RESHAPE nodes. The last RESHAPE then reads the operand of the first."""
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     orphans = set()
     for position, (origin, node) in enumerate(editor.nodes):

@@ -168,7 +168,7 @@ class Difference:
 
     @property
     def unsteady(self) -> str:
-        """The name of an output whose value differs between runs of the first model; empty if there is no such output."""
+        """The name of an output that differs between runs of the first model; empty if there is no such output."""
         return next((output.name for output in self.outputs if output.unsteady), "")
 
     @property

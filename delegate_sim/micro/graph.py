@@ -70,7 +70,7 @@ def is_allocated(tensor: Tensor) -> bool:
 
 
 def has_size(tensor: Tensor) -> bool:
-    """Return whether the runtime knows the size of the tensor's type."""
+    """Return whether the tensor's type has a known size in the runtime."""
     return tensor.type in _SIZES
 
 

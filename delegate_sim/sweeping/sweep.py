@@ -112,7 +112,7 @@ class _Judge:
         else:
             try:
                 self._latest = tuple([diagnose(model, target.target) for target in self._targets])
-            except Exception as error:  # a conversion that fails also gets a row
+            except Exception as error:  # a failed conversion has a row too
                 return replace(row, unreadable=problem_text(error, "this conversion")[0])
             row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
         if conversion.settings == FLOAT and conversion.route.quantizer is None:

@@ -187,7 +187,7 @@ def _sweep_line(result: Swept) -> str:
     best = sum([row.is_best for row in result.rows])
     interrupted = ", interrupted" if result.is_interrupted else ""
     return (
-        f"{result.source.text}: {len(result.rows):,} conversions tried, {len(result.models):,} made, {best:,} best{interrupted}"
+        f"{result.source.text}: {len(result.rows):,} conversions tried, {len(result.models):,} models, {best:,} best{interrupted}"
     )
 
 

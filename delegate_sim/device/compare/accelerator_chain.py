@@ -221,7 +221,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each line about replaced nodes whose total differs from the simulation's number of nodes."""
+    """Yield a note for each line about replaced nodes with another total number of nodes than in the simulation."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:

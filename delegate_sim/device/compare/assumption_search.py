@@ -116,7 +116,7 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation whose driver rejects the operations that the runtime did not compile, if it reproduces the log."""
+    """Yield a simulation with a driver that rejects the operations that were not compiled, if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):

@@ -123,9 +123,9 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and simulation for a release whose simulation reproduces the log.
+    """Return the trials and simulation for a release with which the simulation reproduces the log.
 
-    If there is no such release, return the given trials and simulation.
+    If there is no such release, return the given trials and the simulation ``run``.
     """
     if not differences(trials.facts, run):
         return trials, run

@@ -70,7 +70,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         device, ours = _operators(log.runtime.compilations), _names(run)
         other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
         if sum((Counter(device) & Counter(ours)).values()) < sum(device.values()) / 2:
-            yield f"the runtime compiled other operations than those of this model; {OTHER_MODEL}"
+            yield f"the runtime compiled operations that this model does not have; {OTHER_MODEL}"
         elif other:
             text = ", ".join([f"{name} {device.get(name, 0)} and {ours.get(name, 0)}" for name in other])
             yield f"the counts of compiled operations differ (device and simulation): {text}"

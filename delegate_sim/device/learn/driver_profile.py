@@ -223,8 +223,8 @@ def _likeliest(
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
-    The first preference is an operation that the driver rejects elsewhere with the same types. The second is an operation that
-    the driver never accepts with the same types. Among equals, ``own``, the operator's main operation, is preferred.
+    An operation that the driver rejects elsewhere with the same types comes first, then an operation that the driver never
+    accepts with these types. If several operations are equally likely, the operator's main operation ``own`` is returned.
     """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:

@@ -67,7 +67,7 @@ class DeviceSetting:
     known: frozenset[str]
     """Options that the log or the caller gives; all other options have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases whose lines have the same wording as the log."""
+    """The releases that word their lines like the log."""
     defaults: str
     lowest_level: int
     """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
@@ -158,7 +158,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         return applied[0]
     delegates = [*_named_delegates(log), *_missing_delegates(log)]
     if all(delegate.is_applied_by_default for delegate in delegates):
-        # A delegate that was requested but could not be applied prints no line of its own.
+        # A requested delegate that could not be applied prints no line.
         named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
         named = [delegate for delegate in named if not delegate.is_applied_by_default]
         if not named and others_in(log):
@@ -232,7 +232,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    """Return the simulated delegates whose libraries could not be loaded."""
+    """Return the simulated delegates with libraries that could not be loaded."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     delegates = [delegate_of_library(path) for path in paths]
     return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
@@ -305,10 +305,10 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases whose lines have the same wording as the log; if ``runtime`` is given, return only that release.
+    """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
 
-    If no release has this wording, all known releases are returned. If the log names a known TensorFlow version with this
-    wording, only the releases of that version are returned.
+    These are the releases that word their lines like the log, or all known releases if there are none. If the log names a
+    TensorFlow version, only releases of this version are returned if any of them matches.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
@@ -332,7 +332,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _possible_releases(log: DeviceLog) -> Iterator[Release]:
-    """Yield the known releases that have everything that the log shows, whatever their wordings are."""
+    """Yield the known releases that have everything that the log shows. The wording of lines is not compared."""
     releases = [parse_release(name) for name in RELEASES]
     if log.has_reasons_of_compiled_model:
         since = parse_release(_SINCE_REASONS)

@@ -140,7 +140,7 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 
 
 def whole_kernel(start: str) -> str:
-    """Return the name of the kernel that begins with ``start``; empty unless exactly one simulated delegate has such a kernel."""
+    """Return the kernel name that begins with ``start``; empty if no simulated delegate or more than one has such a name."""
     kernels = {
         delegate.name: kernel
         for delegate in map(find_delegate, DELEGATE_NAMES)
@@ -297,7 +297,7 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
-    """Return the compiler plugin whose library the log names; None if no library is named, or the plugin is not simulated."""
+    """Return the compiler plugin of the library that the log names, or None if there is no such library or plugin."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None
@@ -315,7 +315,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
         if "source" in statement.values
     ]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
-    # Only delegates print counts of delegated nodes, so even an unknown name in such a line is a delegate's name.
+    # Only delegates print counts of delegated nodes, so a name in a line with counts is a delegate's name.
     names_of_others += [
         name for statement in log.statements_of(OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]

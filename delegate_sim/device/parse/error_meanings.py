@@ -209,7 +209,7 @@ class ExplainedError:
 
 _RUNTIME_FAILURES = (
     ("No driver can do", "none of the chosen devices accepts this operation, so nothing is compiled"),
-    ("getSupportedOperations", "a driver does not report the operations that it supports, so it gets none"),
+    ("getSupportedOperations", "a driver does not report the operations that it supports, so it gets no operations"),
     ("prepareModelFromCache", "a driver does not accept its cached compilation, so it compiles the model again"),
     ("prepareModel", "a driver could not compile a model"),
     ("Invalid Operation", "the runtime's own validation refuses the operation"),
@@ -343,7 +343,7 @@ _NO_CAUSES = ("is not initialized", "apply compiler plugins")
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the error that caused the other errors: the first of the most specific errors; None if no error names a cause."""
+    """Return the first of the most specific errors as the cause of all errors, or None if no error names a cause."""
     causes = [
         error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
     ]

@@ -137,7 +137,7 @@ class LogSummary:
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     cause: str
-    """The line of the error that caused the other errors; empty if nothing failed."""
+    """The line of the error that caused the failure; empty if nothing failed."""
     notes: tuple[tuple[str, str], ...]
     """Pairs of line and meaning, for notable lines that are not errors. The meaning may be empty."""
     chips: tuple[str, ...]
@@ -232,7 +232,7 @@ def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
 
 
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
-    """Return the line of the error that caused the other errors, if something failed."""
+    """Return the line of the error that caused the failure; empty if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None

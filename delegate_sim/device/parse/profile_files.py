@@ -134,7 +134,7 @@ def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
 
 
 def is_of_dump(line: str, has_begun: bool) -> bool:
-    """Return whether a line belongs to a message in protobuf's text format, or begins such a message."""
+    """Return whether a line begins or continues a message in protobuf's text format."""
     text = line.strip()
     return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 

@@ -188,7 +188,9 @@ class _Writer:
         kind = schema.NUMPY_TYPES[tensor.type]
         stored = np.ascontiguousarray(values.reshape(-1), kind)
         if stored.size != tensor.element_count:
-            raise FixError(f"a new constant with {tensor.element_count} elements would get {stored.size} elements")
+            raise FixError(
+                f"the model cannot be rewritten: a new constant of {tensor.element_count} elements would have {stored.size}"
+            )
         content = stored.view(np.uint8)
         self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))
         return len(self._buffers) - 1

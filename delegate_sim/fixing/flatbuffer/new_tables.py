@@ -73,7 +73,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
 
 
 def options_table(name: str, options: Options) -> NewTable:
-    """Return an options table that omits fields whose values are the schema's defaults."""
+    """Return an options table without the fields that have the schema's default values."""
     table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():

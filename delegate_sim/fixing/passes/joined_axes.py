@@ -106,7 +106,7 @@ class CutAxis(NamedTuple):
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
         """Return a sliced dimension and the next dimension, ``inner``, as one.
 
-        Return None if the stride is not 1 or if ``inner`` is not taken whole.
+        Return None if the stride is not 1 or if the slice does not take all of ``inner``.
         """
         if self.stride != 1 or not inner.is_whole:
             return None

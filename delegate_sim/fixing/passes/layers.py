@@ -91,7 +91,7 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED whose operand is reshaped to a matrix. The kernel computes the same products in both shapes."""
+    """Return a FULLY_CONNECTED after a RESHAPE of the operand to a matrix. The kernel computes the same products."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None

@@ -187,7 +187,7 @@ PASSES: tuple[Pass, ...] = (
         "gather-without-batches",
         "GATHER",
         "GATHER from one table with the rows of all batches, after an ADD of each batch's first row to the indices",
-        "batch_dims, the axis behind the batches, indices in INT32, a known shape",
+        "batch_dims is set, axis follows the batch dimensions, INT32 indices, a known shape",
         Exactness.EXACT,
         _gather_without_batches,
         IN_RANGE,

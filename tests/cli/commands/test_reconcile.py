@@ -199,9 +199,7 @@ def test_an_accelerator_that_could_not_be_applied_is_not_reproduced(run, chain, 
 def test_a_log_of_another_model_says_so_first(run, chain, device_log):
     path = device_log()
     path.write_text(path.read_text().replace("out of 6 node", "out of 7 node"))
-    assert run("reconcile", chain, "--log", path).stdout.startswith(
-        "the log counts 7 nodes, but the model has 6; is the log"
-    )
+    assert run("reconcile", chain, "--log", path).stdout.startswith("the log counts 7 nodes, but the model has 6; is the log")
 
 
 def test_the_two_counts_of_partitions_are_explained(run, chain, device_log):
