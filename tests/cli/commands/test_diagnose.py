@@ -178,7 +178,7 @@ def test_what_would_move(run, chain):
         (["--accept", "node:9"], "the model has no node 9 in subgraph 0"),
         (["--set-version", "ADD"], "takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not 'ADD'"),
         (["--set-version", "ADD=0"], "takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not 'ADD=0'"),
-        (["--batch", "0"], "a batch has at least 1 element, not 0"),
+        (["--batch", "0"], "the batch must be at least 1, not 0"),
         (["--base", "level=1"], "nnapi has no option 'level'"),
         (
             ["--search", "0"],
