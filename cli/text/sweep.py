@@ -27,7 +27,7 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 
 def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
-    """Yield the text of a sweep, with the code of the best rows and of the rows in ``shown``."""
+    """Yield the text of a sweep, with the Python code that makes the best rows and the rows in ``shown``."""
     for text in (*answers(sweep), verdict(sweep)):
         yield from paragraph(text, width, style=_HEADING)
     if best_rows(sweep):

@@ -52,7 +52,7 @@ class ConfiguredMicroTarget:
 
     @property
     def group(self) -> str:
-        """The target's name in the file."""
+        """The target's name in the configuration file, the same as ``name``."""
         return self.name
 
     @property

@@ -34,8 +34,8 @@ def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterat
         yield from fact("note", message(note), width)
     if not all(joined.is_certain for joined in join.rows):
         yield from paragraph(
-            "if an operator has several rows, the table does not name the nodes of each row. Nodes marked likely are assigned "
-            "in execution order, because the compiler starts to map nodes at the inputs",
+            "if an operator has several rows, the table does not name the nodes of each row. Nodes marked 'likely' are "
+            "assigned to rows in execution order, because the compiler maps nodes from the inputs onward",
             width,
         )
 

@@ -46,9 +46,10 @@ def is_dynamic(run: Run) -> bool:
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether the runtime refuses the graph in ``now`` because of a tensor of unknown size, but not in ``then``.
+    """Return whether a change ends the refusal of a graph because of a tensor of unknown size.
 
-    A refusal in ``then`` does not count if the runtime names a different tensor.
+    ``now`` is the result before the change, and ``then`` the result after it. The refusal also ends if the runtime names a
+    different tensor in ``then``.
     """
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
