@@ -159,7 +159,8 @@ def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Li
 
 
 def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
-    yield from fact("then" if other.is_later else "also", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
+    colon = ":" if other.outcome in (COMPILED_FOR, NOT_COMPILED_FOR) else ""
+    yield from fact("then" if other.is_later else "also", f"{message(other.title)}{colon} {_OUTCOMES[other.outcome]}", columns)
     yield from _counts(other.counts, columns)
 
 

@@ -1,4 +1,4 @@
-"""Split the log of an application that loads several models into runs, and select one run."""
+"""Split a log into runs, one for each model that the application loads, and select one run."""
 
 from __future__ import annotations
 
