@@ -162,6 +162,10 @@ _OTHER_ERRORS = (
     ("to reshape runtime", "the CPU library could not compute the shapes of its part for the sizes of the inputs"),
     (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not take the graph that was made for it"),
     (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
+    (
+        "verify graph",
+        "VeriSilicon's library does not take the partition, which it compiles when the model runs for the first time",
+    ),
     ("versions", "the delegate's libraries on the device are of different versions"),
     ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
@@ -334,6 +338,8 @@ def is_while_running(statement: Statement) -> bool:
         return values["stage"] == "invoke"
     if statement.kind == API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
+    if statement.kind == OTHER_ERROR and "verify graph" in statement.line:
+        return True  # the delegate compiles when the model runs for the first time
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 

@@ -207,6 +207,7 @@ PATTERNS = (
         r"\bE ?\[[\w./-]{0,200}vsi_nn\w{1,80}\.c(?::\w{1,80})?(?::\d{1,6})?\] ?(?P<why>.*)",
         name=VX_KERNEL,
     ),
+    _pattern(OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
     _pattern(VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
     _pattern(

@@ -124,16 +124,19 @@ _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d
 """Matches the date that glog prints."""
 
 
-def is_before_known_releases(line: str) -> bool:
-    """Return whether a logger printed a line before the oldest known release was published."""
+def is_before_known_releases(line: str) -> bool | None:
+    """Return whether a logger printed a line before the oldest known release was published; None if the line has no date.
+
+    A day before all releases is no date, because the clock was not set.
+    """
     match = _DATED.search(line) or _GLOG_DATED.search(line)
     if match is None:
-        return False
+        return None
     try:
         if seconds := match.groupdict().get("seconds"):
             day = datetime.fromtimestamp(int(seconds), timezone.utc).date()
         else:
             day = date(int(match["year"]), int(match["month"]), int(match["day"]))
     except ValueError:
-        return False
-    return _FIRST <= day < _OLDEST
+        return None
+    return day < _OLDEST if day >= _FIRST else None

@@ -37,7 +37,10 @@ _OWN_TAGS = ("tflite", "litert", "native")
 
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
 """The logcat tags, in lower case, of lines that are about the crash of the process that prints them."""
-_LABEL = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] (?:VERBOSE|INFO|WARNING|ERROR): ")
+_LABEL = re.compile(
+    r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] "
+    r"(?:(?:VERBOSE|INFO|WARNING|ERROR): |STARTING!|(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.|[VDIWEF]/)"
+)
 """Matches a line of a log of several devices, with the name of the device."""
 _LABELED = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] ")
 _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
@@ -58,11 +61,16 @@ class ProcessReaders:
         """The names of devices in front of lines."""
         self.last = ""
         self.place = 0
+        self.before = message_of("")
+        """The message before the current line."""
 
     def read(self, line: str) -> None:
         """Parse one line."""
         self.place += 1
         message = self._message_of(line)
+        before, self.before = self.before, message
+        if _is_echo(message, before):
+            return
         process = self._process_of(message)
         if process not in self.crashed:
             self.last = process
@@ -100,6 +108,12 @@ class ProcessReaders:
             return self.last
         self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
         return process
+
+
+def _is_echo(message: Message, before: Message) -> bool:
+    """Return whether a message repeats the one before it: on iOS, TFLite prints each line twice, once with a logger's prefix."""
+    is_same = message.text.strip() == before.text.strip() != ""
+    return is_same and bool(message.process) != bool(before.process) and not (message.tag or before.tag)
 
 
 def read_log(text: str) -> DeviceLog:

@@ -80,14 +80,15 @@ from .log_contents import DeviceLog
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-COMPILED_FOR, NOT_COMPILED_FOR = (
-    "compiled", "not-compiled",
+COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = (
+    "compiled", "not-compiled", "crashed",
 )  # fmt: skip
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is of a compiler, and shows no run. ``not-loaded``: the runtime could not load or
 prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to its end without a line of any delegate.
-``created``, ``requested`` and ``unknown``: the log shows no later stage.
+``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and ``unknown``: the log
+shows no later stage.
 """
 
 
@@ -176,6 +177,8 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
+    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(CRASH):
+        own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
@@ -201,7 +204,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED, CRASH),
     )
 
 
@@ -351,6 +354,9 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
+        elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
+            seen.add(DISPATCH)
+            yield LogDelegate("", _title(name), FAILED, ())
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
@@ -359,7 +365,10 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     A delegate that is applied by default takes nothing of a graph with dynamic tensors, which is no failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
-    kinds = (NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED)
+    kinds = (
+        *(NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED),
+        NOT_APPLIED,
+    )
     lines = replace(lines, statements=lines.statements_of(*kinds))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
         return NONE
@@ -421,6 +430,14 @@ def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Return whether LiteRT 2 reports that the runtime for compiled parts of the model could not start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
+    )
+
+
+def _has_failed_dispatch(log: DeviceLog) -> bool:
+    """Return whether LiteRT 2 reports an error of its dispatch that stops every node of the compiled parts."""
+    return any(
+        DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
+        for statement in log.statements_of(FAILURE)
     )
 
 
