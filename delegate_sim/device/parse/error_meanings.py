@@ -145,7 +145,9 @@ _FAILURES = (
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
 
+_KILLED = "Killed"
 _OTHER_ERRORS = (
+    (_KILLED, "the system ended the process, often because memory ran out"),
     (
         "requires runtime version",
         "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile it again with "
@@ -392,7 +394,7 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
     if error.kind == LIBRARY_ERROR:
         return "the delegate's library, or a library that it needs, is missing or is not for this device; nothing is applied"
-    if error.kind == OTHER_ERROR:
+    if error.kind == OTHER_ERROR or error.line == _KILLED:
         return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
     if error.kind == RUNTIME_ERROR:
         return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")

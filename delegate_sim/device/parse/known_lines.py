@@ -83,7 +83,9 @@ ARMNN_PARSER = "Arm NN's parser"
 """The name for the part of Arm NN that reads a model without TensorFlow Lite."""
 
 _N = r"\d{1,9}"
-_GROUPED = r"(?<![\d,])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,9})(?!\d|,\d)"
+_SEPARATORS = ",.'\u2019\xa0\u202f"
+"""Separators of thousands in different languages."""
+_GROUPED = rf"(?<![\d{_SEPARATORS}])(?:\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}}){{1,2}}|\d{{1,9}})(?!\d|[{_SEPARATORS}]\d)"
 """Matches a whole number, which some applications print with separators of thousands."""
 _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
@@ -322,7 +324,8 @@ PATTERNS = (
     _pattern(
         CRASH,
         "",
-        r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|^Aborted(?: \(core dumped\))?\s*$|"
+        r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
+        r"^(?:Aborted|Illegal instruction|Bus error|Killed)(?: \(core dumped\))?\s*$|"
         # other locales
         r"^\s*(?:Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Abandon|Violaci\xf3n de segmento|"
         r"Errore di segmentazione|"
@@ -458,7 +461,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
         return None
     match, pattern = first
     values = {key: value for key, value in match.groupdict().items() if value is not None}
-    values |= {key: values[key].replace(",", "") for key in _COUNTS if key in values}
+    values |= {key: re.sub(r"\D", "", values[key]) for key in _COUNTS if key in values}
     if pattern.name:
         values.setdefault("name", pattern.name)
     end = match.start("doing") if "doing" in values else match.end()

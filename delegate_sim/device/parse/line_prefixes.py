@@ -26,7 +26,9 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _DATE = r"(?:\d{4}-)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
 _LETTER = "[VDIWEFA]"
-_MONTH_AND_DAY = r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?) \d\d:\d\d:\d\d"
+_MONTH_AND_DAY = (
+    r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?|\d{1,2}[\u6708\uc6d4] {1,2}\d{1,2}) \d\d:\d\d:\d\d"
+)
 """The date that a system journal prints, in the language of the system."""
 
 _PREFIXES = tuple(

@@ -37,12 +37,13 @@ _OWN_TAGS = ("tflite", "litert", "native")
 
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
 """The logcat tags, in lower case, of lines that are about the crash of the process that prints them."""
+_NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
 _LABEL = re.compile(
-    r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] "
+    rf"{_NAMED}"
     r"(?:(?:VERBOSE|INFO|WARNING|ERROR): |STARTING!|(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.|[VDIWEF]/)"
 )
-"""Matches a line of a log of several devices, with the name of the device."""
-_LABELED = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] ")
+"""Matches a line of a log of several devices or containers, with the name of the device or container."""
+_LABELED = re.compile(_NAMED)
 _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
 
 
@@ -50,7 +51,7 @@ class ProcessReaders:
     """A reader for each process that uses TFLite.
 
     Lines without a process, and lines of processes such as drivers, belong to the process that printed before them. The crash of
-    another process belongs to that process, and a log of several devices is read as one of several processes.
+    another process belongs to that process, and a log of several devices or containers is read as one of several processes.
     """
 
     def __init__(self) -> None:
@@ -85,13 +86,14 @@ class ProcessReaders:
     def _message_of(self, line: str) -> Message:
         """Return a line without prefixes. If a device's name stands in front of the line, it is part of the process."""
         label = _LABEL.match(line)
-        if label is not None and label["name"].casefold() not in _NO_LABELS:
-            self.labels.add(label["name"])
+        name = _name_of(label)
+        if name and name.casefold() not in _NO_LABELS:
+            self.labels.add(name)
         labeled = _LABELED.match(line) if self.labels else None
-        if labeled is None or labeled["name"] not in self.labels:
+        if labeled is None or (name := _name_of(labeled)) not in self.labels:
             return message_of(line)
         message = message_of(line[labeled.end() :])
-        return replace(message, process=f"{labeled['name']} {message.process}".strip())
+        return replace(message, process=f"{name} {message.process}".strip())
 
     def _process_of(self, message: Message) -> str:
         """Return the process whose reader gets a message. The lines before the first named process belong to that process."""
@@ -108,6 +110,10 @@ class ProcessReaders:
             return self.last
         self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
         return process
+
+
+def _name_of(label: re.Match[str] | None) -> str:
+    return "" if label is None else label["name"] or label["container"]
 
 
 def _is_echo(message: Message, before: Message) -> bool:

@@ -94,6 +94,7 @@ _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
+_LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
@@ -154,14 +155,15 @@ class Reader:
         """Begin a new run."""
         log = self._log()
         flags = self.flags if log.is_empty else {}
-        if not log.is_empty:
+        statements = tuple([statement for statement in log.statements if statement.kind != CRASH])
+        if not replace(log, statements=statements).is_empty:
             self._finish(log)
         self._clear()
         self.flags = flags
 
     def _start_after_crash(self) -> None:
         """Begin a new run with the current line if the process that printed the lines before it crashed."""
-        if self.has_ended and not self._log().has_only_crashes:
+        if self.has_ended:
             self._start()
         self.has_ended = False
 
@@ -323,7 +325,7 @@ class Reader:
     def _said_before(self, text: str) -> None:
         """Add the reason for a kernel's failure, if ``text`` gives one. ``text`` is the part of the line before the error."""
         reason = _EXCEPTION.sub("", text).strip()
-        if reason and not reason.startswith("See instructions"):
+        if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _add(self, statement: Statement) -> None:

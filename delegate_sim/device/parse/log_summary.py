@@ -353,7 +353,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
-            yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
+            yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
         elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
             seen.add(DISPATCH)
             yield LogDelegate("", _title(name), FAILED, ())
