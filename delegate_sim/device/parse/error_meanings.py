@@ -145,6 +145,8 @@ _FAILURES = (
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
 
+_WHILE_RUNNING = ("verify graph", "execute request")
+"""Words in the errors of delegates that compile a partition when the model runs for the first time, or that ran it."""
 _KILLED = "Killed"
 _OTHER_ERRORS = (
     (_KILLED, "the system ended the process, often because memory ran out"),
@@ -340,8 +342,8 @@ def is_while_running(statement: Statement) -> bool:
         return values["stage"] == "invoke"
     if statement.kind == API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
-    if statement.kind == OTHER_ERROR and "verify graph" in statement.line:
-        return True  # the delegate compiles when the model runs for the first time
+    if statement.kind == OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
+        return True
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 

@@ -404,6 +404,7 @@ PATTERNS = (
     _pattern(APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
     _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
+    _pattern(SAID, "Delegate, ", r"Loaded (?P<name>\w{1,40}) Delegate,"),
     _pattern(SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
 """The patterns of all kinds of lines, most specific pattern first."""

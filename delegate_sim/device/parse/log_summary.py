@@ -63,6 +63,7 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
+    OTHER_ERROR,
     OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
@@ -386,6 +387,10 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
+_NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
+"""Kinds of errors that end the application of the delegate that they name, if they name one."""
+
+
 def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied; empty if the log shows no failure."""
     applied = [application for application in log.applications if plain_name(application.provider) in names]
@@ -400,7 +405,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names for error in errors if error.kind in (API_ERROR, HINT_ERROR)):
+    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if error.kind in _NAMING_ERRORS):
         return FAILED
     if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
         return FAILED
