@@ -1,7 +1,7 @@
 """Build the delegate's own model of a partition. The build can fail even if the rules accept every node.
 
-Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
-initialized (``delegates/gpu/delegate.cc``). Shader compilation, which follows, is assumed to succeed.
+Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``). ``DelegateKernelCore`` (``delegates/gpu/delegate.cc``)
+calls this function when a kernel is initialized. The next step, shader compilation, is assumed to succeed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["build_partition"]
 
 
 def _parser_of(view: NodeView) -> Parser:
-    """Return the parser of an operator; parsers are defined next to the rules."""
+    """Return the parser of an operator. Parsers are defined next to the rules."""
     family = "custom" if view.node.is_custom else FAMILY_OF[view.op]
     parsers: Mapping[str, Parser] = import_module(f"..rules.{family}", __package__).PARSERS
     return parsers[view.op]
 
 
 def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
-    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds."""
+    """Build the model of one partition. Return the failure, or None if the build succeeds."""
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
@@ -49,9 +49,10 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
 def different_batches(
     graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST
 ) -> tuple[int, int] | None:
-    """Return two different batch sizes in the model of a partition; None if there is only one, or if the model cannot be built.
+    """Return two different batch sizes in the model of a partition.
 
-    OpenGL requires that all values have the same batch size (``CheckBatchSizeForAllValues``).
+    Return None if all batch sizes are equal, or if the model cannot be built. OpenGL requires equal batch sizes
+    (``CheckBatchSizeForAllValues``).
     """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     try:
