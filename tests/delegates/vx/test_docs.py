@@ -29,7 +29,8 @@ def operators(text):
 
 
 def test_every_option_stands_there():
-    assert [name.strip("`") for name, _ in rows(section("Which options have an effect?"))] == [option.name for option in nxp.DELEGATE.options]
+    names = [name.strip("`") for name, _ in rows(section("Which options have an effect?"))]
+    assert names == [option.name for option in nxp.DELEGATE.options]
 
 
 @pytest.mark.parametrize("row", rows(section("Where is VeriSilicon's list of operators wrong?")), ids=lambda row: row[0])
