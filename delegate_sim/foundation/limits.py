@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..errors import DelegateSimError, LimitError, fault_text
+from ..errors import DelegateSimError, FixError, LimitError, fault_text
 
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
@@ -72,9 +72,16 @@ def element_count(shape: Sequence[int]) -> int:
 
 @contextmanager
 def naming_model(path: str | None) -> Iterator[None]:
-    """Prefix the message of each LimitError raised in this context with the path of a model."""
+    """Prefix the message of each LimitError or FixError raised in this context with the path of a model.
+
+    A FixError that names a file already is kept.
+    """
     try:
         yield
+    except FixError as error:
+        if error.path or not path:
+            raise
+        raise FixError(error.reason, path) from error
     except LimitError as error:
         raise LimitError(error.reason, path or "the model") from None
     except (MemoryError, RecursionError) as error:

@@ -50,14 +50,14 @@ def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
 
 def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]:
     control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
-    if _is_in_order(graph) and all(before < after for before, after in control_edges):
+    if is_in_order(graph) and all(before < after for before, after in control_edges):
         return _in_one_scan(graph, delegated, control_edges)
     run = _Partitioner(graph, delegated, control_edges)
     run.gather()
     return run.finish()
 
 
-def _is_in_order(graph: Graph) -> bool:
+def is_in_order(graph: Graph) -> bool:
     """Return whether the plan writes each tensor at most once, and never after a node reads the tensor."""
     nodes = graph.nodes
     known = set[int]()
