@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject an unknown member of a group of operations."""
+        """Whether the driver rejects at least one operation of some group, and it is unknown which one."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -63,7 +63,7 @@ class DriverQuestions:
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
-    """Whether nodes read float16 weights directly. If so, a single rejection leaves the whole subgraph to the CPU."""
+    """Whether nodes read float16 weights directly. If so, a single rejected operation leaves the whole subgraph to the CPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An operation that appears in logs. ``logs`` are indices into the profile's list of logs."""
+    """An operation that appears in logs. ``logs`` has the indices of these logs in the profile's list of logs."""
 
     signature: OperationSignature
     is_accepted: bool
@@ -66,7 +66,7 @@ class DriverProfile(Driver):
     path: str | None = None
     """The file that the profile was read from."""
     one_of: tuple[frozenset[OperationSignature], ...] = ()
-    """Groups of operations. The driver rejects at least one operation of each group; which one is unknown."""
+    """Groups of operations. The driver rejects at least one operation of each group, but it is unknown which one."""
 
     def __str__(self) -> str:
         # Committed baselines contain this text, so it must not depend on the folder.

@@ -192,7 +192,7 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """Return whether the options limit NNAPI to target devices (``ShouldUseTargetDevices``).
 
-    The options do so with an accelerator or, from NNAPI 1.2 on, without NNAPI's CPU.
+    The options limit NNAPI if they name an accelerator or, from NNAPI 1.2 on, if they turn off NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
@@ -226,7 +226,7 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 def validation_level(options: OptionValues) -> int:
     """Return the feature level that the rules use to validate nodes.
 
-    Without target devices, the delegate uses Android's API level. This level is at most NNAPI feature level 5.
+    Without target devices, the delegate uses the runtime's level, but at most NNAPI feature level 5.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
@@ -243,6 +243,6 @@ def mapping_level(options: OptionValues) -> int:
 def asks_driver(options: OptionValues) -> bool:
     """Return whether the delegate asks the driver about operations.
 
-    This needs an accelerator and NNAPI 1.2 or newer.
+    The delegate asks the driver if an accelerator is specified and NNAPI is 1.2 or newer.
     """
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Limit checks to releases before ``release``. Omit checks that then apply to no release."""
+    """Limit checks to releases before ``release``. Omit a check if no release remains."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Limit checks to ``release`` and later releases. Omit checks that then apply to no release."""
+    """Limit checks to ``release`` and later releases. Omit a check if no release remains."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
@@ -268,9 +268,9 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""The checks ``RESULTS``, from LiteRT 2.1.5 on and before LiteRT 2.1.5.
+"""The checks ``RESULTS`` for two ranges of releases.
 
-Before LiteRT 2.1.5, most parsers check results last. From LiteRT 2.1.5 on, they check results earlier.
+Most parsers check results last before LiteRT 2.1.5, and earlier from LiteRT 2.1.5 on.
 """
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""

@@ -254,7 +254,7 @@ class PartitionBuilder:
     def add_scalar_tensor(self, node: LoweredNode, tensor: Tensor, code: int) -> None:
         """Add a scalar for a tensor with one element (``AddSingleValueTensorAsScalarOperand``).
 
-        If the tensor already has an NNAPI operand, a second operand is added, but the operation uses the first.
+        If the tensor already has an NNAPI operand, a second operand is added, but the operation uses the earlier operand.
         """
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)

@@ -16,7 +16,8 @@ _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 """Operands of BIDIRECTIONAL_SEQUENCE_RNN.
 
-If the list of operands is too short, upstream reads past its end. The rules refuse the node (``rules/malformed.py``).
+If the list of operands is too short, upstream reads past the end of the list. Here, the node is refused
+(``rules/malformed.py``).
 """
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantization")

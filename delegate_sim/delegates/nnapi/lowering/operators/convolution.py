@@ -87,7 +87,10 @@ def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
-    """Return the DENSIFY that unpacks these weights, also through a DEQUANTIZE, or None if the weights are not sparse."""
+    """Return the DENSIFY that unpacks these weights, or None if the weights are not sparse.
+
+    A DEQUANTIZE may follow the DENSIFY.
+    """
     dequantize = builder.widened.get(weights)
     if dequantize is None:
         return builder.densified.get(weights)
