@@ -196,7 +196,7 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
 
 
 def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
-    """Return the values of an option. It has ``values_per_dimension`` values for each dimension of the input.
+    """Return the values of an option, which has ``values_per_dimension`` values for each dimension of the input.
 
     Upstream: ``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``).
     """
