@@ -17,7 +17,7 @@ from .partition import Subset, partition
 _MOST_WORK = 500_000
 """The largest number of nodes that all calls together may visit.
 
-Calls beyond this limit are not simulated. The simulation assumes that they do not change the order of the plan.
+Calls beyond this limit are not simulated, and are assumed to leave the order of the plan unchanged.
 """
 
 DELEGATE = 51
@@ -83,7 +83,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return groups of nodes as subsets, with the tensors at their boundaries."""
+    """Return groups of nodes as subsets with the tensors that cross the boundaries of the groups."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]
