@@ -19,7 +19,7 @@ class Assumptions:
     ended: frozenset[str] = frozenset()
     """The codes of a compiler plugin's failures that are assumed not to occur."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that are assumed to run. The application registers them, or a delegate that is not simulated runs them."""
+    """Custom operators that are assumed to be registered by the application, or to run on a delegate that is not simulated."""
 
 
 NOTHING_ASSUMED = Assumptions()

@@ -125,8 +125,8 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        The delegate keeps the nodes of earlier subgraphs. The exception is a delegate with a failure that makes the whole model
-        fail.
+        If failures of the delegate make the whole model fail, the delegate keeps no nodes. Otherwise, it keeps the nodes of
+        earlier subgraphs.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
