@@ -79,7 +79,7 @@ class AcceleratorEngine(Engine):
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
 
-        Compilation may fail in the accelerator, or later in the CPU delegate that runs all other nodes.
+        Compilation may fail in the accelerator, or later in the CPU delegate that runs the remaining nodes.
         """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:

@@ -1,6 +1,6 @@
 """Give node outputs unique names, so that nodes can be identified after a tool rewrites the file.
 
-The new names are appended to the file's bytes. Names change verdicts only if options select nodes by name.
+The new names are appended to the file's bytes. The new names change verdicts only if options select nodes by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes by the name of their first output. Nodes with an output name that is not unique are left out."""
+    """Return the nodes, keyed by the name of their first output. Nodes that share this name are left out."""
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
     nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
@@ -45,7 +45,7 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def with_numbered_names(model: Model) -> bytes:
-    """Return the file with ``numbered_name`` as name of every tensor. Tensors without a name field do not change."""
+    """Return the file with the name from ``numbered_name`` for every tensor. Tensors without a name field do not change."""
     places = [(graph.index, tensor) for graph in model.subgraphs for tensor in range(len(graph.tensors))]
     return _renamed(model, {place: numbered_name(*place) for place in places})
 

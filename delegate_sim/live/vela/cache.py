@@ -16,7 +16,7 @@ _FORMAT = 1
 
 
 def find_decision(key: Sequence[str]) -> LiveDecision | None:
-    """Return the cached decision of a key, or None if no decision is cached or its file cannot be read."""
+    """Return the cached decision of a key, or None if there is no readable cached decision."""
     try:
         entry = json.loads(read_whole(_path(key)))
         if entry["key"] != _full(key):
