@@ -141,4 +141,4 @@ class DevicesInterface:
     The function yields nothing if a partition cannot be built.
     """
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
-    """A function that returns the text of a profile file. Its arguments are the devices and the options of the recorded run."""
+    """A function that takes the devices and the options of the recorded run, and returns the text of a profile file."""

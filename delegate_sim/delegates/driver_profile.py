@@ -100,7 +100,7 @@ class DriverProfile(Driver):
 def read_profile(path: str) -> DriverProfile:
     """Read a profile.
 
-    Raises ValueError with a one-line message that names the file, the line, the key and the problem.
+    Raises ValueError with a one-line message that names the profile file, the line, the key and the problem.
     """
     return read_entries(path, "driver profile", lambda entry: _profile(path, entry))
 
@@ -173,7 +173,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
 def driver(value: Any) -> Driver:
     """Parse the value of a driver option: a profile, or the path of a profile file.
 
-    Raises ValueError with a message that names the file, the line and the key.
+    Raises ValueError with a message that names the profile file, the line and the key.
     """
     if isinstance(value, Driver):
         return value

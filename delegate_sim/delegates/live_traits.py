@@ -20,7 +20,7 @@ class PluginTraits:
     needs: str
     """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options that LiteRT's tool reads from a file, each with the flag that passes the file's path."""
+    """Options with values that LiteRT's tool reads from a file, each with the flag that passes the path of this file."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
 
@@ -41,7 +41,7 @@ class RuntimeTraits:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTraits:
-    """An accelerator that CompiledModel loads from a library in LiteRT's package. It needs a graphics driver."""
+    """An accelerator that CompiledModel loads from a library in LiteRT's package. The accelerator needs a graphics driver."""
 
     library: str
     """The library's file name in LiteRT's package."""

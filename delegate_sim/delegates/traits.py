@@ -15,7 +15,7 @@ class ReleaseHistory:
     known_since: str = ""
     """The oldest release with known rules, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables omit releases before ``known_since``. Those releases lack the delegate, or their rules are unknown."""
+    """Whether tables omit releases before ``known_since``, because these releases lack the delegate or have unknown rules."""
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases from ``known_since`` on, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
@@ -38,7 +38,7 @@ class PartitionLimits:
 
 @dataclass(frozen=True, slots=True)
 class LogTraits:
-    """Texts that reveal a delegate in a device's log, besides the names of its kernels and its provider."""
+    """Texts that reveal a delegate in a device's log, in addition to the names of the delegate's kernels and provider."""
 
     is_in_benchmark_model: bool = True
     """Whether benchmark_model can apply the delegate. If so, benchmark_model prints a line about the delegate."""

@@ -28,7 +28,7 @@ _PREFIX = "ERROR: "
 class AcceleratorEngine(Engine):
     """An engine that compiles a model, reads messages about refused nodes, and records whether compilation fails.
 
-    The accelerator prints the number of delegated nodes, but not their indices.
+    The accelerator prints only the number of delegated nodes, without their indices.
     """
 
     def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:

@@ -1,4 +1,4 @@
-"""A TFLite model as plain, frozen data: the contents of the file."""
+"""A TFLite model as plain, frozen data: the contents of the model file."""
 
 from __future__ import annotations
 
@@ -266,9 +266,9 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of all bytes of the model. For a remote model, digest of the bytes that were read.
+        """Digest of all bytes of the model.
 
-        Raise ModelError if the file can no longer be read.
+        For a remote model, digest of the bytes that were read. Raise ModelError if the model file can no longer be read.
         """
         import hashlib  # imported here because it loads OpenSSL, which only JSON reports need
 

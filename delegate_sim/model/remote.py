@@ -33,8 +33,8 @@ class RemoteContent(NamedTuple):
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
     """Read a remote model without its large weights.
 
-    If the file is a bundle, read only the beginning. If the store cannot return parts of a file, read the whole file. Raise
-    BundleError if reading fails, or Malformed if the flatbuffer is not valid.
+    If the remote file is a bundle, read only the beginning. If the store cannot return parts of a file, read the whole file.
+    Raise BundleError if reading fails, or Malformed if the flatbuffer is not valid.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()

@@ -99,7 +99,7 @@ _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
 
 @dataclass(frozen=True, slots=True)
 class CpuDevice:
-    """The runtime's own CPU device. It supports all operations except OEM operations and extensions."""
+    """The runtime's own CPU device, which supports all operations except OEM operations and extensions."""
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME

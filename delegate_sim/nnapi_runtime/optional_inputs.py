@@ -32,7 +32,7 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """The optional inputs after the first ``start`` inputs of one form of an operation.
 
-    ``told_by`` identifies the form. It has the position of an input, and a type that this input has only in this form. Two
+    ``told_by`` identifies the form by the position of an input, and by a type that this input has only in this form. Two
     optional inputs may be valid only as a pair. Therefore, no input is dropped if exactly ``paired`` inputs would remain.
     """
 

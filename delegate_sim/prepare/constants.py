@@ -21,7 +21,7 @@ Array: TypeAlias = "npt.NDArray[Any]"
 _Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
 
 _LARGEST_RESULT = 1 << 20
-"""Largest number of elements of a folded result. A converter does not fold results that make the file much larger."""
+"""Largest number of elements of a folded result. A converter does not fold results that make the model file much larger."""
 
 
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:

@@ -98,7 +98,7 @@ class KernelTensor:
 
     @property
     def is_constant(self) -> bool:
-        """True if the value is in the file (``IsConstantTensor``)."""
+        """True if the value is in the model file (``IsConstantTensor``)."""
         return self.allocation is Allocation.CONSTANT
 
     @property
@@ -121,7 +121,7 @@ class KernelTensor:
     def known_value(self) -> FlatNumbers | None:
         """Return the elements as a flat sequence in C order, or None if the elements are not known.
 
-        Elements in the file are read with the current type of the tensor.
+        Elements in the model file are read with the current type of the tensor.
         """
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)

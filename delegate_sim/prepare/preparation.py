@@ -90,7 +90,10 @@ class Taken:
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in run order, or an empty tuple for the order in the file. A delegate kernel counts as its nodes."""
+    """All nodes in run order, or an empty tuple for the order in the model file.
+
+    In place of a delegate kernel, the kernel's nodes are listed.
+    """
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The log lines about delegate kernels that cannot be prepared, keyed by the first node of the kernel."""
 

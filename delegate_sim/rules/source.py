@@ -24,7 +24,7 @@ class Source:
     """The path in the repository."""
     symbol: str
     overload: str = ""
-    """A word from the function's parameters, if the file has several functions with this name."""
+    """A word from the function's parameters, if the upstream file has several functions with this name."""
     branch: str = ""
     """The operator of a ``case``, text from the condition of a branch, or "" for the whole function."""
 

@@ -83,7 +83,7 @@ class Refusal:
 
     @property
     def text(self) -> str:
-        """The message. It begins with the node if a stage behind the delegate refused a call for this node."""
+        """The message. If a stage behind the delegate refused a call for a node, the message begins with this node."""
         if self.behind is None or not self.behind.is_of_node or self.node is None:
             return self.message
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"

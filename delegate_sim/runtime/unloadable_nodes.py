@@ -35,7 +35,7 @@ class InvalidNode:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and a function that returns whether an option is in the file."""
+    """The options of a node, and a function that returns whether the model file stores an option."""
 
     options: Options
     has: Callable[[str], bool]

@@ -53,7 +53,7 @@ _Met = tuple[Demand, ...]
 def expected_version(node: NodeView) -> int:
     """Return the version that a node needs (``GetBuiltinOperatorVersion``), or 1 for a custom operator.
 
-    The other nodes in the file do not matter.
+    Other nodes of the model do not matter.
     """
     return _version(_lowest(node), _met(node), ())
 
@@ -71,8 +71,8 @@ def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
 def version_cause(node: NodeView, version: int) -> VersionCause:
     """Return the reason why the operator of a node has a version above ``version``.
 
-    The reason covers all nodes that share the operator's entry in the file. If the operator's version is not above ``version``,
-    ``is_explained`` of the result is True, and ``features`` and ``nodes`` are empty.
+    The reason covers all nodes that share the operator's entry in the model's table of operators. If the operator's version is
+    not above ``version``, ``is_explained`` of the result is True, and ``features`` and ``nodes`` are empty.
     """
     lowest, sharers = _lowest(node), _sharers(node)
     causes: dict[str, Feature] = {}

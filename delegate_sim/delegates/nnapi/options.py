@@ -198,12 +198,12 @@ def uses_target_devices(options: OptionValues) -> bool:
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """Return whether the options limit NNAPI to target devices other than NNAPI's own CPU."""
+    """Return whether the options limit NNAPI to target devices that are not NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 
 def device_level(options: OptionValues) -> int:
-    """Return the lower of the feature levels of the runtime and of the target devices (``GetTargetFeatureLevel``)."""
+    """Return the lower feature level: the runtime's or the target devices' (``GetTargetFeatureLevel``)."""
     level = runtime_level(options)
     if options["accelerator_name"] == REFERENCE_DEVICE:
         return level

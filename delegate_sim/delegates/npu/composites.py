@@ -120,7 +120,7 @@ class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
     ``origins`` maps each added node to the replaced composite. ``places`` maps each added node to its subgraph and index in the
-    file. ``tensor_places`` maps each added tensor to its subgraph and index in the file.
+    model file. ``tensor_places`` does the same for each added tensor.
     """
 
     graph: Graph

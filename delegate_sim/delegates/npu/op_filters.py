@@ -40,7 +40,7 @@ class FilterMatch:
 
 @dataclass(frozen=True, slots=True)
 class OpFilters:
-    """The filters in a file, and the fault of the file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
+    """The filters in a filter file, and the fault of this file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
 
     behavior: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()

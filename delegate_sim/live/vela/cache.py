@@ -1,4 +1,4 @@
-"""Cache of Vela's decisions, keyed by the digest of the file, the version of Vela, and its arguments."""
+"""Cache of Vela's decisions. A key consists of the digest of the model file, the version of Vela, and Vela's arguments."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since this release, the result of READ_VARIABLE has its shape in the file.
+"""Since this release, the result of READ_VARIABLE keeps its shape from the model file.
 
 In earlier releases, the result is dynamic (measured with released wheels).
 """
@@ -144,7 +144,7 @@ def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgr
 
 
 def hand_over_inputs(called: KernelSubgraph) -> None:
-    """Mark the inputs of a called subgraph as data of the caller, except for RESOURCE and VARIANT handles."""
+    """Mark the inputs of a called subgraph as data of the caller. RESOURCE and VARIANT handles are not marked."""
     for index in called.inputs:
         if index != OPTIONAL_TENSOR and called.tensors[index].type not in _HANDLE_TYPES:
             called.tensors[index].allocation = Allocation.CUSTOM

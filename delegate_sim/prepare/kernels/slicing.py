@@ -176,7 +176,8 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 class _Expansion:
     """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
 
-    ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions of the ellipsis, minus one.
+    ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions that the ellipsis covers,
+    minus one.
     """
 
     in_ellipsis: list[bool]

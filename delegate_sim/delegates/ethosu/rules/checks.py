@@ -173,7 +173,7 @@ def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
 
 
 def reads(which: Operand) -> Check[object]:
-    """Require that the file contains the value of an operand. Otherwise, the delegate crashes."""
+    """Require that the model file contains the value of an operand. Without this value, the delegate crashes."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)

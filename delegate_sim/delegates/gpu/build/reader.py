@@ -47,7 +47,7 @@ _INT32_BYTES = 4
 class Layout:
     """A layout of constants (``SetAllDimensions``).
 
-    ``sizes`` takes a shape, and returns the sizes in this layout. It returns None if the shape does not fit the layout.
+    ``sizes`` takes a shape, and returns the sizes in this layout, or None if the shape does not fit the layout.
     """
 
     name: str

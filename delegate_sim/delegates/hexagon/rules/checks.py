@@ -37,7 +37,7 @@ UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_mos
 
 
 def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
-    """Return the rule of an operator. It checks the ranks of all tensors, then the version, then ``checks``."""
+    """Return the rule of an operator: the checks of all tensors' ranks, the check of the version, then ``checks``."""
     return OpRule((*_RANKS, version(version_in).from_source(_VERSIONS), *checks))
 
 

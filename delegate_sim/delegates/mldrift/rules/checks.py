@@ -194,7 +194,7 @@ _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
 """The highest rank that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` from LiteRT 2.2 on.
 
-The limit ``_MAX_RANK`` also applies to all tensors of a node.
+All tensors of a node must also respect the limit ``_MAX_RANK``.
 """
 
 
@@ -598,7 +598,7 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs``, ``outputs`` and ``also`` are additional types: of inputs, of outputs, and of both.
+    ``inputs`` has additional types of inputs, ``outputs`` of outputs, and ``also`` of both.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 

@@ -62,7 +62,7 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""A function that creates an NNAPI model builder. Its argument is a function that receives refused calls."""
+"""A function that creates an NNAPI model builder. The argument is a function that receives refused calls."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:

@@ -12,7 +12,7 @@ _INPUT_WEIGHTS = operand(1, "input weight matrix")
 _OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell state")
 """Operands of UNIDIRECTIONAL_SEQUENCE_LSTM (``kernels/lstm_shared.h``)."""
 _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
-"""Operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks. They belong to the forward cell."""
+"""The operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks: operands of the forward cell."""
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 """Operands of BIDIRECTIONAL_SEQUENCE_RNN.
 

@@ -1,6 +1,6 @@
 """Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-The delegate stops at the first failed check. It prints the reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
+The delegate stops at the first failed check. Only builds with XNNPACK_DELEGATE_ENABLE_LOGGING print the reason.
 """
 
 from __future__ import annotations
