@@ -79,7 +79,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     if requested.order == installed.order:
         return requested
     if requested.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"{engine.delegate.name} cannot run as in {requested}, because {installed} is installed")
+        raise OptionError(f"{engine.delegate.name} cannot run with {requested}, because {installed} is installed")
     return installed
 
 

@@ -326,9 +326,7 @@ class _Interpreter:
         if not refused or not subgraph.nodes:
             return None
         node = refused[0]
-        message = (
-            f"the runtime did not add node {node.index} of the file ({node.op}), because a tensor is its input and its output"
-        )
+        message = f"the runtime did not add node {node.index} of the file ({node.op}), because an input is also the output"
         return PrepareFailure(0, message, (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:

@@ -100,7 +100,7 @@ OPTIONS = (
         "build_kernels",
         boolean,
         False,
-        "let the model fail if a kernel is known to fail when it is built; by default, only a warning is shown",
+        "let the model fail if it is known that a kernel cannot be built; by default, only a warning is shown",
     ),
 )
 

@@ -267,7 +267,7 @@ def _python_slice(axis: _Axis, is_offset: bool) -> slice:
 def prepare_dynamic_update_slice(node: KernelNode) -> None:
     """``kernels/dynamic_update_slice.cc: Prepare``."""
     source, update, start, result = node.input(0), node.input(1), node.input(2), node.output()
-    node.ensure(start.shape == (source.rank,), "there is not one start index for each dimension")
+    node.ensure(start.shape == (source.rank,), "the start indices do not have one element for each dimension")
     node.ensure(update.rank == source.rank, "update and input have different numbers of dimensions")
     node.ensure(
         all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)),

@@ -51,7 +51,7 @@ def prepare_gather(node: KernelNode) -> None:
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
     options = node.options
-    node.ensure(len(options.slice_sizes) == operand.rank, "there is not one slice size for each dimension")
+    node.ensure(len(options.slice_sizes) == operand.rank, "the number of slice sizes differs from the number of dimensions")
     node.ensure(
         len(options.collapsed_slice_dims) <= len(options.slice_sizes), "there are more collapsed dimensions than input dimensions"
     )
