@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver rejects at least one operation of some group, and it is unknown which one."""
+        """Whether there is a group of operations with a rejected operation, but it is unknown which operation is rejected."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

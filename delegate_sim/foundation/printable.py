@@ -47,9 +47,10 @@ def share(part: int, whole: int) -> str:
 
 
 def percentages(*fractions: float) -> list[str]:
-    """Return two fractions as percentages, rounded down. Add digits until different fractions have different texts.
+    """Return fractions as percentages, rounded down. Add digits until different fractions have different texts.
 
-    >>> percentages(0.97834, 0.84173), percentages(0.84173, 0.84169) (['97.8 %', '84.1 %'], ['84.17 %', '84.16 %'])
+    >>> percentages(0.97834, 0.84173), percentages(0.84173, 0.84169)
+    (['97.8 %', '84.1 %'], ['84.17 %', '84.16 %'])
     """
     texts: list[str] = []
     for digits in range(1, 8):

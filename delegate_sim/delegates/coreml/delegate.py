@@ -123,7 +123,7 @@ class CoreMlDelegate(Delegate):
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code. For example, RESHAPE is supported with Core ML 2."""
+        """Yield options that avoid refusals with this code. For example, Core ML 2 avoids refusals of RESHAPE."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)

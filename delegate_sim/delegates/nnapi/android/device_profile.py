@@ -33,7 +33,7 @@ class ProfiledDevice:
     """One device of a phone.
 
     If ``takes`` is None, the device takes every operation. If ``types`` is None, the first input may have any type. ``largest``
-    is the maximum size of the operands of one step, in bytes.
+    is the maximum total size in bytes of one step's operands.
     """
 
     name: str
