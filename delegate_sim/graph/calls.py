@@ -17,8 +17,7 @@ from .partition import Subset, is_in_order, partition
 _MOST_CALLS = 3
 """The largest number of calls that are simulated one after another.
 
-Calls beyond this limit are not simulated. The simulation assumes that they do not change the order of the plan. One call takes as
-long as a simulation of the graph.
+Calls beyond this limit are not simulated, and are assumed to leave the order of the plan unchanged.
 """
 _MOST_BITS = 1 << 28
 """The same limit for calls that are simulated together: the largest product of the numbers of operands and of calls."""
@@ -137,7 +136,7 @@ def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tu
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return groups of nodes as subsets, with the tensors at their boundaries."""
+    """Return groups of nodes as subsets with the tensors that cross the boundaries of the groups."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]
