@@ -266,7 +266,7 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
             text = f"these lines fit a driver that rejects {' and '.join(names)}"
             if others:
                 text += f", or one that rejects {' or '.join(others)}"
-            text += "; record a table of operators to see which nodes it rejects"
+            text += "; record a table of operators to see which nodes the driver rejects"
             yield inquiry.match(run, rejected, rejected, text, is_certain=False)
             return
 

@@ -67,7 +67,7 @@ class EdgeTpuCompilation:
 
     @property
     def failure_meaning(self) -> str:
-        """The meaning of the reason why nothing was compiled; empty if the meaning is unknown."""
+        """The meaning of ``failure``, the line that says why nothing was compiled; empty if the meaning is unknown."""
         return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
 
     def _count(self, *, is_mapped: bool) -> int | None:

@@ -60,7 +60,7 @@ _CUT_REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
     r"(?:$|\)(?P<rest>.{0,100}$))"
 )
-"""Matches a line about replaced nodes whose end a logger cut off."""
+"""Matches a line about replaced nodes if a logger cut off the end of the line."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) partitions?\b")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "

@@ -356,7 +356,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     """Return the outcome of a failure that certainly belongs to a delegate; empty if there is none.
 
-    If a delegate that is applied by default refuses a graph with dynamic tensors, this is no failure.
+    A delegate that is applied by default may refuse a graph with dynamic tensors. Such a refusal is no failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
     kinds = (NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED)
