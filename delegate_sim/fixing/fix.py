@@ -201,7 +201,7 @@ def prove(
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature outside the first subgraph that runs nodes that the plan changes."""
+    """Return inputs for each signature that has a subgraph of its own and runs changed nodes."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
@@ -227,7 +227,7 @@ def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
 
 
 def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
-    """Return the output tensors that a comparison lists: first of the first subgraph, then of signatures."""
+    """Return the output tensors that a comparison lists: outputs of the first subgraph, then outputs of signatures."""
     model = plan.model
     graph = model.subgraphs[0]
     tensors = [graph.tensors[index] for index in graph.outputs]
