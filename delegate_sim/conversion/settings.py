@@ -130,7 +130,7 @@ class Settings:
             if group <= set(self.options):
                 raise OptionError(f"the settings {' and '.join(sorted(group))} cannot be combined")
         if self.shapes and "fixed" not in self.options:
-            raise OptionError("input shapes need the setting fixed")
+            raise OptionError("input shapes can be given only with the setting 'fixed'")
         object.__setattr__(self, "options", tuple([name for name in OPTIONS if name in self.options]))
 
     @property

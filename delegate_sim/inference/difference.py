@@ -319,7 +319,7 @@ def _differences(
 def _edges(results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[int, str]) -> EdgeDifference:
     edges = results.get("edges")
     if edges is None:
-        return EdgeDifference(problem="the runtime did not finish on them")
+        return EdgeDifference(problem="the runtime did not finish these runs")
     return EdgeDifference(*_differences(edges, names, tensors), edges["refused"])
 
 
