@@ -24,7 +24,7 @@ CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""Gains in percent of multiply-adds, in whether any node is delegated, in kernels, partitions and boundary bytes."""
+"""Gains: percent of multiply-adds, whether any node is delegated, kernels, partitions and boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,8 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
     """Return the cause if custom operators are not registered, or None if they are registered.
 
-    If all unregistered operators are of one kind that no delegate takes, the cause names the kind. An example is the kind of
-    TensorFlow's own operators.
+    If all unregistered operators are of one kind that no delegate takes, the cause names the kind, for example TensorFlow's own
+    operators.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -104,7 +104,7 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Return the later releases that load a model as text. The text is empty if no later release is known to load the model."""
+    """Return, as text, the later releases that load a model. The text is empty if no later release is known to load the model."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
