@@ -167,7 +167,7 @@ class Descent:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """If several passes bring a gain only together, apply the needed ones. Return whether a pass was applied."""
+        """Apply passes that bring a gain only together, without needless passes. Return whether a pass was applied."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False

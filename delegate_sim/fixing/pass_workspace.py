@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SMALL = 1 << 12
 """Largest number of elements of a constant that is computed immediately.
 
-Larger constants are computed when the file is written.
+Larger constants are computed when the rewritten model is written to a file.
 """
 _NUMBERS = itertools.count(1)
 

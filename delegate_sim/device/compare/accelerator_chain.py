@@ -226,7 +226,7 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
             yield (
-                f"a log line counts {replacement.total} nodes, but after the earlier steps the model's subgraphs have "
+                f"a log line counts {replacement.total} nodes, but after the earlier accelerators the model's subgraphs have "
                 f"{', '.join(map(str, sorted(sizes)))} nodes; {OTHER_MODEL}"
             )
 

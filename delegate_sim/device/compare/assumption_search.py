@@ -170,7 +170,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return the simulation at the highest of ``levels``, which are the results of ``fitting_levels``."""
+    """Return the simulation at the highest level in ``levels``, the result of ``fitting_levels``."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)

@@ -226,7 +226,7 @@ class _TableFacts:
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (
-            "another delegate ran nodes that this delegate left, so the tables do not list them; record the log "
+            "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes; record the log "
             f"{f'with {flags}' if flags else 'with this delegate alone'}"
         )
         self.on_cpu: dict[int, frozenset[int]] = {}
@@ -250,7 +250,7 @@ class _TableFacts:
         if is_foreign or self.is_hiding:
             self.notes.append(self.hidden)
         else:
-            self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about the missing nodes")
+            self.notes.append(f"the log's table of subgraph {index} is cut short; nothing is known about the missing nodes")
 
     def add_summary(self, index: int, summary: Summary) -> None:
         """Add the counts from a table of node types. Ignore a table that is incomplete or lists nodes from outside the graph."""

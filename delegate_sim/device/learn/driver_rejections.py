@@ -207,7 +207,7 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Yield sets of nodes that match the counts in the table. Sets with few kinds of nodes come first."""
+    """Yield sets of nodes that match the counts in the log's table of node types. Sets with few kinds of nodes come first."""
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():

@@ -206,7 +206,7 @@ class Reader:
         )
 
     def read(self, message: Message, line: str, place: int) -> None:
-        """Parse one line. ``place`` is its number in the log."""
+        """Parse one line. ``place`` is the number of the line in the log."""
         self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
@@ -300,7 +300,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, if the line gives one. ``text`` is the part of the line before the error."""
+        """Add the reason for a kernel's failure, if the line gives a reason. ``text`` is the part before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
@@ -325,7 +325,7 @@ class Reader:
             self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
 
     def _begin_table(self, title: str) -> None:
-        """Begin a table, unless the table is about a delegate's internal operators."""
+        """Begin to read a table of operators. Skip a table about a delegate's internal operators."""
         if self.is_internal:
             return
         is_summary = title == "Summary by node type"
@@ -463,7 +463,7 @@ class RefusalList:
     """A delegate's list of refused operators that is being read."""
 
     name: str
-    """The delegate, as it calls itself."""
+    """The delegate's name for itself."""
     tag: str
     process: str
     is_interrupted: bool = False

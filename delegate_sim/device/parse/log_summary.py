@@ -119,7 +119,7 @@ class LogSummary:
     counts: tuple[Count, ...]
     """Counts that belong to no delegate."""
     operators: tuple[tuple[str, int], ...]
-    """Number of nodes per operator in the tables."""
+    """Number of nodes per operator in the log's tables."""
     releases: tuple[str, ...]
     """The releases that may have printed the log; empty if nothing in the log identifies a release."""
     may_be_older: bool
@@ -324,7 +324,7 @@ def _title(name: str) -> str:
 
 
 def _table_names(log: DeviceLog) -> list[str]:
-    """Return the operators and kernels that the tables list."""
+    """Return the operators and kernels that the log's tables list."""
     rows = [row.op for table in log.run_orders.values() for row in table.rows]
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
 
@@ -465,7 +465,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 
 
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield each operator in the tables, except delegate kernels, with its number of nodes."""
+    """Yield each operator in the log's tables with the number of nodes. Delegate kernels are left out."""
     counts: Counter[str] = Counter()
     for table in log.run_orders.values():
         counts.update(row.op for row in table.rows)

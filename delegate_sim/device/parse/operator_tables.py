@@ -60,7 +60,7 @@ _TOLERANCE = 0.1
 _ALL = 99.0
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events in the tables that are not operators."""
+"""Events that are not operators, but are rows of operator tables."""
 
 
 class OperatorTable:
