@@ -36,7 +36,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
         MODEL_NOT_LOADED.name: "a model of version 3 of the schema",
         NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
-        TENSOR_NOT_LOADED.name: "tensors with a consistent description in the file",
+        TENSOR_NOT_LOADED.name: "tensors with a consistent description in the model file",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
         OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
     }
@@ -109,7 +109,7 @@ def releases_that_load(model: Model, release: Release) -> str:
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause if a CPU kernel refuses a node of the file, or None if no CPU kernel refuses a node."""
+    """Return the cause if a CPU kernel refuses a node of the model file, or None if no CPU kernel refuses a node."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None
