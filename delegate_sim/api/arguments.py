@@ -64,8 +64,8 @@ def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     if defaults is not None:
         return defaults
     message = (
-        "options that you do not set now have the values that benchmark_model uses: pass "
-        "defaults='benchmark' to silence this warning, or defaults='api' for the former behavior"
+        "the default values of options are now the values that benchmark_model uses: pass defaults='benchmark' to silence this "
+        "warning, or defaults='api' for the former values"
     )
     warnings.warn(message, FutureWarning, stacklevel=stacklevel)
     return "benchmark"

@@ -19,8 +19,8 @@ def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -
     """Simplify a subgraph: remove, merge and replace nodes.
 
     ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0. Additions of zeros are
-    always simplified. Other nodes are simplified only if their shapes were unknown, because the converter of the file has already
-    simplified nodes of known shapes.
+    always simplified. Other nodes are simplified only if their shapes were unknown, because the converter that wrote the model
+    has already simplified nodes of known shapes.
     """
     _remove_additions_of_zeros(editor, zeros)
     _reshape_in_place_of_transposing(editor, constants)

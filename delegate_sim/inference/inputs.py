@@ -37,7 +37,7 @@ _FLAGS = 2
 def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
     """Return generated arrays for the inputs of a subgraph, in order. Equal seeds give equal arrays.
 
-    ``shapes`` replaces the shapes of tensors in the file. Raise OptionError for a type or shape that cannot be generated.
+    ``shapes`` replaces shapes that the model file gives. Raise OptionError for a type or shape that cannot be generated.
     """
     generator = np.random.default_rng(seed)
     graph = file_graph(model, subgraph)

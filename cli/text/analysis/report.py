@@ -220,7 +220,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
 def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions."""
     if run.subsets and not whole.delegate.counts_cpu_partitions:
-        return f"; as the delegate counts them. The runtime's line also counts those on the CPU ({len(run.subsets):,})"
+        cpu = f"The runtime's line also counts partitions on the CPU ({len(run.subsets):,})"
+        return f"; the delegate counts only its own partitions. {cpu}"
     own = [
         line
         for line in whole.log_lines

@@ -63,7 +63,7 @@ RUN_ORDER, SUMMARY = "Run Order", "Summary by node type"
 """The titles of the tables that show all nodes."""
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events in the tables that are not operators."""
+"""Events that are not operators, but are rows of operator tables."""
 
 
 def table_title(line: str) -> str:

@@ -175,7 +175,7 @@ def _with_note_of_folding(cause: Cause) -> Cause:
         return cause
     note = (
         f"TensorFlow's converter removes a RESHAPE before and after {', '.join(ops[:3])}; delegate-sim fix may have a pass that "
-        "writes the RESHAPE into the file"
+        "writes the RESHAPE into the model file"
     )
     return replace(cause, change=f"{cause.change}; {note}")
 

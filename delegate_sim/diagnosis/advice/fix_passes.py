@@ -32,7 +32,7 @@ class FoundPass:
     def text(self) -> str:
         """The command that makes the change, and the result."""
         words = f"{self.pass_.name} ({self.pass_.exactness.words}): {result_words(self.cost)}"
-        return f"delegate-sim fix rewrites the file: {words}"
+        return f"delegate-sim fix rewrites the model: {words}"
 
 
 class PassFinder:

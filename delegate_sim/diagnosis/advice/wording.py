@@ -72,7 +72,7 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
-    """A refused node of the file, with one of the reasons for the refusal."""
+    """A refused node of the model file, with one of the reasons for the refusal."""
 
     key: NodeKey
     op: str
@@ -273,7 +273,7 @@ class Wording:
         ways = [f"use {releases} (delegate-sim releases lists all releases)"] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
-            ways.append("register it in the application (--assume-ops-registered)")
+            ways.append("register the operator in the application (--assume-ops-registered)")
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:

@@ -85,7 +85,7 @@ def test_the_text(run, chain):
 def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
     text = " ".join(run("diagnose", MODELS / "cannot_prepare.tflite").stdout.split())
     assert "0 % -> 0 %" not in text
-    assert "fixing it alone does not help: other causes must be fixed too" in text
+    assert "fixing only this cause does not help: other causes must be fixed too" in text
 
 
 def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
@@ -95,7 +95,7 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     layers.finish()
     builder.write(tmp_path / "m.tflite")
     text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
-    assert "fixing it does not help: multiply-adds, kernels and bytes do not improve analyse-source:" in text
+    assert "fixing this cause does not help: multiply-adds, kernels and bytes do not improve analyse-source:" in text
 
 
 def test_nothing_to_diagnose(run, tmp_path):

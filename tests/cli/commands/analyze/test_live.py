@@ -139,7 +139,7 @@ def test_check_live_where_it_cannot_be_run(tool, run, project):
     assert codes_in(delegate_sim.check(live=True)) == [["live-not-run"], []]
     result = run("check", "--live", "--target", "phone")
     assert result.exit_code == 2
-    assert "none of its targets can run live" in result.stderr
+    assert "none of the targets can run live" in result.stderr
     assert run("check", "--live-report", "x.json").exit_code == 2
 
 
