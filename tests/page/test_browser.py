@@ -135,6 +135,7 @@ def test_each_target_beside_another_has_its_verdict(opened):
     assert text(page, "#panel-causes .name").startswith("A: ")
     page.select_option("#beside", "-1")
     assert page.locator(".verdict").count() == 1
+    assert page.locator("#beside option:disabled").all_inner_texts() == page.locator("#shown option:checked").all_inner_texts()
 
 
 def test_a_window_without_room_for_the_drawing_is_no_error(opened):

@@ -132,6 +132,7 @@ class Page {
     const shown = [this.side, ...(this.other >= 0 ? [sideOf(this.other, this.subgraph)] : [])];
     byId("shown").value = this.shown;
     byId("beside").value = this.other;
+    for (const option of byId("beside").options) option.hidden = option.disabled = Number(option.value) === this.shown;
     const { model } = this.side;
     byId("model").replaceChildren(breakable(model.name));
     byId("about").textContent = `${bytesText(model.bytes)}, ${counted(this.side.view.measures.nodes, "node")}, sha256 ${model.sha256.slice(0, 12)}`;
