@@ -108,7 +108,8 @@ def compute_improvements(base: ComputeTotals | None, now: ComputeTotals) -> list
 def _smaller_share(code: str, title: str, base: float, now: float, tolerance: float | None) -> Iterator[Regression]:
     if now < base:
         least = max(base - (tolerance or 0.0), 0.0)
-        yield Regression(code, title, *percentages(base, now, least), is_allowed=now >= least - _ROUNDING)
+        base_text, text, limit = percentages(base, now, least)
+        yield Regression(code, title, base_text, text, limit, now >= least - _ROUNDING)
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:

@@ -59,5 +59,5 @@ def test_numbers_stand_beside_those_of_the_baseline(example, expected):
 
 def test_target():
     assert title(FAILURE) == "models/detector.tflite on phone"
-    assert target_text(FAILURE) == "nnapi on litert-2.3: --feature-level=30 --disable-nnapi-cpu=true --driver-rejects=ADD,MUL"
+    assert target_text(FAILURE) == "nnapi on litert-2.3: --feature-level=30 --driver-rejects=ADD,MUL"
     assert target_text(case(options={})) == "nnapi on litert-2.3"

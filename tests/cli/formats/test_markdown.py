@@ -45,7 +45,7 @@ def test_a_check():
 
 #### models/detector.tflite on phone: failed
 
-Target: nnapi on litert-2.3: --feature-level=30 --disable-nnapi-cpu=true --driver-rejects=ADD,MUL
+Target: nnapi on litert-2.3: --feature-level=30 --driver-rejects=ADD,MUL
 
 - **error** `more-partitions`
   - partitions 3 -> 5; 3 are allowed
@@ -73,14 +73,14 @@ Replacing 6 out of 10 node(s) with delegate
 
 #### models/broken.tflite on phone: unreadable
 
-Target: nnapi on litert-2.3: --feature-level=30 --disable-nnapi-cpu=true --driver-rejects=ADD,MUL
+Target: nnapi on litert-2.3: --feature-level=30 --driver-rejects=ADD,MUL
 
 - **error** `unreadable-model`
   - models/broken.tflite: is not a TFLite model
 
 #### models/gone.tflite on phone: failed
 
-Target: nnapi on litert-2.3: --feature-level=30 --disable-nnapi-cpu=true --driver-rejects=ADD,MUL
+Target: nnapi on litert-2.3: --feature-level=30 --driver-rejects=ADD,MUL
 
 - **error** `no-model-for-entry`
   - the baseline has an entry, but the model is gone

@@ -220,14 +220,14 @@ def long_model() -> ModelBuilder:
 def test_long_lists_are_cut(run, tmp_path):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
-    assert lines[-7] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
+    assert lines[-6] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
     text = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), "--verbose").stdout
     assert "more" not in text
     assert all(f"{index}" in text for index in range(1, 80, 2))
-    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 3 + 4
+    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 3 + 3
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -362,7 +362,7 @@ def test_runtime_chooses_the_wording(run, model):
             "No such option '--nnapi_allow_fp1'. Did you mean '--nnapi-allow-fp16'? (see",
             marks=NEEDS_NEWER_CLICK,
         ),
-        (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi_allow_fp16 and --option allow_fp16=... set the same"),
+        (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi-allow-fp16 and --option allow_fp16=... set the same"),
         (["--delegate", "vx_nxp"], "Invalid value for '--delegate': 'vx_nxp' is not one of 'nnapi', 'gpu', 'mldrift', "),
         (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'text', 'json'"),
         pytest.param(["--bad\x1b\noption"], "No such option '--bad\\x1b\\noption'", marks=NEEDS_NEWER_CLICK),
