@@ -12,7 +12,6 @@ from ...foundation import converter_attributes as attributes
 from ...graph.effort import Effort, Tries
 from ...graph.graph import file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
-from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
@@ -23,7 +22,6 @@ from ..examiner import Cost, Examined
 from ..ranking import gain
 from .change_kinds import SUGGESTION_FOR, SUGGESTIONS
 from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
-from .input_sizes import fixed_inputs_change
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
 """Smallest and largest number of simulations for the alternatives of all causes; large models get fewer."""
@@ -116,25 +114,6 @@ _HUGE_SCALE = 1e20
 """Scales above this come from the smallest float32, with which attention masks hide positions."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Conversions with a smaller attention mask, and the value of the mask."""
-_OF_SHAPES = frozenset(
-    [
-        *(
-            "BROADCAST_TO",
-            "CAST",
-            "CONCATENATION",
-            "EXPAND_DIMS",
-            "FILL",
-            "GATHER",
-            "PACK",
-            "RANGE",
-            "RANK",
-            "REDUCE_PROD",
-            "SHAPE",
-        ),
-        *("SQUEEZE", "STRIDED_SLICE"),
-    ]
-)
-"""Operators that a converter folds or replaces if it knows the sizes of the inputs."""
 _IN_APPLICATION = "run the subgraphs as models of their own from the application"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
@@ -159,22 +138,22 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
 
 
 def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
-    pairs = [(offer, judge.judged(cause, offer)) for offer in _offers(cause, model, delegate)]
-    # Fixed sizes may change nothing for the nodes; they are not named then.
-    pairs = [(offer, alternative) for offer, alternative in pairs if alternative.helps or not offer.remedy.fixed_inputs]
-    if not pairs:
+    offers = list(_offers(cause, model, delegate))
+    if not offers:
         return _with_note_of_folding(cause)
+    alternatives = [judge.judged(cause, offer) for offer in offers]
+    pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
     # What helps alone comes first, then what the other causes are built on.
     helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
-    is_local = _is_local((helping or pairs)[0][0].remedy)
+    is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not offers_conversion:
         return cause  # the hint says what to change, and it is not the conversion
     texts = [alternative.text for _, alternative in helping]
     if not texts:
-        texts = [_otherwise(cause, pairs[0][0])]
+        texts = [_otherwise(cause, offers[0])]
     text = "; or ".join(texts)
     useless = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is not None]
     unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
@@ -185,8 +164,6 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
-    if helping and helping[0][0].remedy.fixed_inputs:
-        suggestion = SUGGESTION_FOR[Problem.DYNAMIC_SHAPE]
     return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
 
 
@@ -204,8 +181,8 @@ def _with_note_of_folding(cause: Cause) -> Cause:
 
 
 def _is_local(remedy: Remedy) -> bool:
-    """Return whether a remedy changes the model's code or its inputs, not the setting of the converter."""
-    return bool(remedy.float_nodes or remedy.inlined_nodes or remedy.fixed_inputs) or remedy.conversion in _MASKS
+    """Return whether a remedy changes the model's code, not the setting of the converter."""
+    return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
 def _otherwise(cause: Cause, offer: _Offer) -> str:
@@ -220,8 +197,6 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
 
 def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
     problem, subject = cause.identity
-    if not cause.remedy.fixed_inputs and _OF_SHAPES.issuperset([op for op, _ in cause.operators]) and open_inputs(model):
-        yield _Offer(fixed_inputs_change(model), "inputs of fixed sizes", Remedy(fixed_inputs=True))
     if set(subject) & _INLINED.keys():
         op = next(op for op in subject if op in _INLINED)
         if all(bodies_of(model, key) for key in cause.nodes if _op(model, key) == op):

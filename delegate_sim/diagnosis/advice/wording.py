@@ -10,7 +10,7 @@ from ...delegates.options import as_typed
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model
+from ...model.model import Model, Tensor
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
 from ...rules.rule import Reason
@@ -24,13 +24,18 @@ from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
 from .alternatives import CONVERSION_WORDS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
-from .input_sizes import HOW_FIXED, fixed_inputs_change, sizes, unknown_sizes
 from .layer_rewrites import rewrite
 from .other_delegates import Others
 from .surroundings import Surroundings
 
 _FINDINGS_TOLD = 3
 _NODES_TOLD = 10
+_INPUTS_TOLD = 3
+
+_HOW_FIXED = (
+    "in TensorFlow from a concrete function whose tf.TensorSpec has no None, in PyTorch by an export without dynamic shapes; the "
+    "converter then computes everything that depends on the shapes"
+)
 
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -103,7 +108,7 @@ class Wording:
             return special
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return f"the model was converted with inputs of unknown size: {unknown_sizes(open_inputs(self.model))}"
+                return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return "shapes are computed at run time, although the sizes in the file determine them"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
@@ -183,7 +188,7 @@ class Wording:
         general = SUGGESTIONS[code].change
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return code, fixed_inputs_change(self.model)
+                return code, self._fixed_inputs()
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return code, self._known_shapes()
             case Problem.DYNAMIC_SHAPE if op := self._chooser():
@@ -226,6 +231,12 @@ class Wording:
             texts.append(as_typed(delegate.options, name, text))
         return " ".join(texts)
 
+    def _fixed_inputs(self) -> str:
+        inputs = open_inputs(self.model)
+        only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
+        how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
+
     def _chooser(self) -> str:
         """Return the operator whose result has an unknown size because the operator selects elements by value; empty if none."""
         for place in self.identity.subject:
@@ -239,8 +250,8 @@ class Wording:
         first = self.model.subgraphs[0]
         inputs = [first.tensors[index] for index in first.inputs if index >= 0]
         return (
-            f"convert again with inputs of fixed sizes, such as {sizes(inputs)}, because an older converter may have "
-            f"written these for unknown sizes: {HOW_FIXED}"
+            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, because an older converter may have "
+            f"written these for unknown sizes: {_HOW_FIXED}"
         )
 
     def _not_loaded(self) -> str:
@@ -282,7 +293,7 @@ class Wording:
             case ("flex",):
                 return "avoid-flex", SUGGESTIONS["avoid-flex"].change
             case ("lists",) if open_inputs(self.model):
-                return "unroll-control-flow", fixed_inputs_change(self.model)
+                return "unroll-control-flow", self._fixed_inputs()
             case ("lists",):
                 return "unroll-control-flow", _UNROLLED
             case ("text",) if self._is_all_text():
@@ -320,3 +331,12 @@ class Wording:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
                 yield f"taken by {', '.join(names)}"
+
+
+def _sizes(tensors: Sequence[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in tensors[:_INPUTS_TOLD]])
+
+
+def _named_inputs(tensors: Sequence[Tensor]) -> str:
+    named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
+    return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")

@@ -141,27 +141,6 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
     assert "inf" not in cause.needed
 
 
-@pytest.mark.parametrize("is_open", [True, False])
-def test_a_fixed_batch_is_offered_where_it_removes_the_operator(is_open):
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    signature = {"signature": [-1, 4]} if is_open else {}
-    wide = {"signature": [-1, 1, 4]} if is_open else {}
-    x, y = graph.input("x", "FLOAT32", [1, 4], **signature), graph.tensor("y", "FLOAT32", [1, 4], **signature)
-    z = graph.tensor("z", "FLOAT32", [1, 1, 4], **wide)
-    graph.node("RELU", [x], [y])
-    graph.node("EXPAND_DIMS", [y, graph.tensor("axis", "INT32", [], data=[1])], [z])
-    graph.outputs(z)
-    cause = diagnosed(builder, "gpu").findings[0].cause
-    assert (cause.suggestion == "fix-shapes") == is_open
-    assert cause.remedy.fixed_inputs == is_open
-    expected = (
-        "convert with a fixed batch, such as x [1, 4]: in TensorFlow" if is_open else "EXPAND_DIMS can be written as RESHAPE"
-    )
-    assert cause.change.startswith(expected)
-    assert ("(2 of 2 nodes in 1 kernel)" in cause.change) == is_open
-
-
 @pytest.mark.parametrize(("op", "is_folded"), [("TANH", True), ("SOFTMAX", False)])
 def test_a_reshape_that_the_converter_folds_away_again_is_left_to_fix(op, is_folded):
     builder = ModelBuilder()
