@@ -82,7 +82,24 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         brings = f"{nodes_added:+,} {'node' if abs(nodes_added) == 1 else 'nodes'}{work}"
         where = f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}"
         yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
-        yield from indented(message(finding.cause.change), width, "   ", _HINT)
+        for text in advice_texts(diagnosis, finding):
+            yield from indented(message(text), width, "   ", _HINT)
+
+
+def advice_texts(diagnosis: Diagnosis, finding: RankedCause) -> Iterator[str]:
+    """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
+
+    What is simulated comes before instructions whose result is not known.
+    """
+    cause, fix = finding.cause, diagnosis.found_pass(finding)
+    instructions = f"{cause.suggestion}: {cause.change}"
+    is_simulated = any(alternative.helps for alternative in cause.alternatives)
+    if fix is None:
+        yield instructions
+    elif is_simulated or not cause.remedy.accepts:
+        yield from (instructions, f"or {fix.text}")
+    else:
+        yield from (fix.text, f"or {instructions}")
 
 
 def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:

@@ -134,10 +134,10 @@ class _Neighbors:
         """Return whether a tensor is read more than once; being an output of the subgraph counts as being read."""
         return self._reads[index] > 1
 
-    def before(self, index: int, *ops: str) -> int | None:
+    def before(self, index: int, *ops: str, may_be_shared: bool = False) -> int | None:
         """Return the place of a tensor's writer; None if the tensor is shared, or the writer has another operator."""
         place = self._writers.get(index)
-        if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops:
+        if place is None or self.nodes[place][1].op not in ops or (self.is_shared(index) and not may_be_shared):
             return None
         return place
 
@@ -262,7 +262,7 @@ def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors
     layer = editor.nodes[place][1]
     shape = editor.tensor(reshape.output(0)).shape
     if layer.op == "FULLY_CONNECTED":
-        before = neighbors.before(layer.input(0), "RESHAPE")
+        before = neighbors.before(layer.input(0), "RESHAPE", may_be_shared=True)
         first = None if before is None else editor.nodes[before][1].input(0)
         units = editor.tensor(layer.output(0)).shape[-1:]
         depth = editor.tensor(layer.input(0)).shape[-1:]

@@ -216,3 +216,17 @@ def test_a_diagnosis_names_no_pass_where_none_helps():
     graph.outputs(y)
     found = diagnose(builder.bytes(), "nnapi", {"feature_level": 30}, defaults="api")
     assert [found.pass_for(finding) for finding in found.findings] == [None]
+
+
+def test_of_several_passes_the_one_that_helps_most_is_named():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 2, 2, 2, 2])
+    for number, op in enumerate(["SOFTMAX", "RELU", "TANH"]):
+        result = graph.tensor(f"t{number}", "FLOAT32", [1, 2, 2, 2, 2])
+        graph.node(op, [x], [result], options={"beta": 1.0} if op == "SOFTMAX" else None)
+        x = result
+    graph.outputs(x)
+    diagnosis = diagnose(builder.bytes(), "gpu", defaults="benchmark")
+    rank = next(finding for finding in diagnosis.findings if finding.cause.identity.problem.value == "rank")
+    assert diagnosis.pass_for(rank).name == "element-wise-of-rank-4"

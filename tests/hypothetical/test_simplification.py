@@ -469,3 +469,24 @@ def test_a_layer_that_keeps_dimensions_takes_those_of_its_source():
     graph.node("FULLY_CONNECTED", ["flat", "weights"], ["layer"], keep_num_dims=True)
     graph.node("RESHAPE", ["layer", "to out"], ["out"])
     assert graph.simplified(["x"], ["out"])[0] == [("FULLY_CONNECTED", ["x", "weights"], ["out"])]
+
+
+def test_layers_on_the_same_rows_all_keep_dimensions():
+    graph = Open()
+    for name, sizes in (
+        ("x", (2, 3, 5)),
+        ("flat", (6, 5)),
+        ("a", (6, 4)),
+        ("b", (6, 4)),
+        ("left", (2, 3, 4)),
+        ("right", (2, 3, 4)),
+    ):
+        graph.tensor(name, *sizes)
+        graph.tensor(f"to {name}", len(sizes), data=list(sizes), kind="INT32")
+    graph.tensor("weights", 4, 5, data=[0.5] * 20)
+    graph.node("RESHAPE", ["x", "to flat"], ["flat"])
+    for layer, result in (("a", "left"), ("b", "right")):
+        graph.node("FULLY_CONNECTED", ["flat", "weights"], [layer], keep_num_dims=False)
+        graph.node("RESHAPE", [layer, f"to {result}"], [result])
+    nodes, _ = graph.simplified(["x"], ["left", "right"])
+    assert nodes == [("FULLY_CONNECTED", ["x", "weights"], [result]) for result in ("left", "right")]

@@ -115,6 +115,7 @@ _HUGE_SCALE = 1e20
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Conversions with a smaller attention mask, and the value of the mask."""
 _IN_APPLICATION = "run the subgraphs as models of their own from the application"
+_IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
@@ -164,6 +165,8 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
+    if helping and cause.identity.problem is Problem.OPERATOR and helping[0][0].remedy.conversion and not is_local:
+        suggestion = "change-converter-setting"
     return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
 
 
@@ -191,6 +194,8 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
         return _ON_CPU
     if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
+    if cause.identity.problem is Problem.OPERATOR:
+        return _IN_FLOAT32
     # The hint of a rule would name conversions that do not help.
     return SUGGESTIONS[SUGGESTION_FOR[Problem.TYPE]].change if cause.identity.problem is Problem.TYPE else cause.change
 
@@ -207,6 +212,9 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
             change = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
             yield _Offer(change, f"{value} in the attention mask", Remedy(conversion=name))
         yield _conversion_offer("float")
+        return
+    if problem is Problem.OPERATOR and all(_is_widening(model, key) for key in cause.nodes):
+        yield from map(_conversion_offer, ("float", "int8"))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
@@ -237,6 +245,11 @@ def _own_conversion(model: Model) -> str:
 
 def _op(model: Model, key: NodeKey) -> str:
     return file_graphs(model)[key.subgraph].nodes[key.node].op
+
+
+def _is_widening(model: Model, key: NodeKey) -> bool:
+    graph = file_graphs(model)[key.subgraph]
+    return graph.view(graph.nodes[key.node]).is_constant_float16_dequantize
 
 
 def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:

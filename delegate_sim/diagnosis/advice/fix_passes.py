@@ -47,29 +47,32 @@ class PassFinder:
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
-        """Return a pass that improves the model when applied to these nodes, with its result; None if there is no such pass.
+        """Return the pass that improves the model most when applied to these nodes, with its result; None if there is none.
 
-        Passes that keep the results exactly are tried first.
-
-        The number of passes to try is limited. After that many tries, the result is None.
+        Passes that keep the results exactly are tried first; less exact ones only if none of them helps. The number of passes to
+        try is limited.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
         operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
+        found: FoundPass | None = None
+        best = self._before
         for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
             if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
+            if found is not None and pass_.exactness > found.pass_.exactness:
+                break
             if not self._tries.take():
                 self.has_left_out |= self._effort.is_over
-                return None
+                break
             self._effort.spend()
             rewritten = apply_pass(start(self._model), pass_, keys)
             if rewritten is None:
                 continue
             then = standing(rewritten.model, self._target)
-            if is_better([then], [self._before]):
-                return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
-        return None
+            if is_better([then], [best]):
+                found, best = FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds)), then
+        return found
 
     @functools.cached_property
     def _before(self) -> Standing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from delegate_sim import load
@@ -139,6 +140,23 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
     }
     assert cause.change.startswith("use -100 instead of -3.4e38 in the attention mask, and convert again (2 of 2 nodes")
     assert "inf" not in cause.needed
+
+
+def test_float16_weights_are_not_advised_as_layers():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", "FLOAT16", [1, 4], data=np.ones((1, 4), np.float16))
+    wide, x = graph.tensor("wide", "FLOAT32", [1, 4]), graph.input("x", "FLOAT32", [1, 4])
+    y = graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("DEQUANTIZE", [weights], [wide], 3)
+    graph.node("SIGN", [x], [x2 := graph.tensor("x2", "FLOAT32", [1, 4])])
+    graph.node("ADD", [x2, wide], [y])
+    graph.outputs(y)
+    (cause,) = [
+        finding.cause for finding in diagnosed(builder, "hexagon").findings if finding.cause.operators == (("DEQUANTIZE", 1),)
+    ]
+    assert "convert in float" in cause.change or cause.change.startswith("store the weights in float32")
+    assert "layer" not in cause.change
 
 
 @pytest.mark.parametrize(("op", "is_folded"), [("TANH", True), ("SOFTMAX", False)])
