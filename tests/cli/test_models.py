@@ -189,11 +189,11 @@ def test_text_has_a_table_beyond_three_models(run, folder):
     result = run("analyze", "models", *VX, COLUMNS="140")
     assert result.exit_code == 2
     assert [line.split()[:3] for line in result.stdout.splitlines()[2:8]] == [
-        ["model", "delegate", "delegated"],
-        ["a.tflite", "vx", "75"],
-        ["sub/b.tflite", "vx", "75"],
-        ["sub/deep/c.TFLITE", "vx", "75"],
-        ["z.tflite", "vx", "75"],
+        ["model", "delegated", "multiply-adds"],
+        ["a.tflite", "75", "%"],
+        ["sub/b.tflite", "75", "%"],
+        ["sub/deep/c.TFLITE", "75", "%"],
+        ["z.tflite", "75", "%"],
         ["broken.tflite", "unreadable"],
     ]
     assert "Coverage" in run("analyze", "models", *VX, "--verbose").stdout

@@ -227,7 +227,7 @@ def test_verbose_leaves_nothing_out(run, tmp_path):
     text = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), "--verbose").stdout
     assert "more" not in text
     assert all(f"{index}" in text for index in range(1, 80, 2))
-    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 3 + 3
+    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 3 + 4
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
