@@ -33,7 +33,7 @@ Examples:
   delegate-sim report large.tflite --no-causes -o report.html
 
 The page needs only a browser: no network, no other file. It switches between several models and targets, or shows two of them
-shown side by side. It needs the package fast-sugiyama, which the extra [report] installs. A model that cannot be read does not
+side by side. It needs the package fast-sugiyama, which the extra [report] installs. A model that cannot be read does not
 stop the others; the exit code is then 2.
 """
 
