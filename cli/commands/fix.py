@@ -9,6 +9,7 @@ import click
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.search import search, split_tail
 from delegate_sim.runtime.target import Target
 
@@ -23,7 +24,7 @@ _EPILOG = """\b
 Examples:
   delegate-sim fix model.tflite --delegate nnapi -o fixed.tflite
   delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
-  delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
+  delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
 
 A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
@@ -46,6 +47,14 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     default="rounding",
     show_default=True,
     help="Passes to try: only those that keep every bit, also those that change rounding, or also approximate ones.",
+)
+@click.option(
+    "--pass",
+    "passes",
+    metavar="NAME",
+    type=click.Choice(tuple(PASSES)),
+    multiple=True,
+    help="Try only this pass, whatever --allow says; may be given several times.",
 )
 @click.option(
     "--shape",
@@ -73,6 +82,7 @@ def command(
     written: str | None,
     plans: bool,
     allow: str,
+    passes: Sequence[str],
     shapes: Sequence[str],
     splits: bool,
     data: Sequence[str],
@@ -93,7 +103,9 @@ def command(
         check_free(model, [written, second_path_of(written)] if splits else [written], replaces=force)
     show_progress(f"trying passes on {path}")
     given = parse_shapes(model, shapes)
-    plan = search(model, targets, _KINDS[allow], given, report=lambda step: show_progress(f"trying passes on {path}: {step}"))
+    chosen = {name: PASSES[name] for name in passes} or PASSES
+    allowed = max([PASSES[name].exactness for name in passes], default=_KINDS[allow])
+    plan = search(model, targets, allowed, given, chosen, lambda step: show_progress(f"trying passes on {path}: {step}"))
     if splits:
         plan = split_tail(plan)
     result: Fixed | None = None

@@ -255,6 +255,7 @@ def fix(
     delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
     *,
     allow: str = "rounding",
+    passes: Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     split_tail: bool = False,
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
@@ -269,7 +270,8 @@ def fix(
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
     one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
-    ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes.
+    ``rounding`` or ``approximate``. ``passes`` names the only passes to try, whatever ``allow`` is. ``shapes`` sets fixed shapes
+    of inputs, by name. The result's ``plan`` lists the passes.
     If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both models are
     run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function to
     replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
@@ -281,6 +283,7 @@ def fix(
     from ..fixing.fix import Fixed, fix
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
+    from ..fixing.passes.catalogue import PASSES
 
     require_truth("force", force)
     require_truth("proof", proof)
@@ -288,10 +291,13 @@ def fix(
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
+    if unknown := [name for name in passes if name not in PASSES]:
+        raise OptionError(f"there is no pass {unknown[0]!r}; the passes are {', '.join(PASSES)}")
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.search(loaded, targets, kinds[allow], given)
+    allowed = max([PASSES[name].exactness for name in passes], default=kinds[allow])
+    plan = search.search(loaded, targets, allowed, given, {name: PASSES[name] for name in passes} or PASSES)
     if split_tail:
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:

@@ -23,7 +23,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 @dataclass(frozen=True, slots=True)
 class FoundPass:
-    """A pass of ``fix`` that improves a model, and the simulated result of applying it to the nodes of a cause."""
+    """A pass of ``fix`` that improves a model, and the simulated result of applying this pass alone."""
 
     pass_: Pass
     cost: Cost
@@ -31,8 +31,8 @@ class FoundPass:
     @property
     def text(self) -> str:
         """The command that makes the change, and the result."""
-        words = f"{self.pass_.name} ({self.pass_.exactness.words}): {result_words(self.cost)}"
-        return f"delegate-sim fix rewrites the file: {words}"
+        words = f"{self.pass_.exactness.words}; {result_words(self.cost)}"
+        return f"delegate-sim fix --pass {self.pass_.name} rewrites the file ({words})"
 
 
 class PassFinder:
@@ -55,12 +55,12 @@ class PassFinder:
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
         operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
-        found: FoundPass | None = None
+        found: Pass | None = None
         best = self._before
         for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
             if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
-            if found is not None and pass_.exactness > found.pass_.exactness:
+            if found is not None and pass_.exactness > found.exactness:
                 break
             if not self._tries.take():
                 self.has_left_out |= self._effort.is_over
@@ -71,8 +71,15 @@ class PassFinder:
                 continue
             then = standing(rewritten.model, self._target)
             if is_better([then], [best]):
-                found, best = FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds)), then
-        return found
+                found, best = pass_, then
+        return None if found is None else self._on_all_nodes(found, best)
+
+    def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
+        """Return the result of a pass that rewrites every node that it can, as ``fix`` does, not only those of a cause."""
+        rewritten = apply_pass(start(self._model), pass_)
+        self._effort.spend()
+        then = of_cause if rewritten is None else standing(rewritten.model, self._target)
+        return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
 
     @functools.cached_property
     def _before(self) -> Standing:

@@ -40,8 +40,8 @@ Now
      -> 64
    lower-version: the node does not need the version in the file: use the
      converter of the release that the delegate was written for
-   or delegate-sim fix rewrites the file: own-versions (exact): 4 of 5 nodes in
-     2 kernels
+   or delegate-sim fix --pass own-versions rewrites the file (exact; 4 of 5
+     nodes in 2 kernels)
 
 2. GELU is not mapped
    operator:GELU (nnapi-operator)
@@ -52,8 +52,8 @@ Now
      boundary bytes 96 -> 64
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
      boundary bytes 96 -> 32
-   delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
-     rounding): 23 of 24 nodes in 2 kernels
+   delegate-sim fix --pass gelu-by-exponential rewrites the file (exact up to
+     rounding; 23 of 24 nodes in 2 kernels)
    or replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x
      + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), which the
      converter turns into GELU again; or, not quite the same, x * sigmoid(1.702

@@ -42,6 +42,18 @@ def test_the_plan_is_shown_and_nothing_written(source, run, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
 
 
+def test_the_pass_that_a_diagnosis_names_gives_what_it_says(source, run, run_json):
+    options = ("--feature-level", "28")
+    cause = next(cause for cause in run_json("diagnose", source, *options)["causes"] if "NEG" in cause["operators"])
+    assert cause["fix"]["pass"] == "neg-as-mul"
+    text = " ".join(run("diagnose", source, *options).stdout.split())
+    assert "delegate-sim fix --pass neg-as-mul rewrites the file (exact; 4 of 4 nodes in 1 kernel)" in text
+    plan = run_json("fix", source, *LEVEL, "--pass", "neg-as-mul", "--plan")
+    assert [step["name"] for step in plan["passes"]] == ["neg-as-mul"]
+    assert plan["targets"][0]["after"].items() <= cause["fix"]["result"].items()
+    assert run("fix", source, *LEVEL, "--pass", "square-as-mul", "--plan").exit_code == 1
+
+
 @needs_runtime
 def test_a_model_is_written_and_proven(source, run, tmp_path):
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
