@@ -1,4 +1,4 @@
-# Every target sets up its own environment first; PYTHON names the interpreter to make it with (3.10 or newer).
+# Every target first sets up its environment. PYTHON is the interpreter of this environment (3.10 or newer).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry import DELEGATE_NAMES as n; print(*n)')
 
 TREES ?=
+FROM ?=
+TO ?=
 TIME ?= 60
 SEED ?= 1
 RUNS ?=
@@ -19,11 +21,11 @@ MODELS ?=
 TENSORFLOW ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel installs lint conformance fixtures docs schema sources gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
-# A lock has every version and its digest. This one has what the package needs to run and to be built, the other adds the extras.
+# A lock has the version and the digest of every package. DEMO_LOCK has the packages to build and run this package. LOCK adds the extras.
 $(DEMO_STAMP): pyproject.toml setup.py $(DEMO_LOCK)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) --require-hashes --requirement $(DEMO_LOCK)
@@ -35,24 +37,24 @@ $(STAMP): $(DEMO_STAMP) $(LOCK)
 	$(BIN)/python -m compileall -q delegate_sim cli
 	@touch $@
 
-lock:  ## remake the locks with the newest versions that pyproject.toml allows
+lock:  ## write both lock files again, with the newest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
-	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
+	  --extra test --extra lint --extra live --extra report --extra export --extra browser --extra protobuf --extra scan --extra remote --extra dask --extra mcp --extra vela --extra docs --custom-compile-command 'make lock' --output-file $(LOCK)
 	.venv-lock/bin/uv pip compile pyproject.toml --group build --quiet --universal --python-version 3.10 --generate-hashes \
 	  --constraint $(LOCK) --custom-compile-command 'make lock' --output-file $(DEMO_LOCK)
 
-demo: $(DEMO_STAMP)  ## analyse a model (MODEL=...), by default a fixture
+demo: $(DEMO_STAMP)  ## analyze a model (MODEL=...); by default, a fixture
 	$(BIN)/delegate-sim analyze $(MODEL) --delegate nnapi
 
-test: setup lint  ## lint, types, unit tests, property tests, conformance on a sample; tests run on all cores
+test: setup lint  ## run lint, type checks, unit tests, property tests and conformance on a sample, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-matrix: setup  ## unit tests on every Python that is there, with the lowest versions on the oldest, else the newest (ARGS=--help)
+matrix: setup  ## run the tests that dependency versions can affect, on each installed Python: lowest versions on the oldest, newest on the others (ARGS=--help)
 	$(BIN)/python -m tools.packaging.matrix $(ARGS)
 
-# Debian's Chromium for the tests of the report page, where it is missing and can be installed; they are skipped without it.
+# Install Debian's Chromium if it is missing and can be installed. Without it, the tests of the report page are skipped.
 browser:
 	@command -v chromium > /dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
@@ -61,27 +63,30 @@ browser:
 screenshots: setup  ## remake the pictures in docs/pictures with Chromium
 	$(BIN)/python -m tools.docs.screenshots
 
-page-figures: setup  ## size, time and frames per second of the report page
+page-figures: setup  ## measure size, time and frames per second of the report page
 	$(BIN)/python -m benchmarks.page_figures
 
-viewers: setup  ## what is exported, in Model Explorer and Netron in Chromium
+viewers: setup  ## open exported files in Model Explorer and Netron, which run in Chromium
 	$(PIP_INSTALL) --target .venv-viewers ai-edge-model-explorer netron
 	PYTHONPATH=.venv-viewers $(BIN)/python -m pytest tests/export
 
-stores: setup  ## models in S3, as moto serves it
+stores: setup  ## test reading models from S3, with moto as the server
 	test -d .venv-stores/moto || $(PIP_INSTALL) --target .venv-stores 'moto[s3,server]>=5' s3fs
 	PYTHONPATH=.venv-stores $(BIN)/python -m pytest tests/model/test_remote_s3.py
 
 examples: setup  ## run the examples of README.md and docs, and put their current output into the pages
 	$(BIN)/python -m tools.docs.examples --write
 
-site: setup  ## the documentation as pages with search, in site/
+site: setup  ## make the documentation as a site with search, in site/
 	$(BIN)/python -m tools.docs.site
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
 	$(BIN)/python -m tools.packaging.wheel
 
-installs: setup  ## install beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert: what they need stays as it is
+release: setup  ## build the source distribution and the wheel into dist/, check them, and print what is left to do
+	$(BIN)/python -m tools.packaging.release
+
+installs: setup  ## install the package beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert, and check that their versions stay the same
 	$(BIN)/python -m tools.packaging.installs
 
 lint: setup
@@ -90,13 +95,13 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/python -m tools.language
 
-conformance: setup  ## the whole comparison with the recorded verdicts, where ../shared exists
+conformance: setup  ## compare with all recorded verdicts, where ../shared exists
 	$(BIN)/python ../shared/tools/conformance.py $(ARGS)
 
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
-docs: setup  ## remake the reference from rules, docstrings, help texts and codes: docs/rules, api.md, codes.md, commands.md, suggestions.md
+docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, commands.md, suggestions.md, and parts of targets.md and architecture.md
 	@mkdir -p docs/rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
@@ -111,8 +116,11 @@ docs: setup  ## remake the reference from rules, docstrings, help texts and code
 schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed tflite package
 	$(BIN)/python -m tools.schema
 
-sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ...", git trees; ARGS=--write remakes them)
+sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees; ARGS=--write writes the lines again)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
+
+upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="OWNER/NAME=PATH ...", FROM=, TO=)
+	$(BIN)/python -m tools.upstream.release_diff $(addprefix --tree ,$(TREES)) $(addprefix --from ,$(FROM)) --to $(or $(TO),HEAD) $(ARGS)
 
 gpu-comparison: setup  ## remake docs/appendix/gpu-comparison.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write
@@ -122,11 +130,11 @@ fix-table: setup  ## remake the tables of docs/appendix/fix.md and docs/passes.m
 
 SWEEP ?= sweep-models
 
-sweep-models:  ## write the source models of docs/appendix/sweep.md (TENSORFLOW and TORCH are Pythons with these)
+sweep-models:  ## write the source models of docs/appendix/sweep.md (TENSORFLOW and TORCH are Pythons with these packages)
 	$(TENSORFLOW) -m tools.sweep.source_models $(SWEEP) keras
 	$(TORCH) -m tools.sweep.source_models $(SWEEP) torch onnx
 
-sweep-table: setup  ## remake the tables of docs/appendix/sweep.md from these (ARGS='--python PATH ...' names the converters)
+sweep-table: setup  ## remake the tables of docs/appendix/sweep.md from the source models (ARGS='--python PATH ...' names the converters)
 	$(BIN)/python -m tools.sweep.table --models $(SWEEP) --write $(ARGS)
 
 peers: setup  ## remake the table in docs/appendix/analyzer.md that compares with TensorFlow's analyzer
@@ -141,7 +149,7 @@ peers: setup  ## remake the table in docs/appendix/analyzer.md that compares wit
 peer-costs: setup  ## remake benchmarks/peer_costs.md: time and memory of other tools, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m benchmarks.peer_costs --write $(ARGS)
 
-rewrites advice:  ## convert with TensorFlow what a diagnosis suggests (TENSORFLOW is a Python with it and this package's needs)
+rewrites advice:  ## convert models as a diagnosis suggests (TENSORFLOW is a Python with TensorFlow and this package's dependencies)
 	$(TENSORFLOW) -m tools.upstream.$@ $(if $(filter advice,$@),--write)
 
 model-types: setup  ## remake docs/appendix/model-types.md from the converted models, where ../shared exists
@@ -153,35 +161,35 @@ android-releases: setup  ## remake docs/appendix/android-releases.md: what Andro
 releases: setup  ## remake docs/appendix/releases.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.releases
 
-driver-profiles: setup  ## how many driver profiles learnt from logs reproduce the device
+driver-profiles: setup  ## count the driver profiles learned from logs that reproduce the device
 	$(BIN)/python -m tools.driver_profiles
 
-fuzz: setup  ## mutants of models through the library and through whole commands (TIME=seconds or RUNS=10000, SEED="1 2" ONLY=commands MODELS="FOLDER ...")
+fuzz: setup  ## run mutated models through the library and through whole commands (TIME=seconds or RUNS=10000, SEED="1 2", ONLY=commands, MODELS="FOLDER ...")
 	$(BIN)/python -m tools.fuzz $(if $(RUNS),--runs $(RUNS),--time $(TIME)) --seed $(SEED) $(addprefix --only ,$(ONLY)) $(addprefix --models ,$(MODELS))
 
-faults: setup  ## full disks, programs killed at random points (KILLS=100), files that are not what they should be or shrink
+faults: setup  ## test full disks, programs killed while they write (KILLS=100), and paths that are not regular files or that shrink
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py tests/scan/test_journal.py
 
-mutation: setup  ## whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
+mutation: setup  ## measure whether the tests notice changes of the code that decides (ARGS="--sample 60"); see docs/mutation.md
 	$(PIP_INSTALL) --target .venv-mutation --upgrade cosmic-ray coverage
 	PYTHONPATH=.venv-mutation $(BIN)/python -m tools.mutation $(ARGS)
 
-coverage: setup  ## lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
+coverage: setup  ## measure the lines and branches of delegate_sim that the tests run (ARGS=tests/FOLDER)
 	$(PIP_INSTALL) --target .venv-coverage --upgrade coverage
 	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage run -m pytest $(ARGS)
 	PYTHONPATH=.venv-coverage $(BIN)/python -m coverage report --skip-covered --sort cover
 
 # atheris has wheels for Python 3.11 to 3.13.
-fuzz-guided: setup  ## the same, guided by the code that a mutant reaches
+fuzz-guided: setup  ## fuzz, guided by the code that a mutant reaches (atheris)
 	$(PIP_INSTALL) --target .venv-atheris --upgrade atheris
 	PYTHONPATH=.venv-atheris $(BIN)/python -m tools.fuzz.guided --time $(TIME) --seed $(SEED) $(addprefix --models ,$(MODELS))
 
-audit: setup  ## known vulnerabilities of what the lock names
+audit: setup  ## look up known vulnerabilities of the packages in requirements.lock
 	$(PYTHON) -m venv .venv-audit
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	.venv-audit/bin/pip-audit --requirement $(LOCK) --require-hashes --disable-pip
 
-sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.cdx.json
+sbom: setup  ## list the packages that the package installs, as CycloneDX: build/delegate-sim.cdx.json
 	@mkdir -p build
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/python -m pip install --quiet --disable-pip-version-check .
@@ -191,7 +199,7 @@ sbom: setup  ## what the package brings along, as CycloneDX: build/delegate-sim.
 	  --output-file build/delegate-sim.cdx.json
 	rm -rf .venv-sbom
 
-bench: setup  ## what commands cost, against the budgets (ARGS=--write remakes benchmarks/budgets.md, where ../shared exists)
+bench: setup  ## measure what commands cost, and compare with the budgets (ARGS=--write remakes benchmarks/budgets.md, where ../shared exists)
 	$(BIN)/python -m benchmarks.budgets $(ARGS)
 
 bench-scan: setup  ## remake benchmarks/scan.md: rate and memory of scans with several processes and with Dask

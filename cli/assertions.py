@@ -30,9 +30,9 @@ _NODE_LIST_WIDTH = 80
 class Analysis:
     """The result of applying one delegate to one model, with assertions.
 
-    A failing assertion raises AssertionError; any other assertion returns the analysis, so assertions can be chained. Every
-    assertion also fails if the model would not run or nothing is delegated; without this rule, a model that is not delegated at
-    all would pass a limit on partitions.
+    A failing assertion raises AssertionError. Any other assertion returns the analysis, so assertions can be chained. Every
+    assertion also fails if the model would not run, or if nothing is delegated. Otherwise, a model that is not delegated at all
+    would pass a limit on partitions.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:
@@ -169,9 +169,9 @@ def _fallback(run: Run, measures: Measures) -> Iterator[str]:
         place = f"subgraph {group.subgraph}, " if len(run.subgraphs) > 1 else ""
         yield f"    {place}{name(group.op)}: {counted(len(group.nodes), 'node')} [{node_list(group.nodes, _NODE_LIST_WIDTH)}]"
         if not group.reasons:
-            yield "      the delegate is not asked about this subgraph"
+            yield "      this subgraph is not offered to the delegate"
         for reason in group.reasons:
-            others = "" if group.is_uniform else f" (node {group.nodes[0]}; similar for the others)"
+            others = "" if group.is_uniform else f" (node {group.nodes[0]}; similar for the other nodes)"
             yield f"      {message(f'{reason.code}: {reason.message}')}{others}"
             yield from _hint(reason, "      ")
     left_out = groups[_GROUPS_SHOWN:]

@@ -8,6 +8,7 @@ from typing import Any
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.micro.kinds import EXPLAINED as MICRO
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation
 from delegate_sim.rules.source import Source
@@ -16,7 +17,7 @@ from delegate_sim.versions.features import FEATURES
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
     """Return the meaning of every code that a report can contain."""
-    known = {**GATE, **FEATURES, **_suggestions()}
+    known = {**GATE, **FEATURES, **_suggestions(), **MICRO}
     for delegate in delegates:
         known |= {code: kind.explanation for code, kind in delegate.kinds.items()}
     return known

@@ -26,6 +26,7 @@ _COMMANDS = {
     "verify": ("verify", "Run two models on this CPU and compare their outputs and latency."),
     "report": ("report", "Write an HTML page with the graph, its partitions, and the reasons."),
     "export": ("export", "Write what delegates do to a model for Model Explorer, Graphviz and others."),
+    "micro": ("micro", "Show what TensorFlow Lite Micro does with a model, and its arena."),
     "releases": ("releases", "Show how each release of the runtime treats a model."),
     "reconcile": ("reconcile", "Compare a device's log with the simulation, and explain the differences."),
     "scan": ("scan", "Simulate many models on many targets, and write a table."),
@@ -35,6 +36,7 @@ _COMMANDS = {
     "rules": ("rules", "Show what a delegate accepts, operator by operator."),
     "explain": ("explain", "Explain a code from a report."),
     "doctor": ("doctor", "Show which real delegates can run on this host."),
+    "mcp": ("mcp", "Serve these commands to coding assistants (MCP)."),
     "inspect": ("inspect", "Show the graph of a model as a delegate sees it."),
 }
 """The module and the summary of each command, so that the help can be shown without importing the modules."""

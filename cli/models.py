@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,7 +17,7 @@ from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
 from delegate_sim.bundles.model_files import is_pattern
 from delegate_sim.bundles.stores import is_url
 from delegate_sim.errors import DelegateSimError, ModelError
-from delegate_sim.foundation.limits import exhausted
+from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
 
 from .console.terminal import print_error, show_progress
@@ -87,14 +88,25 @@ def one_path(path: str) -> str:
     return paths[0]
 
 
+def naming_its_model(command: Callable[..., int]) -> Callable[..., int]:
+    """Decorate a command on one model, whose path is ``path``, so that every message about a limit names this model."""
+
+    @functools.wraps(command)
+    def call(path: str, **given: Any) -> int:
+        with naming_model(path):
+            return command(path=path, **given)
+
+    return call
+
+
 class Models:
     """The given models, which are processed one after another.
 
     If a model fails, it is added to ``unreadable``, and the next model is processed.
     """
 
-    def __init__(self, given: Sequence[str]) -> None:
-        self.paths = model_paths(given)
+    def __init__(self, given: Sequence[str], *, are_bundles: bool = False) -> None:
+        self.paths = list(dict.fromkeys(given)) if are_bundles else model_paths(given)
         self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
         """Whether exactly one model was given, and by its own path rather than by a folder or pattern."""
         self.unreadable: list[Unreadable] = []
@@ -152,7 +164,7 @@ class Models:
 
 
 def print_not_simulated(path: str, delegate: str, reasons: Iterable[str]) -> None:
-    """Report what was left out for a model on one target because of a limit, if the output itself has no lines about it."""
+    """Print what a limit left out for a model on one target. Call this if the output itself has no lines about the limit."""
     for reason in reasons:
         print_error(f"{path}: not simulated: {delegate}: {reason}")
 

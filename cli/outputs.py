@@ -43,7 +43,7 @@ class _ReportType(_ParamType):
         if not equals or not path:
             self.fail(f"takes FORMAT=FILE, not {value!r}", param, ctx)
         if form not in FORMATS:
-            self.fail(f"there is no format {form!r}; known are {', '.join(FORMATS)}", param, ctx)
+            self.fail(f"there is no format {form!r}; the formats are {', '.join(FORMATS)}", param, ctx)
         return ReportFile(form, path)
 
 

@@ -23,11 +23,11 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
     Raises UsageError for standard input, which does not change.
     """
     if STANDARD_INPUT in given:
-        raise click.UsageError("--watch needs files: standard input is read once")
+        raise click.UsageError("--watch needs files, because standard input can be read only once")
     while True:
         seen = _files(given)
         run()
-        write_lines([Line(""), Line("Waiting for a change (Ctrl-C ends) ...", "dim")])
+        write_lines([Line(""), Line("Waiting for a change (press Ctrl-C to stop) ...", "dim")])
         changed = _wait(given, seen, sleep)
         write_lines([Line(""), Line(f"=== {time.strftime('%H:%M:%S')} {_names(changed)} ===", "bold"), Line("")])
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from .api.functions import (
     analyze,
+    analyze_bundle,
+    analyze_micro,
     check,
     compare,
     compiled_model,
@@ -34,6 +36,8 @@ __all__ = [
     "OptionError",
     "__version__",
     "analyze",
+    "analyze_bundle",
+    "analyze_micro",
     "check",
     "compare",
     "compiled_model",

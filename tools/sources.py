@@ -35,7 +35,7 @@ Lines: TypeAlias = Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
 
 _HEAD = '''"""The lines of every upstream source that a rule names.
 
-Written by ``make sources ARGS=--write``: change the rule's ``Source`` and run it again.
+``make sources ARGS=--write`` writes this module. To change an entry, change the rule's ``Source`` and run the command again.
 """
 
 from __future__ import annotations

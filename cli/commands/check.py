@@ -34,16 +34,15 @@ Examples:
   delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
-\b
-Exit codes:
-  0  as good as the baseline or better, and within the budgets
-  1  something is worse, over budget, or missing on one side; or, with --live, the real delegate decides otherwise
-  2  the configuration, the baseline or a model cannot be read
-  70 an internal error of delegate-sim, reported as a finding of the model that caused it
+          \b Exit codes: 0  as good as the baseline or better, and within the budgets 1  something is worse, over budget, or
+          missing on one side; or, with --live, the real delegate decides differently 2  the configuration, the
+          baseline or a model cannot be read 70 an internal error of delegate-sim, reported as a finding of the model
+          that caused it
 
---update writes the entries of the checked models and targets, and keeps the others. The check then fails only if a model is over
-budget or an entry has no model (--prune removes such entries). Processes that update the same baseline wait for each other.
-"""
+          --update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only
+          if a model is over budget or an entry has no model (--prune removes such entries). Processes that update the
+          same baseline wait for each other.
+          """
 
 
 @click.command("check", epilog=_EPILOG)
@@ -68,7 +67,7 @@ budget or an entry has no model (--prune removes such entries). Processes that u
 @click.option("--prune", is_flag=True, help="Remove baseline entries whose model or target is gone.")
 @live_options
 @partial(output_options, replaces=True)
-@output_option("Write to a file instead of standard output; text does not replace an existing file.", refuses=False)
+@output_option("Write to a file instead of standard output; text never replaces an existing file.", refuses=False)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(
@@ -88,12 +87,12 @@ def command(
 ) -> int:
     """Compare every model on every target with the committed baseline.
 
-    The check fails if partitions, delegate kernels, nodes on the CPU, the share of nodes or of multiply-adds delegated, or
-    boundary bytes got worse than the configuration allows. It lists the nodes that fell back, why, and what changed in the model.
-    Without MODEL, it checks all models of the configuration.
+    The check fails if partitions, delegate kernels, nodes on the CPU, delegated shares or boundary bytes got worse than the
+    configuration allows. It lists the nodes that fell back, why, and what changed in the model. Without MODEL, it checks
+    all models of the configuration.
     """
     if STANDARD_INPUT in models:
-        raise click.UsageError("the baseline names models by file: give a file instead of - (standard input)")
+        raise click.UsageError("the baseline identifies models by their files: give a file instead of - (standard input)")
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
     if output is not None and form == "text":

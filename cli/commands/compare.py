@@ -70,8 +70,8 @@ def command(
 ) -> int:
     """Show what differs between two models, or between two targets for one model.
 
-    The output starts with the log lines and the numbers of both sides. Then it lists the nodes that only one side delegates, with
-    the reasons and what changed in them; the nodes that only one side has; and those on the CPU for different reasons.
+    The output starts with the log lines and the numbers of both sides. Three lists follow: nodes that only one side delegates,
+    with the reasons and what changed in them; nodes that only one side has; and nodes that are on the CPU for different reasons.
     """
     configured = arguments.configured(only_first=True)
     if configured:
@@ -83,7 +83,7 @@ def command(
         if a == b:
             if not stands_for_many(path_a):
                 read_model(path_a)  # an error in the file takes precedence
-            raise click.UsageError("nothing differs between A and B: give a second model, or --with KEY=VALUE")
+            raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE")
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose))
@@ -92,8 +92,8 @@ def command(
     def paired(path: str) -> Answer:
         others = partners(path)
         if len(others) != 1:
-            number = f"{len(others)} models" if others else "no model"
-            raise ModelError(f"{path}: {path_b} has {number} of this name")
+            number = len(others) if others else "no"
+            raise ModelError(f"{path}: {path_b} has {number} models of this name")
         return _answer(path, others[0], a, b, verbose)
 
     return write_answers(Models([path_a]), form, output, table, paired)
@@ -154,7 +154,7 @@ def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, 
     """
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
-        raise click.UsageError("A and B have one delegate each: name at most two")
+        raise click.UsageError("A and B have one delegate each: give at most two")
     return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
 
 

@@ -11,7 +11,9 @@ import click
 
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import Effort
+from delegate_sim.micro.target import MicroTarget
 from delegate_sim.runtime.target import Target
 
 from ..console.terminal import Line, table_options, width, write_result
@@ -21,6 +23,7 @@ from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import best_lines, overview_lines
 from ..text.many import details_hint, unanswered_lines
+from ..text.micro.diagnosis import micro_diagnosis_entry, micro_diagnosis_lines
 
 _EPILOG = """\b
 Examples:
@@ -30,6 +33,7 @@ Examples:
   delegate-sim diagnose models --delegate gpu --format csv --output causes.csv
   delegate-sim diagnose model.tflite --delegate nnapi --feature-level 30 --driver-rejects MEAN
   delegate-sim diagnose model.tflite --format json --output causes.json
+  delegate-sim diagnose model.tflite --micro
 
 Each fix is simulated. For unknown sizes, types and versions, the simulated model is what the converter would write. For a level
 or a limit, the option is changed. For all other causes, the delegate is assumed to accept the nodes. Multiply-adds and bytes are
@@ -41,11 +45,13 @@ that cannot be read does not stop the others; the exit code is then 2.
 
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@click.option("--micro", is_flag=True, help="Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
 @targets_options
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
+    micro: bool,
     targets: Sequence[Target],
     form: str,
     output: str | None,
@@ -55,9 +61,12 @@ def command(
 
     A cause is one reason shared by all nodes that one change would free, such as inputs of unknown size, a converter setting, a
     shape, a type or the driver. Causes are ranked by the multiply-adds that fixing them would delegate, then by kernels and
-    boundary bytes. Each is shown with the result if it alone were fixed, and if it and all earlier causes were fixed.
+    boundary bytes. For each cause, the output shows the result of fixing it alone, and of fixing it and all causes before
+    it.
     """
     models = Models(paths)
+    if micro:
+        return _diagnose_micro(models, form, output, verbose)
     is_single = models.is_single and len(targets) == 1
 
     def take(path: str) -> list[_Answer]:
@@ -78,9 +87,24 @@ def command(
     return models.exit_code
 
 
+def _diagnose_micro(models: Models, form: str, output: str | None, verbose: bool) -> int:
+    if form not in ("text", "json"):
+        raise click.UsageError(f"--micro has no format {form}: use text or json")
+    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path), MicroTarget())))
+    if diagnoses or form != "text":
+        entries = [*map(micro_diagnosis_entry, diagnoses), *map(unreadable_entry, models.unreadable)]
+        write_result(
+            form,
+            output,
+            lambda: _whole(entries, models.is_single),
+            lambda: micro_diagnosis_lines(diagnoses, width(), verbose),
+        )
+    return models.exit_code
+
+
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis, its JSON entry, and its lines of text. Only JSON output has an entry, and only text has lines."""
+    """A diagnosis as output: its JSON entry if the output is JSON, or its lines if the output is text."""
 
     diagnosis: Diagnosis
     entry: Any

@@ -50,7 +50,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
     "number",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The number of the run in the log, from 1; by default all runs.",
+    help="The number of the run in the log, counted from 1; by default, all runs.",
 )
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")
@@ -157,6 +157,6 @@ def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
                 if delegate.rules.code_of(check.kind) == code:
                     ops_by_change.setdefault(f"{change.release}: {sign} needs {check.demand}", []).append(change.op)
     if ops_by_change:
-        yield Line("  changed by releases of the runtime:")
+        yield Line("  changes in releases of the runtime:")
     for words, ops in ops_by_change.items():
         yield from paragraph(f"{words}: {', '.join(dict.fromkeys(ops))}", columns, "    ", "      ")

@@ -8,15 +8,17 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.graph.effort import Effort
+from delegate_sim.foundation.printable import printable
+from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
-from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..console.output_file import output_option, refuse_existing
 from ..console.terminal import plain, width, write, write_file
-from ..models import Models, one_path, read_model
+from ..exits import DONE
+from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
 from ..text.lowered import lowered_entry, lowered_lines
@@ -24,7 +26,8 @@ from .inspect import lowered_models
 
 MODEL_EXPLORER = "model-explorer"
 _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
-_FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON)
+_MODELS, _BUNDLE = "models", "bundle"
+_FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON, _MODELS, _BUNDLE)
 
 _EFFORT_OF_A_DRAWING = 10
 """Number of simulations that take as long as writing the graph in a format of networkx."""
@@ -39,10 +42,14 @@ Examples:
   delegate-sim export dot model.tflite --delegate gpu -o model.dot
   delegate-sim export graphml model.tflite
   delegate-sim export lowered model.tflite --delegate nnapi
+  delegate-sim export models llm.litertlm -o llm
+  delegate-sim export bundle llm -o changed.litertlm
 
 model-explorer is node data for Google's Model Explorer. With several delegates, there is one file for each, with the delegate's
 name before the suffix. Open it with: model-explorer model.tflite --node_data_paths=overlay.json
 lowered and lowered-json are the models that the delegate builds from its partitions, call by call.
+models writes each section of a LiteRT-LM bundle to a file in a folder, and bundle puts the folder together again. Sections that
+were not changed keep their bytes.
 The other formats need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 
@@ -52,13 +59,16 @@ The other formats need networkx and pydot (pip install 'delegate-sim[export]'). 
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @targets_options
 @output_option()
+@naming_its_model
 def command(
     form: str,
     path: str,
     targets: Sequence[Target],
     output: str | None,
 ) -> int:
-    """Write what delegates do to MODEL in the format of another program."""
+    """Write what delegates do to MODEL in the format of another program, or a bundle's sections as files."""
+    if form in (_MODELS, _BUNDLE):
+        return _export_bundle(form, path, output)
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
@@ -67,6 +77,7 @@ def command(
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
+    effort.require(DRAWING)
     texts = []
     for target in models.affordable(path, targets, effort):
         effort.spend(_EFFORT_OF_A_DRAWING if form in ("dot", "graphml", "json") else 0)
@@ -79,6 +90,23 @@ def command(
     return models.exit_code
 
 
+def _export_bundle(form: str, path: str, output: str | None) -> int:
+    """Take a bundle apart, or put it together again."""
+    from delegate_sim.llm.packing import repack, unpack
+
+    if output is None:
+        raise click.UsageError(f"{form} needs {'a folder' if form == _MODELS else 'a file'} to write to: give --output")
+    refuse_existing(click.get_current_context(), output)
+    try:
+        if form == _MODELS:
+            unpack(path, output)
+        else:
+            repack(path, output)
+    except OSError as error:
+        raise click.ClickException(printable(f"{error.filename or output}: {error.strerror or error}")) from error
+    return DONE
+
+
 def _text(form: str, model: Model, target: Target) -> str:
     if form in (_LOWERED, _LOWERED_JSON):
         graphs = prepare(model)
@@ -86,7 +114,7 @@ def _text(form: str, model: Model, target: Target) -> str:
         if form == _LOWERED:
             return plain(lowered_lines(target, graphs, built, width()))
         return json.dumps(lowered_entry(target, model, built), indent=2) + "\n"
-    run = simulated_side(model, target).run
+    run = simulate(model, target)
     if form == MODEL_EXPLORER:
         from delegate_sim.export.model_explorer import node_data
 

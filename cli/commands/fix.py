@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
-from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
+from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
+from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 from delegate_sim.fixing.passes.base import Exactness
-from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.fixing.search import search, split_tail
-from delegate_sim.runtime.target import Target
+from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
+from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
+from delegate_sim.micro.target import MicroTarget
+from delegate_sim.runtime.target import Target, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
-from ..models import one_path, read_model
+from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
-from ..text.fix import fix_entry, fix_lines
+from ..text.fix import fix_entry, fixes_entry, fixes_lines
+from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
 _EPILOG = """\b
 Examples:
@@ -26,11 +29,13 @@ Examples:
   delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
   delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
+  delegate-sim fix model.tflite --micro -o fixed.tflite
 
 A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
 multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
-none get worse. Before the model is written, both models run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass
-changes one bit of an output, fix fails. The exit code is 1 if no pass helps.
+none get worse; if that keeps a target from a gain, --per-target writes a file for each. Before a model is written, it and the
+original run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass changes one bit of an output, fix fails. The exit
+code is 1 if no pass helps.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -46,7 +51,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     type=click.Choice(tuple(_KINDS)),
     default="rounding",
     show_default=True,
-    help="Passes to try: only those that keep every bit, also those that change rounding, or also approximate ones.",
+    help="The passes to try: exact (keep every bit), also rounding (may change rounding), or also approximate.",
 )
 @click.option(
     "--pass",
@@ -61,7 +66,8 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     "shapes",
     metavar="INPUT=SIZES",
     multiple=True,
-    help="Fix the shape of an input, as in input=1,224,224,3, and fold what becomes constant; may be given several times.",
+    help="Fix the shape of an input, as in input=1,224,224,3, and fold everything that becomes constant; may be given several "
+    "times.",
 )
 @click.option(
     "--split-tail",
@@ -69,13 +75,18 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     is_flag=True,
     help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
 )
+@click.option(
+    "--per-target", is_flag=True, help="Write a model for each target, FILE.TARGET.tflite, rewritten for this target alone."
+)
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
 @for_targets_options
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
+@naming_its_model
 def command(
     path: str,
     targets: Sequence[Target],
@@ -85,35 +96,64 @@ def command(
     passes: Sequence[str],
     shapes: Sequence[str],
     splits: bool,
+    per_target: bool,
     data: Sequence[str],
     samples: int,
     no_proof: bool,
     force: bool,
+    micro: bool,
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same."""
+    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same results."""
     if plans == (written is not None):
-        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see the changes only")
+        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
     path = one_path(path)
     model = read_model(path)
-    if written is not None:
-        check_free(model, [written, second_path_of(written)] if splits else [written], replaces=force)
-    show_progress(f"trying passes on {path}")
+    if micro and (shapes or splits or per_target):
+        raise click.UsageError("--micro takes none of --shape, --split-tail and --per-target")
+    jobs = [(tuple(targets), written)]
+    if per_target:
+        labeled = with_labels(targets)
+        jobs = [((target,), None if written is None else per_target_path(written, label)) for label, target in labeled]
+    for _, file in jobs:
+        if file is not None:
+            check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
     given = parse_shapes(model, shapes)
-    chosen = {name: PASSES[name] for name in passes} or PASSES
-    allowed = max([PASSES[name].exactness for name in passes], default=_KINDS[allow])
-    plan = search(model, targets, allowed, given, chosen, lambda step: show_progress(f"trying passes on {path}: {step}"))
-    if splits:
-        plan = split_tail(plan)
-    result: Fixed | None = None
-    if written is not None and plan.is_changed:
+    allowed, chosen = choose_passes(passes, _KINDS[allow])
+
+    def report(step: str) -> None:
+        show_progress(f"trying passes on {path}: {step}")
+
+    def wrote(plan: FixPlan, file: str | None, check_file: Callable[[str], None] = lambda _: None) -> Fixed | None:
+        if file is None or not plan.is_changed:
+            return None
         show_progress(f"running {path} and the rewritten model")
         try:
-            result = fix(plan, written, replaces=force, proves=not no_proof, data=data, samples=samples)
+            return fix(plan, file, replaces=force, proves=not no_proof, data=data, samples=samples, check_file=check_file)
         except OSError as error:
-            raise click.ClickException(f"{written}: {error.strerror or error}") from error
-    write_result(form, None, lambda: fix_entry(plan, result), lambda: fix_lines(plan, result, width(), verbose, splits))
-    return DONE if plan.is_changed else FINDINGS
+            raise click.ClickException(f"{file}: {error.strerror or error}") from error
+
+    if micro:
+        outcome = search_micro(model, MicroTarget(), allowed, chosen, report)
+        rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
+        write_result(
+            form, None, lambda: micro_fix_entry(outcome, rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
+        )
+        return DONE if outcome.plan.is_changed else FINDINGS
+    results: list[tuple[FixPlan, Fixed | None]] = []
+    for together, file in jobs:
+        show_progress(f"trying passes on {path}")
+        plan = try_shapes(search(model, together, allowed, given, chosen, report), chosen, report)
+        if splits:
+            plan = split_tail(plan)
+        results.append((plan, wrote(plan, file)))
+    write_result(
+        form,
+        None,
+        lambda: fixes_entry(path, results) if per_target else fix_entry(*results[0]),
+        lambda: fixes_lines(results, width(), verbose, splits),
+    )
+    return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS

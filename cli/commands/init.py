@@ -47,7 +47,7 @@ def command(names: Sequence[str], force: bool) -> None:
         raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
     models = sorted(_models())
     write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
-    scope = f"for {counted(len(models), 'model')}" if models else "without models, since none were found: add yours to it"
+    scope = f"for {counted(len(models), 'model')}" if models else "without models, because none were found: add your models to it"
     write(f"{OWN_FILE} written {scope}. Next: delegate-sim check --update, and commit it with {DEFAULT_BASELINE}.\n")
 
 
@@ -77,7 +77,7 @@ def _literal(folder: str) -> str:
 
 def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
-    yield "# The configuration of delegate-sim check. It may also be in pyproject.toml, under [tool.delegate-sim]."
+    yield "# The configuration of delegate-sim check. It can also be in pyproject.toml, under [tool.delegate-sim]."
     yield ""
     yield f'required-version = ">={__version__}"'
     yield ""
@@ -85,7 +85,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield f"models = [{', '.join(map(_quoted, patterns))}]"
     yield '# exclude = ["models/experiments/**"]'
     yield ""
-    yield "# The committed baseline; false to check budgets only."
+    yield "# The committed baseline; false to check only budgets."
     yield f'# baseline = "{DEFAULT_BASELINE}"'
     yield ""
     yield "# The runtime release that the application ships, and the defaults of the delegates' options: those of"
@@ -109,7 +109,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield '# min-multiply-add-share = "90 %"'
     yield '# forbid-fallback-ops = ["CONV_2D", "FULLY_CONNECTED"]'
     yield ""
-    yield "# How much worse than the baseline a model may get: a number, or a share of the old value."
+    yield "# How much worse than the baseline a model may get: a number, or a percentage of the old value."
     yield "# [budgets.tolerance]"
     yield "# partitions = 0"
     yield "# delegate-kernels = 0"
@@ -126,7 +126,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
 
 
 def _source_lines() -> Iterator[str]:
-    yield "# Source models that are converted, and then checked under this name; sweep finds the settings. time-limit is"
+    yield "# Source models that are converted, and then checked under this name; sweep finds settings. time-limit is"
     yield "# in seconds, memory-limit in GiB; python is an environment that has the converter."
     yield "# [sources.classifier]"
     yield '# source = "models/classifier.keras"'

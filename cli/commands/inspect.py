@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.bundles.formats import is_litertlm
 from delegate_sim.delegates.lowered_model import LoweredModel
+from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
@@ -27,6 +29,7 @@ Examples:
   delegate-sim inspect model.tflite
   delegate-sim inspect model.tflite --file-shapes --subgraph 1
   delegate-sim inspect model.tflite --format json
+  delegate-sim inspect llm.litertlm
 """
 
 
@@ -53,7 +56,11 @@ def command(
     Most delegates see the graph after the CPU kernels are prepared and shapes are propagated. Delegates that take dynamic tensors
     see it as in the file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file), persistent
     (computed once), arena, variable or dynamic.
+
+    For a LiteRT-LM bundle, show its sections, and what they demand; with --verbose, the graphs of its models.
     """
+    if not (lowered or verbose or file_shapes or subgraph is not None) and all(map(is_litertlm, paths)):
+        return _inspect_bundles(paths, form, output)
     target = arguments.target() if lowered else None
     shapes = "file" if file_shapes else "prepared"
 
@@ -75,8 +82,26 @@ def command(
     return write_answers(Models(paths), form, output, ModelTable(INSPECTED, is_left_out=verbose), answer)
 
 
+def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int:
+    """Show the sections of bundles."""
+    from delegate_sim.llm.contents import read_contents
+
+    from ..text.bundles import contents_columns, contents_lines, contents_row
+
+    def answer(path: str) -> Answer:
+        contents = read_contents(path)
+        return Answer(
+            lambda: [contents.to_dict()],
+            lambda: contents_lines(contents, width()),
+            lambda: [contents_row(contents)],
+        )
+
+    return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(contents_columns(), is_left_out=False), answer)
+
+
 def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, tuple[Graph, ...]]:
     model = read_model(path)
+    Effort(model).require(SIMULATION)
     graphs = tuple(file_graphs(model) if file_shapes else prepare(model))
     if subgraph is None:
         return model, graphs

@@ -31,15 +31,16 @@ Views:
     + "\n".join([f"  {name:<18} {view.meaning}" for name, view in VIEWS.items()])
     + """
 
-\b
+      \b
 Examples:
   delegate-sim query zoo.parquet
   delegate-sim query zoo.parquet --view best-changes
   delegate-sim query monday.parquet friday.parquet --view regressions
   delegate-sim query zoo.parquet --sql "SELECT outcome, count(*) FROM runs GROUP BY ALL"
 
-SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and before_causes are the first one's.
-"""
+      SQL is DuckDB's. The tables are runs and causes. With two scans, before_runs and before_causes are the tables of the
+      first.
+      """
 )
 
 
@@ -50,13 +51,13 @@ SQL is DuckDB's. The tables are runs and causes; of two scans, before_runs and b
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()
 def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
-    """Query the output of a scan, SCAN. If two are given, the first is the earlier one."""
+    """Query the output of a scan, SCAN. To compare two scans, give the earlier scan first."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
     if sql is None:
         name = name or _DEFAULT_VIEW
     if len(scans) > 2:
-        raise click.UsageError("takes one scan, or two: the earlier one first")
+        raise click.UsageError("takes one scan, or two scans with the earlier one first")
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give the earlier one first")
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
@@ -65,7 +66,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 
 def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. The top causes follow a sentence on each target, or on the best of many."""
+    """Yield the text of a result. Above the top causes, there is a sentence on each target, or on the best of many targets."""
     if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return
@@ -88,7 +89,7 @@ def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
             text = message(change) if first == number else f"change as for {first}"
             yield from paragraph(text, width(), "   ", "     ", style="cyan")
     if len(causes) > _CAUSES_SHOWN:
-        yield Line(f"... and {counted(len(causes) - _CAUSES_SHOWN, 'more cause')}: --format csv has all")
+        yield Line(f"... and {counted(len(causes) - _CAUSES_SHOWN, 'more cause')}: --format csv lists all")
     if not causes:
         yield Line("Nothing stays on the CPU.")
 
@@ -119,7 +120,7 @@ def _lines(result: Result) -> list[Line]:
     ]
     lines = [*table([tuple(map(message, result.columns)), *rows], numbers, width())]
     if len(result.rows) > _SHOWN:
-        lines.append(Line(f"... and {counted(len(result.rows) - _SHOWN, 'more row')}: --format csv has all"))
+        lines.append(Line(f"... and {counted(len(result.rows) - _SHOWN, 'more row')}: --format csv lists all"))
     return lines or [Line("nothing")]
 
 

@@ -11,22 +11,24 @@ import click
 
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.options import DEFAULT_SETS
-from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES
+from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, EDGE_TPU
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.compare.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
 from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
 from delegate_sim.device.parse.log_contents import DeviceLog, UnknownDelegateError
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
+from delegate_sim.model.model import Model
 
 from ..console.terminal import result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
 from ..gathering import gathered
-from ..models import one_path, read_model
+from ..models import naming_its_model, one_path, read_model
 from ..options.completion import complete_releases, complete_socs
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.targets import TargetArguments
@@ -42,15 +44,15 @@ Examples:
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
   delegate-sim reconcile model.tflite --log logcat.txt --soc mediatek:mt6991
 
-\b
+          \b
 Exit codes:
   0  the simulation agrees with the device, or every difference is explained
   1  a difference is not explained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs, the
-last one is used, or the one that --run says.
-"""
+          Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs,
+          the last one is used, or the one that --run gives.
+          """
 
 
 class _Outputs(NamedTuple):
@@ -100,7 +102,7 @@ class _Outputs(NamedTuple):
     metavar="LIST",
     default=None,
     show_default=f"{','.join(ACCELERATORS)} with --soc",
-    help="LiteRT 2's accelerators that the application asked for, instead of one delegate.",
+    help="The accelerators of LiteRT 2 that the application requested, in place of one delegate.",
 )
 @click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
 @click.option(
@@ -129,6 +131,7 @@ class _Outputs(NamedTuple):
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
 @gathered("outputs", _Outputs)
+@naming_its_model
 def command(
     path: str,
     logs: Sequence[str],
@@ -152,10 +155,12 @@ def command(
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
-            raise click.UsageError(f"{chosen_by} takes no --delegate, --learn or --defaults")
+            raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --learn or --defaults")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
+    if log.edge_tpu != NOT_COMPILED and not log.replacements and delegate in (None, EDGE_TPU):
+        return _join_compiler_table(model, log, note, outputs)
     try:
         first = setting_of(log, delegate, None, release, defaults)
     except UnknownDelegateError:
@@ -179,6 +184,17 @@ def command(
             raise
         _write(reconciliation, learning, outputs, learned)
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
+
+
+def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
+    """Show what the Edge TPU's compiler did with each node of the model that it compiled."""
+    from delegate_sim.device.compare.compiler_table import join_compiler_table
+
+    from ..text.device.compiler_table import compiler_join_lines
+
+    join = join_compiler_table(model, log.edge_tpu, notes)
+    write_result(outputs.form, outputs.output, join.to_dict, lambda: compiler_join_lines(join, width(), outputs.verbose))
+    return DONE if join.is_joined else FINDINGS
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.graph.effort import Effort
+from delegate_sim.releases.litert_lm import litert_lm_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
 from ..answers import Answer, ModelTable, write_answers
@@ -23,9 +24,12 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-Where the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the output says
-so.
-"""
+          If the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the
+          output says so.
+
+\b
+Releases of LiteRT-LM, which --runtime also takes, and the release of LiteRT that each contains:
+  """ + "\n  ".join(litert_lm_lines())
 
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -42,8 +46,8 @@ def command(
 ) -> int:
     """Show how each release of the runtime treats each MODEL.
 
-    The table has one row for each range of releases with the same result. Below it are the nodes that move at each step and why,
-    the releases that delegate the whole model, and the first release whose own kernels load it.
+    The table has one row for each range of releases with the same result. Below it are the nodes that move at each step, each
+    with the reason, the releases that delegate the whole model, and the first release whose own kernels load it.
     """
     targets = arguments.targets()
     models = Models(paths)

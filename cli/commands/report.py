@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.graph.effort import Effort
-from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
+from delegate_sim.micro.analysis import analyze
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
+from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..console.layout import counted, name
@@ -44,26 +45,28 @@ _VERDICTS_SHOWN = 12
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @all_targets_options
 @click.option(
-    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute what each cause costs, as diagnose does."
+    "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
+@click.option("--micro", is_flag=True, help="Add TensorFlow Lite Micro: its verdict, and a picture of its arena over time.")
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],
     targets: Sequence[Target],
     causes: bool,
+    micro: bool,
     output: str,
 ) -> int:
     """Write an HTML page that shows what delegates do to each MODEL: the graph, its partitions, and why.
 
-    The page has the verdict for each target, the execution plan as a strip, the graph with its partitions, the causes of refusals
-    ranked by what fixing them would delegate, and for each node its tensors, the reasons and what to change.
+    For each target, the page has the verdict, the execution plan as a strip, the graph with its partitions, and the causes of
+    refusals, ranked by what fixing them would delegate. For each node, it has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library
 
     require_library()
     models = Models(paths)
-    views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes)) for view in of_model]
+    views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro)) for view in of_model]
     if views:
         text = page(views)
         write_file(output, text)
@@ -84,15 +87,18 @@ def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
 
 
-def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool) -> list[PageView]:
+def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool, with_micro: bool) -> list[PageView]:
     from delegate_sim.page.content import PageView
 
     model = read_model(path)
     effort = Effort(model)
+    effort.require(DRAWING)
     affordable = models.affordable(path, targets, effort)
-    if not with_causes:
-        return [PageView(model, simulated_side(model, target).run) for target in affordable]
+    micro = analyze(model) if with_micro else None
+    left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
+    if left_out or not with_causes:
+        return [PageView(model, simulate(model, target), causes_left_out=left_out, micro=micro) for target in affordable]
     from delegate_sim.diagnosis.diagnose import diagnose
 
     diagnoses = [diagnose(model, target, effort) for target in affordable]
-    return [PageView(model, diagnosis.run, diagnosis) for diagnosis in diagnoses]
+    return [PageView(model, diagnosis.run, diagnosis, micro=micro) for diagnosis in diagnoses]

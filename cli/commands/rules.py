@@ -48,8 +48,8 @@ include its second level. "explain CODE" tells what a code means.
 )
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
-@click.option("--changes", is_flag=True, help="Show instead what releases of the runtime changed.")
-@click.option("--since", metavar="RELEASE", help="With --changes: only changes after this release.")
+@click.option("--changes", is_flag=True, help="Show what releases of the runtime changed, instead of the conditions.")
+@click.option("--since", metavar="RELEASE", help="With --changes: show only changes after this release.")
 @output_option()
 def command(
     delegate: str | None, pairs: tuple[str, ...], op: str | None, form: str, changes: bool, since: str | None, output: str | None
@@ -92,7 +92,7 @@ def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
     (given,) = given_options((delegate,), pairs, {})
     for key in given:
         if key not in delegate.rule_options:
-            others = f"; {', '.join(delegate.rule_options)} chooses among several" if delegate.rule_options else ""
+            others = f"; {', '.join(delegate.rule_options)} selects one of several sets of rules" if delegate.rule_options else ""
             raise click.ClickException(f"the rules of {delegate.name} do not depend on {key}{others}")
     return parse_options(delegate.name, delegate.options, given)
 

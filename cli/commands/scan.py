@@ -70,7 +70,7 @@ def command(
     A PATH is a model, a folder, a pattern, an archive (zip, tar), an application (APK, AAR) or a bundle (.task, .litertlm).
     """
     if scheduler is not None and processes is not None:
-        raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
+        raise click.UsageError("--processes applies only to this machine: leave it out with --scheduler")
     if STANDARD_INPUT in paths:
         raise click.UsageError("a scan takes files, not standard input")
     format_for(output)

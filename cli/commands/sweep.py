@@ -17,9 +17,10 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, with_labels
+from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.shapes import parse_shapes
-from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
 from delegate_sim.sweeping.writing import check_free, write_best
 
@@ -47,8 +48,9 @@ Examples:
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters are those installed with delegate-sim, or in the Pythons that --python names; each
-runs in a process of its own. --all tries every setting. Conversions are cached, so that a second run is fast. The
-exit code is 2 if no conversion gives a model. After Ctrl-C the finished rows are written, and it is 130.
+runs in a process of its own. --all tries every setting. A conversion that differs from the float model by more than
+--max-difference, or was calibrated with random numbers, is never the best. Conversions are cached, so that a second run is
+fast. The exit code is 2 if no conversion gives a model. After Ctrl-C the finished rows are written, and it is 130.
 """
 
 
@@ -73,6 +75,7 @@ def _request(
     settings: Sequence[str],
     shapes: Sequence[str],
     data: str | None,
+    max_difference: float,
     time_limit: float | None,
     memory_limit: float | None,
 ) -> SweepRequest:
@@ -84,6 +87,7 @@ def _request(
         find_calibration(data),
         Limits(time_limit or limits.seconds, round(memory_limit * _GIB) if memory_limit else limits.memory),
         parse_shapes(shapes),
+        max_difference,
     )
 
 
@@ -111,10 +115,18 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--data",
     metavar="DATA",
-    help="Calibration data: a .npz file, a folder of images, or a function.",
+    help="Data to calibrate with and to measure differences on: a .npz file, a folder of images, or a function.",
+)
+@click.option(
+    "--max-difference",
+    metavar="SHARE",
+    type=click.FloatRange(0),
+    default=MAX_DIFFERENCE,
+    show_default=True,
+    help="The largest difference from the float model that the best row may have, as a share of an output's largest value.",
 )
 @click.option("--best-for", metavar="TARGET", help="The target whose best model -o writes.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file to write that model to.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the model of --best-for.")
 @click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
 @click.option(
     "--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a report page of the best conversions."
@@ -154,9 +166,9 @@ def command(
     page: str | None,
     table: _Table,
 ) -> int:
-    """Convert SOURCE in many ways, and show what each delegate takes of each result."""
+    """Convert SOURCE in many ways, and show how much of each result each delegate takes."""
     if (best.best_for is None) != (best.written is None):
-        raise click.UsageError("--best-for TARGET and -o FILE go together")
+        raise click.UsageError("--best-for TARGET and -o FILE must be given together")
     labels = [target.label for target in with_labels(targets)]
     if best.best_for is not None and best.best_for not in labels:
         raise click.UsageError(f"--best-for takes one of the targets, {', '.join(labels)}, not {best.best_for}")

@@ -22,12 +22,12 @@ Examples:
   delegate-sim verify float.tflite int8.tflite --data inputs.npz --samples 0
   delegate-sim verify model.tflite fixed.tflite --tolerance 0.001 --format json
 
-Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a delegate. The exit
-code is 1 if an output differs by more than the tolerance. If the models store an output differently, such as int8 and float32,
-its real values are compared.
-"""
+          Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a
+          delegate. The exit code is 1 if an output differs by more than the tolerance. If the models store an output
+          in different types, such as int8 and float32, its real values are compared.
+          """
 
-SCHEMA = "delegate-sim/diff/1"
+SCHEMA = "delegate-sim/diff/2"
 
 
 @click.command("verify", epilog=_EPILOG, no_args_is_help=True)
@@ -47,7 +47,7 @@ SCHEMA = "delegate-sim/diff/1"
 def command(
     first: str, second: str, data: Sequence[str], samples: int, tolerance: float, form: str, output: str | None, verbose: bool
 ) -> int:
-    """Run models A and B on the same inputs and compare what they compute, output by output, and their latency."""
+    """Run models A and B on the same inputs, and compare their outputs one by one, and their latency."""
     if samples + len(data) == 0:
         raise click.UsageError("no inputs to run the models on: give --samples or --data")
     models = [read_model(one_path(path)) for path in (first, second)]

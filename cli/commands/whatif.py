@@ -37,9 +37,10 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-A is the model with the delegate's defaults and the settings of --base. B has the other options, and the changes of --accept,
---set-version, --batch, --fix-shapes and --to. --search looks for causes to fix instead, with the options given.
-"""
+          A is the model with the delegate's defaults and the settings of --base. B has all other options, and the changes of
+          --accept, --set-version, --batch, --fix-shapes and --to. --search looks for causes to fix instead, with the
+          options given.
+          """
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
 _RUNTIME = "runtime"
@@ -80,8 +81,8 @@ _RUNTIME = "runtime"
     "--search",
     "goal",
     metavar="GOAL",
-    help="Find the fewest causes to fix for at most N partitions (N), at most N kernels (kernels=N), "
-    "or P percent of multiply-adds delegated (multiply-adds=P%).",
+    help="Find the fewest causes to fix to reach a goal: at most N partitions (N), at most N kernels (kernels=N), or at least "
+    "P percent of multiply-adds delegated (multiply-adds=P%).",
 )
 @target_options
 @result_options
@@ -110,7 +111,9 @@ def command(
     models = Models(paths)
     if goal is not None:
         if hypothetical != HypotheticalChanges() or base:
-            raise click.UsageError("--search takes options of the delegate only: leave out hypothetical changes and --base")
+            raise click.UsageError(
+                "--search can be combined only with options of the delegate: leave out hypothetical changes and --base"
+            )
         aim = parse_goal(goal)
         table = ModelTable(searched_columns(), is_left_out=verbose)
         return write_answers(models, form, output, table, lambda path: _searched(read_model(path), after, aim, verbose))

@@ -57,7 +57,7 @@ def _annotations(results: Results) -> Iterator[str]:
     if len(shown) < len(groups):
         hidden = groups[len(shown) :]
         number = sum([len(members) for _, members in hidden])
-        text = f"{counted(number, 'more finding')}; see the summary of the step"
+        text = f"{counted(number, 'more finding')}; see the job summary"
         yield _command(_COMMANDS[hidden[0][1][0].level], {"title": PROGRAM}, text)
 
 

@@ -1,8 +1,8 @@
 """An extension of Google's Model Explorer that colors each operator of a model by where it runs.
 
 ``model-explorer model.tflite --extensions=delegate_sim_cli.model_explorer`` adds the extension to the list of adapters. The
-environment variable DELEGATE_SIM_DELEGATE names the delegate; the default is that of ``analyze``. The extension requires the
-package ai-edge-model-explorer.
+environment variable DELEGATE_SIM_DELEGATE names the delegate; without it, the default delegate of ``analyze`` is used. The
+extension requires the package ai-edge-model-explorer.
 """
 
 from __future__ import annotations

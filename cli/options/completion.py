@@ -10,12 +10,13 @@ import click
 def complete_releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of the runtime's releases that start with the incomplete word."""
     from delegate_sim.releases.catalogue import KNOWN_RELEASES, RELEASES
+    from delegate_sim.releases.litert_lm import LITERT_LM_RELEASES
 
-    return _starting(dict.fromkeys((*RELEASES, *KNOWN_RELEASES)), incomplete)
+    return _starting(dict.fromkeys((*RELEASES, *KNOWN_RELEASES, *LITERT_LM_RELEASES)), incomplete)
 
 
 def complete_socs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the SoCs that start with the incomplete word; those as VENDOR:SOC only if there are no others."""
+    """Return the SoCs that start with the incomplete word. The form VENDOR:SOC is returned only if no other name fits."""
     from delegate_sim.delegates.npu.soc_names import simulated_socs
 
     by_name = simulated_socs()

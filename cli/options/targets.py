@@ -220,7 +220,7 @@ TWO_DELEGATES_OPTION = click.option(
     multiple=True,
     show_default=_FIRST_CONFIGURED,
     type=DelegateName(DELEGATE_NAMES),
-    help="The delegate to apply; a second one is that of B.",
+    help="The delegate to apply; a second one applies to B.",
 )
 _PAIRS = click.option(
     "--option",
@@ -234,7 +234,7 @@ _DEFAULTS = click.option(
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Whose defaults apply: those of benchmark_model or of the API.",
+    help="Which defaults to use: those of benchmark_model or those of the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",

@@ -260,7 +260,7 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
     """Return a statement of the delegate's requirement for each reason why a node stays on the CPU."""
     reasons = () if state is None else state.reasons
     if not reasons:
-        return (_Statement(f"{place}no delegate is asked about it"),)
+        return (_Statement(f"{place}the node is not offered to any delegate"),)
     return tuple([_Statement(f"{place}{reason.code}: needs {reason.needed}", reason.hint) for reason in reasons])
 
 

@@ -79,7 +79,7 @@ def _finding_lines(
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     # A cause that appears only after another cause is fixed may concern nodes that are delegated now.
-    keeps = "keeps" if all(key in staying for key in cause.nodes) else "would keep, once another cause is fixed,"
+    keeps = "keeps" if all(key in staying for key in cause.nodes) else "once another cause is fixed, would keep"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
@@ -93,10 +93,10 @@ def _finding_lines(
         yield from indented(message(f"found: {cause.found}; needed: {cause.needed}"), width, "   ")
     if cause.node_versions:
         versions = sorted(set(cause.node_versions.values()))
-        yield from indented(f"version if it is fixed: {item_list(map(str, versions))}", width, "   ")
+        yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
         # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
-        condition = "if the delegate took the nodes" if cause.remedy.accepts else "if it is fixed"
+        condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
@@ -110,14 +110,17 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
     operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
-    whose = "its" if len(finding.followers) == 1 else "their"
-    return f"with it {counted(len(finding.followers), 'node')} without a cause of {whose} own: {told}"
+    keep = "stays" if len(finding.followers) == 1 else "stay"
+    return (
+        f"fixing it also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these nodes: "
+        f"{told}"
+    )
 
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "fixing it does not help: no more multiply-adds, no fewer kernels or bytes"
-        return f"{text}, even with the others fixed" if len(diagnosis.findings) > 1 else text
+        text = "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes"
+        return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
     numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
     if not numbers:
         return "fixing it alone does not help: other causes must be fixed too"

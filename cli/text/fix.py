@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
-from delegate_sim.fixing.search import FixPlan, FixStep
+from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
 from delegate_sim.results.report.measures import TAKEN
@@ -24,17 +25,28 @@ from .elements.measures import measures_text
 from .elements.paragraphs import indented, paragraph
 from .inference import difference_lines
 
-SCHEMA = "delegate-sim/fix/2"
+SCHEMA = "delegate-sim/fix/3"
+PER_TARGET_SCHEMA = "delegate-sim/fix-per-target/1"
 _HEADING = "bold"
 _BAD = "bold red"
 _OPS = 8
+
+
+def fixes_lines(
+    results: Sequence[tuple[FixPlan, Fixed | None]], width: int, verbose: bool, splits: bool = False
+) -> Iterator[Line]:
+    """Yield the texts of several fixes, one after the other."""
+    for number, (plan, fixed) in enumerate(results):
+        if number:
+            yield Line("")
+        yield from fix_lines(plan, fixed, width, verbose, splits)
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
     """Yield the text of a fix: the result, the passes, and how much the outputs of the two models differ."""
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
-    yield from paragraph(_answer(plan, fixed), width, style=_HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from indented(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
@@ -42,6 +54,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
+    for text in (*_shape_lines(plan), *[_conflict_text(conflict) for conflict in plan.conflicts]):
+        yield Line("")
+        yield from paragraph(text, width)
     if plan.steps or plan.shapes:
         yield Line("")
         yield Line("Passes", _HEADING)
@@ -49,7 +64,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for index, shape in plan.shapes.items():
             yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
-            yield from _step_lines(number, step, width)
+            yield from step_lines(number, step, width)
     if splits:
         yield Line("")
         yield from _split_lines(plan, fixed, width)
@@ -59,13 +74,18 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for trial in plan.rejected:
             verdict = "a target would get worse" if trial.is_worse else "gains nothing"
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
+    yield from proof_lines(plan, fixed, width, verbose)
+
+
+def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield what was not tried, and how much the outputs of the two models differ."""
     for reason in plan.not_simulated:
         yield Line("")
         yield from paragraph(f"Not simulated: {reason}", width)
     if fixed is not None:
         yield Line("")
         if fixed.difference is None:
-            yield Line("Not proven: the models were not run (--no-proof)", _BAD)
+            yield Line("Not proven, because the models were not run (--no-proof)", _BAD)
         else:
             yield from difference_lines(fixed.difference, width, verbose)
 
@@ -79,7 +99,7 @@ def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Lin
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
     yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
-    yield from indented("besides inputs of the model, it reads these outputs of the first model:", width, "  ")
+    yield from indented("in addition to inputs of the original model, it reads these outputs of the first model:", width, "  ")
     for tensor in split.between:
         yield from indented(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
 
@@ -88,25 +108,54 @@ def _op(node: Node) -> str:
     return node.custom_code or node.op
 
 
-def _answer(plan: FixPlan, fixed: Fixed | None) -> str:
+def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
+    """Return what was written and what was shown of it; ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
-        return f"No pass improves the model ({tried}); {_hint(plan)}"
+        return f"No pass improves the model ({tried}); {hint}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
         if not number:
-            return f"No pass would improve the model ({tried}), but it would be changed as asked; nothing is written"
+            return f"No pass would improve the model ({tried}), but the requested changes would be made; nothing is written"
         return f"{passes} would improve the model ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
-        proof = "same outputs, bit for bit" if fixed.difference.is_same else f"{plan.exactness.words}: see below"
-    unread = f", {fixed.unread_bytes:,} of them constants that no node reads any more" if fixed.unread_bytes else ""
+        bits = "same outputs, bit for bit"
+        if plan.holds_for:
+            bits += f" (exact for {' and '.join(plan.holds_for)})"
+        proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
+    unread = f", {fixed.unread_bytes:,} of them in constants that no node reads any more" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
 
 
+def _shape_lines(plan: FixPlan) -> Iterator[str]:
+    """Yield a sentence about the improvement from fixing the unknown sizes of inputs, if there is an improvement."""
+    other = plan.with_shapes
+    if other is None:
+        return
+    graph = plan.model.subgraphs[0]
+    options = [
+        f"--shape {message(graph.tensors[index].name)}={','.join(map(str, shape))}" for index, shape in other.shapes.items()
+    ]
+    results = [
+        f"{after.target.delegate.name} {_numbers(after)}"
+        for after, now in zip(other.after, plan.after, strict=True)
+        if after.score < now.score
+    ]
+    yield f"With {' '.join(options)}: {'; '.join(results)}"
+
+
+def _conflict_text(conflict: Conflict) -> str:
+    """Return a sentence about a target that would have a better result as the only target, and the targets that would lose."""
+    alone = conflict.alone
+    losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
+    text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"
+    return f"{text}, but this is worse for others: {losing}. --per-target writes a file for each target"
+
+
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
-    """Return the verdict on the original model, and on the rewritten one if the target takes more or less of it."""
+    """Return the verdict on the original model, and on the rewritten model if the target takes more or less of that model."""
     now, then = (
         short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
         for standing in (before, after)
@@ -122,7 +171,7 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
 def _hint(plan: FixPlan) -> str:
     """Return advice for a model that no pass improves."""
     names = [message(tensor.name) for tensor in open_inputs(plan.model)]
-    if names and not plan.shapes:
+    if names and not plan.shapes and plan.with_shapes is None:
         return f"fix the unknown sizes of {', '.join(names)} with --shape {names[0]}=..."
     if plan.allowed < Exactness.APPROXIMATE:
         return "--allow approximate tries more passes; delegate-sim diagnose shows what keeps nodes on the CPU"
@@ -143,15 +192,22 @@ def _count(number: int) -> str:
     return f"{number / 1e6:,.1f} million" if number >= 100_000 else f"{number:,}"
 
 
-def _step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
-    yield from indented(f"{number}. {step.name} ({step.exactness.words}), {counted(step.nodes, 'node')}", width, "  ")
+def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
+    """Yield the name of a pass, its effect, and the result on each target."""
+    yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
     for standing in step.standings:
         yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
+def fixes_entry(path: str, results: Sequence[tuple[FixPlan, Fixed | None]]) -> dict[str, Any]:
+    """Return fixes, each for a single target, as plain data (schema ``delegate-sim/fix-per-target/1``)."""
+    fixes = [fix_entry(plan, fixed) for plan, fixed in results]
+    return {"schema": PER_TARGET_SCHEMA, "delegate_sim": __version__, "model": path, "fixes": fixes}
+
+
 def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
-    """Return the result of a fix as plain data (schema ``delegate-sim/fix/2``)."""
+    """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
     graph = plan.model.subgraphs[0]
     return {
         "schema": SCHEMA,
@@ -174,6 +230,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             {
                 "name": step.name,
                 "exactness": step.exactness.name.lower(),
+                "holds_for": step.holds_for,
                 "nodes": step.nodes,
                 "after": _standing_entries(step.standings),
             }
@@ -182,11 +239,34 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
         "not_kept": [
             {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
         ],
+        "conflicts": [
+            {
+                "delegate": conflict.alone.target.delegate.name,
+                "alone": _standing_entry(conflict.alone),
+                "losing": [
+                    {"delegate": standing.target.delegate.name, "after": _standing_entry(standing)}
+                    for standing in conflict.losing
+                ],
+            }
+            for conflict in plan.conflicts
+        ],
+        "with_shapes": _shapes_entry(plan),
         "simulations": plan.simulations,
         **({"not_simulated": list(plan.not_simulated)} if plan.not_simulated else {}),
         "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
         "split": _split_entry(plan, fixed),
         "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
+    }
+
+
+def _shapes_entry(plan: FixPlan) -> dict[str, Any] | None:
+    other = plan.with_shapes
+    if other is None:
+        return None
+    graph = plan.model.subgraphs[0]
+    return {
+        "shapes": [{"input": graph.tensors[index].name, "shape": list(shape)} for index, shape in other.shapes.items()],
+        "after": _standing_entries(other.after),
     }
 
 

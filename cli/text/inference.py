@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.inference.difference import Difference, TensorDifference
+from delegate_sim.inference.difference import Difference, EdgeDifference, Latency, TensorDifference
 
-from ..console.layout import counted, name
+from ..console.layout import counted, message, name
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
@@ -25,7 +25,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
     elif difference.problem:
         yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=_BAD)
     else:
-        yield Line(f"Outputs differ by at most {_share(difference.relative)} of their range, on {inputs}", _HEADING)
+        yield Line(f"{_difference_text(difference)}, on {inputs}", _HEADING)
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, shown)]
     yield from table(rows, range(1, 6), width)
@@ -33,9 +33,47 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
         yield Line(f"  ... and {counted(len(difference.outputs) - len(shown), 'more output')} (--verbose lists all)")
     if difference.tensors:
         yield from _between(difference.tensors, width, verbose)
-    first, second = (1000 * seconds for seconds in difference.seconds)
-    text = f"Latency on this CPU, one thread, without a delegate: {first:.3g} ms before, {second:.3g} ms after"
-    yield from paragraph(text, width)
+    if difference.edges is not None:
+        yield from paragraph(_edges_text(difference.edges), width)
+    if difference.latency is not None and (verbose or difference.latency.is_changed):
+        yield from paragraph(latency_text(difference.latency), width)
+
+
+def _difference_text(difference: Difference) -> str:
+    if any(output.different for output in difference.outputs):
+        return f"Outputs differ by at most {_share(difference.relative)} of their range"
+    if any(output.bits for output in difference.outputs):
+        return "Outputs are equal, except for the signs of zeros and the bits of NaN"
+    return "Outputs are identical"
+
+
+EXTREME = "extreme values (zeros of either sign, denormals, the largest numbers, infinities, NaN, indices out of range)"
+
+
+def _edges_text(edges: EdgeDifference) -> str:
+    """Return a sentence about the results on extreme inputs."""
+    if edges.problem:
+        return f"Not compared on {EXTREME}: {name(edges.problem)}"
+    if edges.is_same:
+        return f"On {EXTREME}: the same, bit for bit"
+    if edges.refused:
+        return f"On {EXTREME}: {message(edges.refused)}"
+    differing = [tensor for tensor in (*edges.outputs, *edges.tensors) if not tensor.is_same][:_SHOWN]
+    parts = dict.fromkeys([f"{tensor.bits:,} of {tensor.elements:,} elements of {name(tensor.name)}" for tensor in differing])
+    return f"On {EXTREME}, these differ: {', '.join(parts)}"
+
+
+def latency_text(latency: Latency) -> str:
+    """Return a sentence about the latency of both models."""
+    first, second = (f"{1000 * seconds:.3g} ms" for seconds in latency.medians)
+    low, middle, high = latency.ratios
+    where = f"on this CPU as the runtime uses it by default, one thread, {len(latency.first):,} runs of each in turn"
+    if not latency.is_changed:
+        return f"Latency {where}: {first} and {second}, which differ by no more than single runs do"
+    what = "slower" if middle > 1 else "faster"
+    factor = middle if middle > 1 else 1 / middle
+    spread = sorted((low, high) if middle > 1 else (1 / high, 1 / low))
+    return f"{factor:.2f} times {what} ({spread[0]:.2f} to {spread[1]:.2f}) {where}: {first} before, {second} after"
 
 
 def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[Line]:

@@ -43,7 +43,7 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
             yield from paragraph(text, width, "  ", "    ", style=_REFUSED)
     if number < 0:
         yield Line("")
-        yield Line("This delegate builds no model for a stage behind it.")
+        yield Line("This delegate does not build a model for another program to run.")
 
 
 def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
 
 
 def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequence[Run], width: int) -> Iterator[Line]:
-    """Yield the verdict on the best of several targets, and a table with a row for each of them."""
+    """Yield the verdict on the best of several targets, and a table with a row for each target."""
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from table([tuple(columns.headings), *map(tuple, rows)], columns.numbers, width)
 

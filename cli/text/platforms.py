@@ -28,7 +28,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     if not any(row.measures.is_delegated or (row.refusal is not None and row.refusal.behind is not None) for row in rows):
         yield Line(f"Releases of {rows[0].platform} make no difference: nothing is delegated.")
         return
-    yield Line(f"By release of {rows[0].platform}, behind the delegate", _HEADING)
+    yield Line(f"By release of {rows[0].platform}", _HEADING)
     told: list[str] = []
     for row in rows:
         measures = row.measures

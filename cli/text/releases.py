@@ -71,7 +71,10 @@ def answers(table: ReleaseTable) -> Iterator[str]:
     """Yield sentences on the releases that delegate the whole model, and on the first release that loads the model."""
     if table.delegate.history.starts_at_known:
         since = table.delegate.history.known_since
-        yield f"Not shown: releases before {since}. They lack {table.delegate.name}, or its rules in them are not known."
+        yield (
+            f"Not shown: releases before {since}. They do not have {table.delegate.name}, or its rules in these releases are "
+            "not known."
+        )
     if table.full:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
     else:
@@ -84,10 +87,12 @@ def answers(table: ReleaseTable) -> Iterator[str]:
             unloaded = _unloaded_text(newest.unloaded, newest.unloaded_types)
             yield f"Loaded by {FAMILIES[family]}'s own kernels: in no known release; {newest.release} does not load {unloaded}."
         elif not (first.because_of or first.because_of_types):
-            yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, the oldest known."
+            yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on (the oldest known release)."
         else:
             unloaded = _unloaded_text(first.because_of, first.because_of_types)
-            yield f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on, because of {unloaded}."
+            yield (
+                f"Loaded by {FAMILIES[family]}'s own kernels: from {first.release} on (earlier releases do not load {unloaded})."
+            )
 
 
 def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
@@ -170,7 +175,7 @@ def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:
 def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
     """Return a description of a move: the nodes, the new place, and the reason."""
     nodes = node_list(sorted([node for _, node in move.nodes]), None if verbose else _NODES_WIDTH)
-    why = message("; ".join([reason.message for reason in move.reasons])) or "no delegate was asked about it"
+    why = message("; ".join([reason.message for reason in move.reasons])) or "it was not offered to any delegate"
     where = f"delegated; before: {why}" if move.is_delegated else f"{words.left}: {why}"
     return f"{name(move.op)}: {counted(len(move.nodes), 'node')} [{nodes}] {where}"
 

@@ -24,8 +24,8 @@ OTHERS = "any other operator"
 """The heading for operators without a rule, if the delegate accepts such operators."""
 
 _MALFORMED = (
-    f" A node that meets them all is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results that its "
-    "operator requires."
+    f" A node that meets all conditions is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results "
+    "that its operator requires."
 )
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
@@ -71,8 +71,8 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
         f"# What the delegate {delegate.name} accepts",
         "",
         *((delegate.summary, "") if delegate.summary else ()),
-        "A node must meet every condition that applies to the target; they are listed in the order in which the delegate tests "
-        f"them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
+        "A node must meet every condition that applies to the target. The conditions are listed in the order in which the "
+        f"delegate tests them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
         *(("", _escaped(note)) if note else ()),
         *(_options(delegate) if is_whole else ()),
     ]
@@ -100,7 +100,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
 def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str | None, width: int) -> str:
     """Return the conditions that each release removed and added, operator by operator."""
     if not changes:
-        return f"{delegate.name}: no rule is known to have changed{f' after {since}' if since else ''}.\n"
+        return f"{delegate.name}: no change of a rule is known{f' after {since}' if since else ''}.\n"
     lines = [f"Changes of the rules of {delegate.name}", ""]
     release = None
     for change in changes:
@@ -171,7 +171,7 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
         return ""
     given = " ".join([as_typed(delegate.options, name, default_text(options[name])) for name in delegate.rule_options])
     others = " and ".join([option_as_typed(delegate.options, name) for name in delegate.rule_options])
-    return f"These are the rules with {given}; other values of {others} select other rules."
+    return f"These are the rules for {given}; other values of {others} select other rules."
 
 
 def _others(book: RuleBook[Any]) -> str:
@@ -180,11 +180,14 @@ def _others(book: RuleBook[Any]) -> str:
         return "Operators that are not listed are refused."
     if book.unknown_custom is None:
         return "Operators that are not listed are accepted."
-    return f"Builtin operators that are not listed must meet the conditions of *{OTHERS}*, custom ones are refused."
+    return (
+        f"Builtin operators that are not listed must meet the conditions of *{OTHERS}*. Custom operators that are not listed "
+        "are refused."
+    )
 
 
 def _not_accepted(delegate: Delegate) -> str:
-    return f"{delegate.name} does not take this operator."
+    return f"{delegate.name} does not support this operator."
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:

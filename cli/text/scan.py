@@ -20,7 +20,7 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     totals = scan.totals
     for verdict in TargetTotals.verdicts(totals.targets):
         yield from paragraph(message(verdict), width, "", "  ", style="bold")
-    anew = f"{scan.judged:,} judged now, {scan.unchanged:,} unchanged"
+    anew = f"{scan.judged:,} simulated now, {scan.unchanged:,} unchanged"
     if scan.is_interrupted:
         stopped = f"Stopped with {totals.models:,} of {counted(models, 'model')} ({anew}); run the same command again to continue"
         yield Line(stopped, "bold red")
@@ -37,7 +37,7 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     yield Line("")
     yield Line(f"{counted(totals.rows, 'row')} and {counted(scan.causes, 'cause')} in {message(files)}")
     if scan.causes:
-        yield Line(f"What keeps most of it on the CPU: delegate-sim query {message(output)}", "cyan")
+        yield Line(f"To see what keeps the most work on the CPU: delegate-sim query {message(output)}", "cyan")
 
 
 def _cells(target: str, own: TargetTotals) -> tuple[str, ...]:

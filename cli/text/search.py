@@ -38,7 +38,7 @@ def search_lines(search: Search, run: Run, width: int, verbose: bool) -> Iterato
         yield from _way_lines(way, words, width)
     if len(shown) < len(search.ways):
         yield Line("")
-        yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} with as many causes (--verbose lists all)")
+        yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of the same size (--verbose lists all)")
     for reason in search.not_simulated:
         yield Line("")
         yield from paragraph(message(f"Not simulated: {reason}"), width)
@@ -53,10 +53,10 @@ def _heading(search: Search, words: OutcomeWords) -> str:
     if not number:
         return f"Already reached: {aim}"
     if search.is_exact:
-        return f"{counted(number, 'cause')} must be fixed for {aim}; fewer are not enough ({tried})"
+        return f"To reach {aim}, {counted(number, 'cause')} must be fixed; fewer are not enough ({tried})"
     return (
-        f"Without {counted(number, 'cause')} there are {aim}; found one by one, so there may be a smaller set, of "
-        f"at least {search.at_least:,} causes ({tried})"
+        f"With {counted(number, 'cause')} fixed, the model reaches {aim}. The causes were found one by one, so there may be a "
+        f"smaller set, of at least {search.at_least:,} causes ({tried})"
     )
 
 
@@ -75,7 +75,7 @@ def _cost_text(cost: Cost, words: OutcomeWords) -> str:
 
 
 def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
-    text = _cost_text(way.cost, words) + (", without:" if way.causes else "")
+    text = _cost_text(way.cost, words) + (", with these causes fixed:" if way.causes else "")
     yield from paragraph(text, width)
     for cause in way.causes:
         yield from paragraph(f"- {message(cause.title)} ({message(cause.name)})", width, "  ", "    ")

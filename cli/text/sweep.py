@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import outcome_text
-from delegate_sim.sweeping.rows import SweepRow, SweepTarget
+from delegate_sim.runtime.target import LabeledTarget
+from delegate_sim.sweeping.differences import SAMPLES
+from delegate_sim.sweeping.rows import SweepRow, percent
 from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import counted, message, share
@@ -31,7 +33,7 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
     if best_rows(sweep):
         told = f"{WRITING}{CODE_BELOW if with_code else ''}."
         yield from paragraph(told, width, style=_HINT)
-    for text in (converters_text(sweep), calibration_text(sweep)):
+    for text in (converters_text(sweep), calibration_text(sweep), difference_data_text(sweep)):
         yield from paragraph(text, width)
     models = sweep.models
     if models:
@@ -57,8 +59,8 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 LEGEND = (
     "*: no other row is better in a target's share of multiply-adds, in size or in difference without being worse in another "
-    "of these. Difference: the largest error of an output as a share of its range, against "
-    "the same converter's float model on this CPU."
+    "of these. Difference: the largest error of an output as a share of that output's largest value in "
+    "the same converter's float model, both on this CPU."
 )
 
 
@@ -85,18 +87,30 @@ def answers(sweep: Swept) -> Iterator[str]:
         best = sweep.best_for(target.label)
         told = f"{target.label}: {_best_text(sweep, target)}"
         yield told if best is None or not _takes(sweep, target, best) else f"{told}, {_taken_text(sweep, target, best)}"
+        excluded = sweep.excluded_for(target.label)
+        if excluded is not None and _takes(sweep, target, excluded):
+            yield f"{target.label}: {_excluded_text(sweep, target, excluded)}"
 
 
-def _best_text(sweep: Swept, target: SweepTarget) -> str:
+def _best_text(sweep: Swept, target: LabeledTarget) -> str:
     best = sweep.best_for(target.label)
     if best is None:
-        return "no model runs"
+        return "no model runs" if sweep.excluded_for(target.label) is None else "no conversion is accurate enough"
     if not _takes(sweep, target, best):
         return "no conversion has delegated nodes"
     return f"best is row {best.number}, {message(best.name)}"
 
 
-def _taken_text(sweep: Swept, target: SweepTarget, row: SweepRow) -> str:
+def _excluded_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
+    """Return why a row that delegates more is not the best one, and what to do."""
+    why = row.why_not_best(sweep.asked.max_difference)
+    text = f"row {row.number}, {message(row.name)}, would come first {_taken_text(sweep, target, row)}, but {why}"
+    if row.is_drawn:
+        return f"{text}: give --data"
+    return text if row.error is None else f"{text}, more than --max-difference {percent(sweep.asked.max_difference)}"
+
+
+def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
     """Return the delegated share of multiply-adds (or of nodes, if there are no multiply-adds), and the number of kernels."""
     cost = row.costs[sweep.targets.index(target)]
     measures = cost.measures
@@ -119,8 +133,19 @@ def converters_text(sweep: Swept) -> str:
 
 
 def calibration_text(sweep: Swept) -> str:
-    """Return a phrase that names the calibration data of the quantizers."""
-    return f"calibrated with {message(sweep.asked.calibration.words)}"
+    """Return a phrase that says which rows were calibrated, and with which data."""
+    rows = [str(row.number) for row in sweep.models if row.conversion.settings.calibrates]
+    if not rows:
+        return "calibrated: no row, since none measures ranges"
+    which = f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(rows)}"
+    return f"calibrated: {which}, with {message(sweep.asked.calibration.words)}"
+
+
+def difference_data_text(sweep: Swept) -> str:
+    """Return a phrase that names the inputs on which differences were measured."""
+    calibration = sweep.asked.calibration
+    data = f"{SAMPLES} inputs of random numbers; --data gives real ones" if calibration.is_drawn else message(calibration.words)
+    return f"difference measured on {data}; the best rows have at most {percent(sweep.asked.max_difference)} (--max-difference)"
 
 
 def conversion_cells(sweep: Swept, row: SweepRow) -> tuple[str, ...]:
@@ -152,26 +177,26 @@ def difference_text(row: SweepRow) -> str:
     error = row.error
     if error is None:
         return "unknown"
-    return "none" if not error else f"{100 * error:.2g} %" if error < 0.1 else f"{100 * error:,.0f} %"
+    return "none" if not error else percent(error)
 
 
-def target_title(sweep: Swept, target: SweepTarget) -> str:
+def target_title(sweep: Swept, target: LabeledTarget) -> str:
     """Return a title with a target and its best row."""
     return f"{target.label} on {target.target.release}: {_best_text(sweep, target)}"
 
 
-def target_titles(target: SweepTarget) -> tuple[str, ...]:
+def target_titles(target: LabeledTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
     return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "boundary bytes")
 
 
-def target_rows(sweep: Swept, target: SweepTarget) -> list[tuple[str, ...]]:
+def target_rows(sweep: Swept, target: LabeledTarget) -> list[tuple[str, ...]]:
     """Return the results of each model on a target. Omit a model whose file is equal to the file of an earlier row."""
     place = sweep.targets.index(target)
     return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
 
-def _takes(sweep: Swept, target: SweepTarget, row: SweepRow) -> bool:
+def _takes(sweep: Swept, target: LabeledTarget, row: SweepRow) -> bool:
     return row.costs[sweep.targets.index(target)].measures.is_delegated
 
 

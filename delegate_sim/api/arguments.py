@@ -65,8 +65,8 @@ def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     if defaults is not None:
         return defaults
     message = (
-        "options that are not given now have the values that benchmark_model passes, as on the command line: give "
-        "defaults='benchmark' to silence this warning, or defaults='api' for the former default"
+        "options that you do not set now have the values that benchmark_model uses, as on the command line: pass "
+        "defaults='benchmark' to silence this warning, or defaults='api' for the former behavior"
     )
     warnings.warn(message, FutureWarning, stacklevel=stacklevel)
     return "benchmark"
@@ -91,7 +91,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
 
     if isinstance(delegates, str | Mapping) or not isinstance(delegates, Iterable):
         raise OptionError(
@@ -129,7 +129,7 @@ def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_o
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    require_truth(_ASSUMES_REGISTERED, assume_ops_registered)
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
     application, release = application_of(delegate, options, defaults)
     return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
 
@@ -145,20 +145,18 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """Return a target like ``before``, but with the delegate, runtime, defaults and options that are given in ``changed``.
 
-    ``options`` are the options that were given for ``before``. The new target keeps those that its delegate also has.
-    Raises OptionError.
+    ``options`` are the options that were given for ``before``. The new target keeps each of these options that its own delegate
+    has, too. Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
 
-    given = _mapping(changed, "what changes", [*_PLACES, *option_names(before.delegate.options)])
+    given = _mapping(changed, "changed", [*_PLACES, *option_names(before.delegate.options)])
     delegate = delegate_of(given.get(_DELEGATE, before.delegate.name))
     known = set(option_names(delegate.options))
     own = {key: value for key, value in given.items() if key not in _PLACES}
     for key in own:
         if key not in known:
-            raise OptionError(
-                f"{delegate.name} has no option {key!r}; what can change is {', '.join([*_PLACES, *sorted(known)])}"
-            )
+            raise OptionError(f"{delegate.name} has no option {key!r}; you can change {', '.join([*_PLACES, *sorted(known)])}")
     kept = canonical_names(
         delegate.name, delegate.options, {key: value for key, value in (options or {}).items() if key in known}
     )
@@ -181,7 +179,7 @@ def delegate_of(name: Any) -> Delegate:
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
-        raise OptionError(f"a delegate must be a name, not {_kind(name)}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"a delegate must be a name, not {_kind(name)}; the delegates are {', '.join(DELEGATE_NAMES)}")
     return find_delegate(name)
 
 
@@ -228,7 +226,7 @@ def _rename(named: dict[str, Any], former: str) -> None:
 
 
 def warn_of_former_name(former: str, name: str) -> None:
-    """Give a DeprecationWarning that names the line of the user's code: the first one outside of this package."""
+    """Give a DeprecationWarning that names the line of the user's code, which is the first line outside of this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -259,10 +257,10 @@ def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapp
     return None
 
 
-def require_truth(name: str, value: object) -> None:
+def require_bool(name: str, value: object) -> None:
     """Raise OptionError unless an argument is True or False."""
     if not isinstance(value, bool):
-        raise OptionError(f"{name} is true or false, not {_kind(value)}")
+        raise OptionError(f"{name} must be True or False, not {_kind(value)}")
 
 
 def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> HypotheticalChanges:
@@ -277,10 +275,10 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
     op_versions, node_versions = _ops_and_nodes(_mapping(versions, "set_versions", ["names of operators", "nodes"]).items())
     for version in [*op_versions.values(), *node_versions.values()]:
         if not _is_number(version) or version < 1:
-            raise OptionError(f"a version must be a whole number, 1 or more, not {version!r}")
+            raise OptionError(f"a version must be a whole number of at least 1, not {version!r}")
     if batch is not None and not _is_number(batch):
-        raise OptionError(f"a batch must be a whole number, 1 or more, not {batch!r}")
-    require_truth("fix_shapes", fix_shapes)
+        raise OptionError(f"a batch must be a whole number of at least 1, not {batch!r}")
+    require_bool("fix_shapes", fix_shapes)
     if conversion is not None and conversion not in tuple(CONVERSIONS):
         raise OptionError(f"a conversion must be one of {', '.join(CONVERSIONS)}, not {conversion!r}")
     return HypotheticalChanges(
@@ -323,7 +321,7 @@ def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], di
             nodes[NodeKey(*key)] = value
         else:
             raise OptionError(
-                f"an operator is given by its name, a node by its index or as (subgraph, index), neither by {_kind(key)}"
+                f"give an operator by its name, and a node by its index or as (subgraph, index), not as {_kind(key)}"
             )
     return ops, nodes
 
@@ -337,7 +335,7 @@ def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise OptionError(f"{what} are given by name, in a dictionary, not as {_kind(given)}; there are {', '.join(known)}")
+        raise OptionError(f"give {what} as a dictionary keyed by name, not as {_kind(given)}; the names are {', '.join(known)}")
     return given
 
 

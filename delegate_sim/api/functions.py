@@ -21,7 +21,7 @@ from .arguments import (
     names_of,
     paths_of,
     public,
-    require_truth,
+    require_bool,
     target_of,
     targets_of,
     warn_of_former_name,
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ..fixing.fix import Fixed
     from ..gate.check import Checked
     from ..inference.difference import Difference
+    from ..llm.report import BackendReport
+    from ..micro.report import MicroReport
     from ..model.model import Model
     from ..results.compare.comparison import Comparison
     from ..results.report.accelerator_stack import StackResult
@@ -67,11 +69,10 @@ def analyze(
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``defaults`` selects the values of all other options: ``benchmark`` (the default) selects the values that benchmark_model
     passes, and ``api`` selects the defaults of the delegate's API. The default of ``defaults`` used to be ``api``, so a
-    FutureWarning is given if it is left out. ``runtime`` is the release whose rules and log lines are used, by default the
-    newest; it may also be given as the option ``release``.
-    A model with an operator that the release cannot load is refused, unless ``assume_ops_registered`` says that the
-    application registers such operators itself.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
+    FutureWarning is given if ``defaults`` is left out. ``runtime`` is the release whose rules and log lines are used, by default
+    the newest; it may also be given as the option ``release``. A model with an operator that the release cannot load is refused,
+    unless ``assume_ops_registered`` says that the application registers such operators itself. Raises ModelError if the model
+    cannot be read, and OptionError for an unknown delegate, option, value or runtime.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -140,12 +141,12 @@ def compiled_model(
     from ..releases.catalogue import parse_release
     from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 
-    require_truth("assume_ops_registered", assume_ops_registered)
+    require_bool("assume_ops_registered", assume_ops_registered)
     asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
     if not isinstance(soc, str):
         raise OptionError(f"soc must be a string such as 'google:Tensor_G5', not {soc!r}")
     if soc and "npu" not in asked:
-        raise OptionError("soc is for the NPU: add npu to the accelerators")
+        raise OptionError("soc applies only to the NPU: add npu to the accelerators")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
@@ -203,7 +204,7 @@ def compare(
     after = changed_target(before, options, changed)
     first = model_of(a)
     if (b is None or b is a) and after == before:
-        raise OptionError("nothing differs between A and B: give a second model, or changed={'delegate': ...}")
+        raise OptionError("A and B are the same: give a second model, or changed={'delegate': ...}")
     second = first if b is None or b is a else model_of(b)
     return advised_comparison(compare(simulated_side(first, before), simulated_side(second, after)))
 
@@ -268,26 +269,26 @@ def fix(
 ) -> Fixed:
     """Rewrite a model so that delegates take more nodes, and verify that the new model computes the same results.
 
-    ``delegates`` is a name, or pairs of a name and options. A pass is kept if the result of the simulation improves for at least
-    one delegate and gets worse for none. ``allow`` limits how much passes may change the outputs of the model: ``exact``,
-    ``rounding`` or ``approximate``. ``passes`` names the only passes to try, whatever ``allow`` is. ``shapes`` sets fixed shapes
-    of inputs, by name. The result's ``plan`` lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both models are
-    run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function to
-    replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
-    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
-    Raises the same errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results,
-    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
+    delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
+    ``exact``, ``rounding`` or ``approximate``. ``passes`` names the only passes to try, whatever ``allow`` is. ``shapes`` sets
+    fixed shapes of inputs, by name. The result's ``plan`` lists the passes. If a pass helps and ``output`` is given, the
+    rewritten model is written to this file. If ``proof`` is true, both models are run first, on ``samples`` random inputs and on
+    the inputs in .npz files (``data``). ``force`` allows the function to replace an existing file. With ``split_tail``, the
+    trailing nodes that stay on the CPU are written as a second model in the same folder (``fixed.tail.tflite``). The inputs of
+    the second model are the new outputs of the first model. Raises the same errors as ``analyze``, FixError if the model cannot
+    be rewritten or does not compute the same results, MissingPackageError if the extra ``fix`` is not installed, and OSError if
+    the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
-    from ..fixing.passes.catalogue import PASSES
+    from ..fixing.passes.catalogue import PASSES, choose_passes
 
-    require_truth("force", force)
-    require_truth("proof", proof)
-    require_truth("split_tail", split_tail)
+    require_bool("force", force)
+    require_bool("proof", proof)
+    require_bool("split_tail", split_tail)
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
@@ -296,8 +297,8 @@ def fix(
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    allowed = max([PASSES[name].exactness for name in passes], default=kinds[allow])
-    plan = search.search(loaded, targets, allowed, given, {name: PASSES[name] for name in passes} or PASSES)
+    allowed, chosen = choose_passes(passes, kinds[allow])
+    plan = search.try_shapes(search.search(loaded, targets, allowed, given, chosen), chosen)
     if split_tail:
         plan = search.split_tail(plan)
     if output is None or not plan.is_changed:
@@ -314,6 +315,7 @@ def sweep(
     settings: str | Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     data: str | os.PathLike[str] | None = None,
+    max_difference: float = 0.1,
     best_for: str | None = None,
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -331,10 +333,12 @@ def sweep(
     installed for this Python, or for the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
     The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the settings
     that a diagnosis suggests; ``all`` tries all settings that the converters support.
-    ``shapes`` sets fixed shapes of inputs. ``data`` is the calibration data for quantizers: a .npz file, a folder of images or
-    a function; by default random numbers. The best model for the target ``best_for`` is written to ``output``; ``force``
-    allows the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step
-    of a conversion. Conversions are cached in the folder ``cache``, by default in the user's own cache folder.
+    ``shapes`` sets fixed shapes of inputs. ``data`` is what quantizers calibrate with and what differences are measured on: a
+    .npz file, a folder of images or a function; by default random numbers. A conversion that differs from the float model by more
+    than ``max_difference``, or was calibrated with random numbers, is never the best one.
+    The best model for the target ``best_for`` is written to ``output``; ``force`` allows the function to replace an existing
+    file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the
+    folder ``cache``, by default in the user's own cache folder.
     After KeyboardInterrupt the result has the finished rows, and ``is_interrupted`` is true. A failed conversion is a row with
     the reason.
     Raises the same errors as ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the
@@ -346,16 +350,19 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
+    from ..runtime.target import with_labels
     from ..sweeping.shapes import parse_shapes
-    from ..sweeping.sweep import sweep, with_labels
+    from ..sweeping.sweep import sweep
     from ..sweeping.sweep_result import SweepRequest
     from ..sweeping.writing import check_free, write_best
 
-    require_truth("all", all)
-    require_truth("force", force)
+    require_bool("all", all)
+    require_bool("force", force)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
-        raise OptionError("best_for and output go together: output is the file for the best model of that target")
+        raise OptionError(
+            "give best_for and output together: output is the file to which the best model for that target is written"
+        )
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
@@ -369,6 +376,7 @@ def sweep(
         find_calibration(None if data is None else paths_of(data, "data")[0]),
         Limits(limits.seconds if time_limit is None else time_limit, limits.memory if memory_limit is None else memory_limit),
         parse_shapes([f"{name}={','.join(map(str, sizes))}" for name, sizes in (shapes or {}).items()]),
+        max_difference,
     )
     ways = routes(source_model, find_converters(paths_of(pythons, "pythons") or None))
     with ConversionCache(default_folder() if cache is None else os.fsdecode(cache)) as kept:
@@ -404,7 +412,7 @@ def diff(
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
 ) -> Difference:
-    """Call ``verify``, whose former name this is, with a DeprecationWarning."""
+    """Call ``verify`` and give a DeprecationWarning, because ``diff`` is a former name of ``verify``."""
     warn_of_former_name("diff", "verify")
     return verify(a, b, data=data, samples=samples)
 
@@ -434,9 +442,9 @@ def check(
     from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
 
-    require_truth("update", update)
-    require_truth("prune", prune)
-    require_truth("live", live)
+    require_bool("update", update)
+    require_bool("prune", prune)
+    require_bool("live", live)
     chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
@@ -484,3 +492,45 @@ def reconcile(
     own = {key: value for key, value in (options or {}).items() if release is None or key != "release"}
     asked = None if runtime is None and release is None else agreed([runtime, release])
     return reconcile(loaded, read, setting_of(read, delegate, own, asked, defaults))
+
+
+@public
+def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
+    """Report what TensorFlow Lite Micro does with a model: operators it lacks, nodes its kernels refuse, and the arena.
+
+    ``registered`` names the operators that the application's resolver registers, such as ``CONV_2D``, or a custom operator by its
+    name. If it is left out, all operators that the runtime has are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
+    Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
+    """
+    from ..micro.analysis import analyze as analyze_for_micro
+    from ..micro.target import MicroTarget, parse_kernels
+
+    return analyze_for_micro(
+        model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
+    )
+
+
+@public
+def analyze_bundle(
+    path: str | os.PathLike[str],
+    backend: str = "cpu",
+    options: Mapping[str, Any] | None = None,
+    *,
+    runtime: str | None = None,
+) -> BackendReport:
+    """Report what LiteRT-LM's engine does with a bundle (``.litertlm``): whether it starts, and if not, which check stops it.
+
+    ``backend`` is the text decoder's: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
+    (the backends that the application asks for images and sound), ``cache_dir``, ``prompt``, and ``kw``, a dictionary of settings
+    of the engine such as ``max_num_tokens``. The result has ``outcome`` (``starts``, ``refused``, ``starts-then-fails`` or
+    ``crash``), ``stage``, ``error`` (the engine's own text), ``stop`` (section, signature and node) and ``replacements``.
+    Raises ModelError if the file cannot be read, and OptionError for unknown arguments.
+    """
+    from ..llm.engine import run_engine
+    from ..releases.catalogue import parse_release
+
+    if not isinstance(backend, str):
+        raise OptionError(f"backend must be a text such as 'cpu', not {backend!r}")
+    if options is not None and not isinstance(options, Mapping):
+        raise OptionError(f"options must be a mapping of names to values, not {options!r}")
+    return run_engine(paths_of(path, "path")[0], backend, dict(options or {}), parse_release(agreed([runtime])))

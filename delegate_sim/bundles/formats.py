@@ -13,6 +13,7 @@ MODEL_SUFFIXES = (".tflite", ".lite")
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """File suffixes of bundles, used to search folders. Everywhere else, a file's content shows whether it is a bundle."""
 
+LITERTLM_SUFFIX = ".litertlm"
 _MODEL_IDENTIFIER = b"TFL3"
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -70,3 +71,15 @@ def is_bundle(path: str) -> bool:
             return format_of(file.read(512), path) not in (MODEL, None)
     except OSError:
         return False
+
+
+def is_litertlm(path: str) -> bool:
+    """Return whether a file is a LiteRT-LM bundle, judging by its first bytes or, if they are damaged, by its suffix."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open_input(path) as file:
+            form = format_of(file.read(512), path)
+    except OSError:
+        return False
+    return form == LITERTLM or (form is None and path.lower().endswith(LITERTLM_SUFFIX))

@@ -1,4 +1,4 @@
-"""The sections of a LiteRT-LM file.
+"""The header and the sections of a LiteRT-LM file.
 
 Source: google-ai-edge/LiteRT-LM, ``schema/core/litertlm_read.cc`` (magic, version, end of the header, header) and
 ``schema/core/litertlm_header_schema.fbs`` (the header, a flatbuffer).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..foundation.limits import how_to_raise, raised
@@ -15,69 +16,204 @@ from .bundle_error import BundleError
 from .member import Member
 from .ranged import Content
 
-_HEADER_START = 32
-_KNOWN_MAJOR = 1
-_TFLITE_MODEL = 3
-_NAME_KEYS = ("model_type", "name")
+HEADER_START = 32
+"""The position of the header: it follows the magic number, the version and the position of the header's end."""
+KNOWN_MAJOR = 1
+TFLITE_MODEL = 3
+DATA_TYPES = {
+    0: "NONE",
+    1: "GenericBinaryData",
+    2: "Deprecated",
+    TFLITE_MODEL: "TFLiteModel",
+    4: "SP_Tokenizer",
+    5: "LlmMetadataProto",
+    6: "HF_Tokenizer_Zlib",
+    7: "TFLiteWeights",
+    8: "EmbeddingMetadataProto",
+    9: "ExecutorMetadataProto",
+    10: "TtsMetadataProto",
+    11: "AsrMetadataProto",
+}
+"""The names of the sections' data types (``AnySectionDataType``)."""
+MODEL_TYPE, CONSTRAINT, ACTIVATION_TYPE = "model_type", "backend_constraint", "prefer_activation_type"
+_NAME_KEYS = (MODEL_TYPE, "name")
 _STRING_VALUE = 9
 """The union type ``VData.StringValue``."""
+_SCALARS = {1: "<B", 2: "<b", 3: "<H", 4: "<h", 5: "<I", 6: "<i", 7: "<f", 8: "<?", 10: "<Q", 11: "<q"}
+"""The formats of the other union types of ``VData``, which are structs with one member."""
 _MOST_SECTIONS = 4096
+_MOST_ITEMS = 1024
+_READING_ERRORS = (struct.error, ValueError, IndexError, TypeError, OverflowError)
+
+ItemValue = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section of a file: its data type, its range of bytes, and its items as pairs of key and value.
+
+    A value is None if it is absent or of a type that is not known.
+    """
+
+    number: int
+    data_type: int
+    begin: int
+    end: int
+    items: tuple[tuple[str, ItemValue], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of bytes; 0 if the section ends before it begins."""
+        return max(0, self.end - self.begin)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether the section contains a TFLite model."""
+        return self.data_type == TFLITE_MODEL
+
+    @property
+    def kind(self) -> str:
+        """The name of the data type, or its number if it has no known name."""
+        return DATA_TYPES.get(self.data_type, f"data type {self.data_type}")
+
+    def item(self, key: str) -> str | None:
+        """Return the text of an item, whose key may be in upper or lower case; None if it is absent. The last one counts."""
+        values = [value for name, value in self.items if name.lower() == key and isinstance(value, str)]
+        return values[-1] if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of a file: its format version, the position after the header, the items of the file, and its sections."""
+
+    version: tuple[int, int, int]
+    end: int
+    items: tuple[tuple[str, ItemValue], ...]
+    sections: tuple[Section, ...]
+
+
+def read_header(content: Content) -> Header:
+    """Read the header of a file whose first bytes are already known to be those of the format. Raises BundleError.
+
+    Sections are listed even if they lie outside the file.
+    """
+    try:
+        version = struct.unpack("<III", bytes(content[8:20]))
+        if version[0] != KNOWN_MAJOR:
+            raise BundleError(f"has version {version[0]} of the LiteRT-LM format; only version {KNOWN_MAJOR} is known")
+        end = int.from_bytes(bytes(content[24:HEADER_START]), "little")
+        header = bytes(content[HEADER_START:end])
+        items, sections = _tables(header)
+        return Header(version, end, items, sections)
+    except _READING_ERRORS as error:
+        raise BundleError("is a damaged LiteRT-LM file: its header cannot be read") from error
+
+
+def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
+    """Return the bytes up to the end of a header with other positions of the sections, which are listed by number.
+
+    Everything else in the header stays as it is. Raises BundleError.
+    """
+    header = bytearray(beginning[HEADER_START:])
+    try:
+        for table, section in zip(_section_tables(bytes(header)), sections, strict=True):
+            for slot, value in ((1, section.begin), (2, section.end)):
+                at = table.Offset(4 + 2 * slot)
+                if not at:
+                    raise ValueError("absent")
+                struct.pack_into("<Q", header, table.Pos + at, value)
+    except _READING_ERRORS as error:
+        raise BundleError("is damaged: the positions of its sections cannot be written") from error
+    return beginning[:HEADER_START] + bytes(header)
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
     """Return the sections that contain models. Raises BundleError.
 
-    The name of a section is its ``model_type`` or ``name``. If a section has neither of these, its number is its name.
+    The name of a section is its ``model_type`` or ``name``. A section that has neither is named by its number.
     """
-    try:
-        major = int.from_bytes(bytes(content[8:12]), "little")
-        if major != _KNOWN_MAJOR:
-            raise BundleError(f"has version {major} of the LiteRT-LM format; only version {_KNOWN_MAJOR} is known")
-        end = int.from_bytes(bytes(content[24:32]), "little")
-        header = bytes(content[_HEADER_START:end])
-        return list(_members(content, header))
-    except (struct.error, ValueError, IndexError, TypeError, OverflowError) as error:
-        raise BundleError("is a damaged LiteRT-LM file: its header cannot be read") from error
+    return list(_members(content, read_header(content)))
 
 
-def _members(content: Content, header: bytes) -> Iterator[Member]:
+def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
+    """Return a name for each section, which differs from those of all others."""
+    names = list[str]()
+    for section in sections:
+        name = next((value for key, value in section.items if key in _NAME_KEYS and isinstance(value, str) and value), "")
+        name = name or f"section-{section.number}"
+        names.append(f"{name}-{section.number}" if name in names else name)
+    return tuple(names)
+
+
+def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Section, ...]]:
+    import flatbuffers
+
+    flags = flatbuffers.number_types
+    root, tables = _root(header), _section_tables(header)
+    sections = [
+        Section(
+            number,
+            _scalar(table, 3, flags.Uint8Flags),
+            _scalar(table, 1, flags.Uint64Flags),
+            _scalar(table, 2, flags.Uint64Flags),
+            _items(table),
+        )
+        for number, table in enumerate(tables)
+    ]
+    system = root.Offset(4)
+    return _items(_child(root, 0)) if system else (), tuple(sections)
+
+
+def _root(header: bytes) -> Any:
     import flatbuffers
     from flatbuffers.number_types import UOffsetTFlags
 
-    flags = flatbuffers.number_types
-    root = flatbuffers.table.Table(header, flatbuffers.encode.Get(UOffsetTFlags.packer_type, header, 0))
-    sections = _vector(_child(root, 1), 0)
-    if len(sections) > raised(_MOST_SECTIONS):
-        raise BundleError(f"claims {len(sections):,} sections{how_to_raise()}")
-    seen: set[str] = set()
-    for number, section in enumerate(sections):
-        if _scalar(section, 3, flags.Uint8Flags) != _TFLITE_MODEL:
-            continue
-        begin, end = _scalar(section, 1, flags.Uint64Flags), _scalar(section, 2, flags.Uint64Flags)
-        if not begin <= end <= len(content):
-            raise BundleError(f"is truncated or damaged: section {number} ends at byte {end:,} of {len(content):,}")
-        name = _name(section) or f"section-{number}"
-        if name in seen:
-            name = f"{name}-{number}"
-        seen.add(name)
-        yield _member(name, content[begin:end])
+    return flatbuffers.table.Table(header, flatbuffers.encode.Get(UOffsetTFlags.packer_type, header, 0))
+
+
+def _section_tables(header: bytes) -> list[Any]:
+    tables = _vector(_child(_root(header), 1), 0)
+    if len(tables) > raised(_MOST_SECTIONS):
+        raise BundleError(f"claims {len(tables):,} sections{how_to_raise()}")
+    return tables
+
+
+def _members(content: Content, header: Header) -> Iterator[Member]:
+    models = [section for section in header.sections if section.is_model]
+    for section, name in zip(models, section_names(models), strict=True):
+        if not section.begin <= section.end <= len(content):
+            raise BundleError(
+                f"is truncated or damaged: section {section.number} ends at byte {section.end:,}, but the file has "
+                f"{len(content):,} bytes"
+            )
+        yield _member(name, content[section.begin : section.end])
 
 
 def _member(name: str, view: Content) -> Member:
     return Member(name, lambda count: bytes(view[:count]), lambda: view)
 
 
-def _name(section: Any) -> str:
-    """Return the name of a section: the value of its first item whose key is in ``_NAME_KEYS``, or an empty string."""
-    for item in _vector(section, 0):
+def _items(table: Any) -> tuple[tuple[str, ItemValue], ...]:
+    """Return the items in the first field of a table as pairs of key and value."""
+    items = list[tuple[str, ItemValue]]()
+    for item in _vector(table, 0)[: raised(_MOST_ITEMS)]:
         key = item.Offset(4)
-        if key and item.String(item.Pos + key).decode("utf-8", "replace") in _NAME_KEYS:
-            kind, value = item.Offset(6), item.Offset(8)
-            if kind and value and item.Bytes[item.Pos + kind] == _STRING_VALUE:
-                text = _child(item, 2)
-                at = text.Offset(4)
-                return text.String(text.Pos + at).decode("utf-8", "replace") if at else ""
-    return ""
+        if key:
+            items.append((item.String(item.Pos + key).decode("utf-8", "replace"), _value(item)))
+    return tuple(items)
+
+
+def _value(item: Any) -> ItemValue:
+    kind, value = item.Offset(6), item.Offset(8)
+    if not kind or not value:
+        return None
+    union = item.Bytes[item.Pos + kind]
+    child = _child(item, 2)
+    if union == _STRING_VALUE:
+        at = child.Offset(4)
+        return child.String(child.Pos + at).decode("utf-8", "replace") if at else ""
+    scalar: ItemValue = struct.unpack_from(_SCALARS[union], child.Bytes, child.Pos)[0] if union in _SCALARS else None
+    return scalar
 
 
 def _child(table: Any, slot: int) -> Any:

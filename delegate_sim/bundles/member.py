@@ -13,11 +13,12 @@ from .ranged import Content
 _GREATEST = 1 << 30
 """The largest number of bytes to decompress from one member, regardless of its compressed size."""
 _ALWAYS = 256 << 20
-"""The number of bytes that may always be decompressed, even at a high ratio. Models for tests often have equal weights, which
-compress extremely well.
+"""Up to this number of bytes, a member is decompressed whatever its ratio.
+
+Models made for tests often have equal weights, which compress extremely well.
 """
 _RATIO = 100
-"""The largest ratio of decompressed to compressed size. Trained weights seldom compress to half their size."""
+"""The largest ratio of decompressed size to compressed size. Trained weights seldom compress to half their size."""
 _PIECE = 1 << 20
 
 
@@ -41,8 +42,8 @@ def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int
             copied += len(piece)
             if copied > most:
                 raise BundleError(
-                    f"{name} takes more than {most >> 20:,} MiB when decompressed, from {compressed:,} bytes: unpack it first"
-                    f"{how_to_raise()}"
+                    f"{name} takes up more than {most >> 20:,} MiB when decompressed, from {compressed:,} bytes: unpack it "
+                    f"first{how_to_raise()}"
                 )
             target.write(piece)
     except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:

@@ -19,7 +19,7 @@ from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
 
 _DEEPEST = 4
-"""Largest depth to which bundles may be nested."""
+"""The largest number of bundles that may be nested in each other."""
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
 """The largest total size, in bytes, of the bundles nested in one file."""
@@ -58,7 +58,7 @@ def member_content(path: str) -> Content | None:
             return members[name].content()
         above = (*above, name)
         if len(above) >= raised(_DEEPEST):
-            raise BundleError(f"holds bundles in more than {raised(_DEEPEST)} others: unpack it first{how_to_raise()}")
+            raise BundleError(f"holds bundles that are nested more than {raised(_DEEPEST)} deep: unpack it first{how_to_raise()}")
 
 
 def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
             unpacked += len(content)
             if unpacked > raised(_MOST_UNPACKED):
                 most = raised(_MOST_UNPACKED) >> 20
-                raise BundleError(f"holds bundles of more than {most:,} MiB: unpack it first{how_to_raise()}")
+                raise BundleError(f"holds nested bundles of more than {most:,} MiB in total: unpack it first{how_to_raise()}")
             waiting.append(((*names, member.name), iter(_Opened(content, member.name).by_name.values())))
 
 

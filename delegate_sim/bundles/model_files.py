@@ -1,4 +1,4 @@
-"""Find the model files in a folder or bundle, or those that match a pattern. Loops of symbolic links are not followed.
+"""Find the model files in a folder or bundle, or all files that match a pattern. Loops of symbolic links are not followed.
 
 The standard ``glob`` and ``os.walk`` either do not follow linked folders, or follow loops of links until the path is too long.
 """
@@ -62,7 +62,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
 
 
 def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the parts of a path match those of a pattern. ``**`` matches any number of folders, including none.
+    """Return whether the parts of a path match a pattern, given as parts. ``**`` matches any number of folders, including none.
 
     >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
     True

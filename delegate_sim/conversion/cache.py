@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import OptionError
+from ..foundation.cache_folder import cache_folder
 from ..foundation.files import alone_with, open_input, read_whole, write_chunks, write_whole
 from ..foundation.printable import printable
 from .digests import file_digest
@@ -85,8 +86,4 @@ def _pieces(path: str) -> Any:
 
 def default_folder() -> str:
     """Return the user's default folder for cached conversions."""
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "delegate-sim", "conversions")
+    return cache_folder("conversions")

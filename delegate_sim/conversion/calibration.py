@@ -40,13 +40,15 @@ class Calibration:
     function: str = ""
     module: str = ""
     folder: str = ""
-    """The folder to add to Python's path to import ``module``."""
+    """The folder to add to Python's path so that ``module`` can be imported."""
     names: tuple[str, ...] = ()
     """File names of the images to use."""
     digest: str = ""
     """SHA-256 of the user's data; empty for random data."""
     count: int = 8
     """Largest number of samples to use."""
+    inputs: tuple[str, ...] = ()
+    """The names of the source model's inputs in their order, by which arrays are found; empty if they are not known."""
 
     @property
     def is_drawn(self) -> bool:
@@ -61,11 +63,11 @@ class Calibration:
             case CalibrationKind.DRAWN:
                 return f"{self.count} samples of random numbers (seed 0), not of real data"
             case CalibrationKind.ARRAYS:
-                return f"up to {self.count} samples of {name}"
+                return f"up to {self.count} samples from {name}"
             case CalibrationKind.IMAGES:
-                return f"up to {self.count} images of {name}, pixels as numbers from 0 to 1"
+                return f"up to {self.count} images from {name}, with pixels scaled to numbers from 0 to 1"
             case CalibrationKind.FUNCTION:
-                return f"up to {self.count} samples of {name}:{self.function}"
+                return f"up to {self.count} samples from {name}:{self.function}"
 
 
 DRAWN = Calibration()
@@ -99,11 +101,11 @@ def _user_data(text: str, count: int) -> Calibration:
     if os.path.lexists(path):
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
-                raise OSError("cannot be read as a .npz file: it is not an archive of numpy.savez")
+                raise OSError("cannot be read as a .npz file: numpy.savez did not write it")
         return Calibration(CalibrationKind.ARRAYS, path, digest=file_digest(path), count=count)
     function = find_function(text)
     if function is None:
-        raise OSError("there is no such data: give a .npz file, a folder of images, module:function or file.py:function")
+        raise OSError("does not exist: give a .npz file, a folder of images, module:function or file.py:function")
     digest = file_digest(function.path)
     return Calibration(
         CalibrationKind.FUNCTION,

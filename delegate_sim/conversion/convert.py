@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -9,7 +11,7 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from enum import Enum
 from types import MappingProxyType
@@ -28,6 +30,9 @@ from .sources import SourceModel
 
 _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
+_NO_SPACE = os.strerror(errno.ENOSPC)
+_LEAST_FREE = 4 << 20
+"""The least free space, in bytes, at which an unclear failure is not attributed to a full disk."""
 
 
 class FailureKind(Enum):
@@ -40,6 +45,8 @@ class FailureKind(Enum):
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
     TOO_LARGE = "output too large"
+    DISK_FULL = "disk full"
+    """There is no space left for temporary files."""
     ERROR = "converter's error"
 
 
@@ -135,12 +142,17 @@ def _key(source: SourceModel, route: Route, settings: Settings, calibration: Cal
 
 def _run(result: Conversion, key: str, before: Conversion | None, cache: ConversionCache, limits: Limits) -> Conversion:
     script = scripts(result.source, result.route, result.settings, result.calibration)[-1]
-    with tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True) as folder:
-        if before is not None:
-            shutil.copyfile(before.path, os.path.join(folder, FLOAT_MODEL))
-        ended = _run_script(script, folder, limits)
+    with _temporary_folder() as folder:
+        try:
+            if before is not None:
+                shutil.copyfile(before.path, os.path.join(folder, FLOAT_MODEL))
+            ended = run_script(script, folder, limits)
+        except OSError as error:
+            return replace(result, failure=Failure(FailureKind.DISK_FULL, printable(f"{folder}: {error.strerror or error}")))
         model = os.path.join(folder, RESULT)
         failure = _failure(script.converter, ended, model, limits)
+        if failure is not None and failure.kind in (FailureKind.ERROR, FailureKind.CRASHED) and _is_full(folder, ended):
+            failure = Failure(FailureKind.DISK_FULL, _full_line(script.converter.name, folder))
         result = replace(
             result,
             failure=failure,
@@ -156,11 +168,41 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
         try:
             cache.keep(key, _entry(result, limits), model if failure is None else None)
         except OSError as error:
-            raise OptionError(printable(f"{cache.folder}: a model cannot be kept there: {error.strerror or error}")) from None
+            raise OptionError(
+                printable(f"{cache.folder}: the converted model cannot be stored there: {error.strerror or error}")
+            ) from None
     return result
 
 
-def _run_script(script: Script, folder: str, limits: Limits) -> Ended:
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Make a folder for the files of a conversion, and remove it afterwards. Raise OptionError if it cannot be made."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True)
+    except OSError as error:
+        place = os.environ.get("TMPDIR") or "the folder for temporary files"
+        raise OptionError(printable(f"{place}: {error.strerror or error}")) from None
+    with folder as name:
+        yield name
+
+
+def _is_full(folder: str, ended: Ended) -> bool:
+    """Return whether the disk of a folder has so little space left that a converter may have failed for that reason."""
+    if _NO_SPACE in ended.printed:
+        return True
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_FREE
+    except OSError:
+        return False
+
+
+def _full_line(converter: str, folder: str) -> str:
+    parent = os.path.dirname(folder)
+    return _shortened(f"{converter} failed because {parent} has no space left: free some, or set TMPDIR to another folder")
+
+
+def run_script(script: Script, folder: str, limits: Limits) -> Ended:
+    """Run a script in a folder with the converter's interpreter. Raise OSError if the script cannot be written."""
     with open(os.path.join(folder, _SCRIPT), "w", encoding="utf-8") as file:
         file.write(script.text)
     temporary = os.path.join(folder, "temporary")
@@ -182,11 +224,13 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         case "time":
             return Failure(FailureKind.TIMED_OUT, f"{name} was stopped after {limits.seconds:g} seconds")
         case "memory":
-            return Failure(FailureKind.OUT_OF_MEMORY, f"{name} was stopped when it held more than {_bytes(limits.memory)}")
+            return Failure(
+                FailureKind.OUT_OF_MEMORY, f"{name} was stopped because it used more memory than {_bytes(limits.memory)}"
+            )
         case "output":
-            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped when it had written {_bytes(limits.output)} of files")
+            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped because it had written {_bytes(limits.output)} of files")
         case "printed":
-            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped when it had printed more than {_bytes(limits.printed)}")
+            return Failure(FailureKind.TOO_LARGE, f"{name} was stopped because it had printed more than {_bytes(limits.printed)}")
         case "":
             pass
         case _:
@@ -209,6 +253,8 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
     """Return whether a failure is permanent: whether the converter started and was not killed by the system or the user."""
+    if failure.kind is FailureKind.DISK_FULL:
+        return False
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
 
 
@@ -275,7 +321,10 @@ _LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
         FailureKind.TOO_LARGE: ("output", "printed"),
     }
 )
-"""The limits that cause each kind of failure; a cached failure is retried if one of these limits has been raised."""
+"""The limits that can cause each kind of failure.
+
+A cached failure is tried again if one of these limits has been raised since.
+"""
 
 
 def _from_entry(result: Conversion, entry: Mapping[str, Any], cache: ConversionCache, limits: Limits) -> Conversion | None:

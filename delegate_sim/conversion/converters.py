@@ -127,7 +127,7 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
     """Find the known converters, without importing them. Missing converters come last.
 
-    A converter that several interpreters have is returned once for each of them.
+    If several interpreters have a converter, it is returned once for each interpreter.
 
     ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
     cannot be run.

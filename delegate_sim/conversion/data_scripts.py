@@ -28,7 +28,7 @@ arrays = np.load({path!r}, allow_pickle=False)
 
 
 def samples():
-    columns = [arrays[name if name in arrays else arrays.files[place]] for place, (name, _, _) in enumerate(inputs)]
+    columns = [arrays[name if name in arrays else {names}[place]] for place, (name, _, _) in enumerate(inputs)]
     for number in range({count}):
         sample = {{}}
         for (name, shape, dtype), column in zip(inputs, columns):
@@ -94,7 +94,8 @@ def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels:
             return _DRAWN.format(count=count), ()
         case CalibrationKind.ARRAYS:
             fitted = _CHANNELS_LAST.format(axis="1 if part.ndim == len(shape) else 0") if moves_channels else _IN_ORDER
-            return _ARRAYS.format(path=calibration.path, count=count, fitted=fitted), ()
+            names = list(calibration.inputs) or "arrays.files"
+            return _ARRAYS.format(path=calibration.path, count=count, fitted=fitted, names=names), ()
         case CalibrationKind.IMAGES:
             preparation, reading, array = _BY_TENSORFLOW if has_tensorflow else _BY_PILLOW
             text = _IMAGES.format(

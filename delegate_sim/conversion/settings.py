@@ -70,6 +70,10 @@ QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
         "dynamic-range-int4": QuantizationMode((_QUANTIZER,)),
     }
 )
+_ALIASES: Mapping[str, str] = MappingProxyType(
+    {"dynamic": "dynamic-range", "dynamic_range": "dynamic-range", "fp16": "float16", "fp32": "float", "float32": "float"}
+)
+"""Other common names of quantizations."""
 _INTEGER = ("int8", "int16x8")
 _QUANTIZED_BY_BOTH = ("dynamic-range", *_INTEGER)
 
@@ -124,7 +128,7 @@ class Settings:
             if group <= set(self.options):
                 raise OptionError(f"the settings {' and '.join(sorted(group))} cannot be combined")
         if self.shapes and "fixed" not in self.options:
-            raise OptionError("input shapes need the setting fixed")
+            raise OptionError("input shapes can only be given with the setting fixed")
         object.__setattr__(self, "options", tuple([name for name in OPTIONS if name in self.options]))
 
     @property
@@ -171,6 +175,7 @@ _SHAPE = re.compile(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8})*")
 def parse_settings(text: str) -> Settings:
     """Parse a name such as ``int8+fixed`` into settings. Raise OptionError if the name is invalid."""
     quantization, *parts = text.split("+")
+    quantization = _ALIASES.get(quantization, quantization)
     options = [part for part in parts if "=" not in part]
     shapes = []
     for part in parts:

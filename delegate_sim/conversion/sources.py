@@ -26,7 +26,7 @@ class SourceKind(Enum):
     TORCH_EXPORT = "torch_export"
     FUNCTION = "function"
     TFLITE = "tflite"
-    """A float model in TFLite format, written by a converter as the input of a quantizer."""
+    """A float model in the TFLite format. A converter writes it as the input of a quantizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class SourceModel:
     kind: SourceKind
     path: str
     digest: str
-    """SHA-256 of the file, of a folder's files and their names, or of the function's module."""
+    """The SHA-256 of the file, of the function's module, or of a folder (its files and their names)."""
     text: str
     """The name that the user gave."""
     function: str = ""
     module: str = ""
     folder: str = ""
-    """The folder to add to Python's path to import ``module``."""
+    """The folder to add to Python's path so that ``module`` can be imported."""
     packages: frozenset[str] = frozenset()
     """The top-level packages that a function's module imports."""
 
@@ -96,7 +96,7 @@ def _source(text: str) -> SourceModel:
             function.folder,
             packages_imported(function.path),
         )
-    raise OSError(f"there is no such model; give {FORMS}")
+    raise OSError(f"does not exist; give {FORMS}")
 
 
 def _file_source(path: str, text: str) -> SourceModel:

@@ -81,6 +81,47 @@ with open({result!r}, "wb") as file:
 _FROM_ZERO = "[size or 1 for size in each.shape]"
 
 
+_KERAS_LISTED = "inputs = [(each.name, list(each.shape), tf.as_dtype(each.dtype).name) for each in model.inputs]\n"
+_SIGNATURE_LISTED = """\
+inputs = [
+    (name, each.shape.as_list(), each.dtype.name)
+    for name, each in signature.structured_input_signature[1].items()
+]
+"""
+_ONNX_LISTED = """\
+weights = {each.name for each in model.graph.initializer}
+inputs = [
+    (
+        each.name,
+        [size.dim_value or None for size in each.type.tensor_type.shape.dim],
+        onnx.helper.tensor_dtype_to_np_dtype(each.type.tensor_type.elem_type),
+    )
+    for each in model.graph.input
+    if each.name not in weights
+]
+"""
+
+
+def tensorflow_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
+    """Return the imports and lines of a script that lists the inputs: the name, shape and type of each in ``inputs``."""
+    imports = ["import tensorflow as tf"]
+    if source.kind is SourceKind.SAVED_MODEL:
+        return imports, [_SIGNATURE.format(path=source.path), _SIGNATURE_LISTED]
+    return _with_source(source, imports, _LOADED, _KERAS_LISTED)
+
+
+def onnx_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
+    """Like ``tensorflow_inputs_lines``, for an ONNX model."""
+    return _with_source(source, ["import onnx"], _ONNX_READ, _ONNX_LISTED)
+
+
+def _with_source(source: SourceModel, imports: list[str], loaded: str, listed: str) -> tuple[list[str], list[str]]:
+    if source.kind is SourceKind.FUNCTION:
+        called = _CALLED.format(folder=source.folder, module=source.module, function=source.function)
+        return [*imports, "import sys"], [called, listed]
+    return imports, [loaded.format(path=source.path), listed]
+
+
 def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a SavedModel, a Keras file or a function that returns a Keras model."""
     is_saved_model = source.kind is SourceKind.SAVED_MODEL

@@ -34,6 +34,23 @@ module = litert_torch.to_channel_last_io(module, args=images)
 arguments = [each.movedim(1, -1) if each.dim() == 4 else each for each in arguments]"""
 
 
+_LISTED = """\
+values = [node.meta["val"] for node in program.graph.nodes if node.name in program.graph_signature.user_inputs]
+inputs = [
+    (name, list(value.shape), str(value.dtype).removeprefix("torch."))
+    for name, value in zip(program.graph_signature.user_inputs, values)
+]
+"""
+
+
+def torch_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
+    """Return the imports and lines of a script that lists the inputs: the name, shape and type of each in ``inputs``."""
+    if source.kind is SourceKind.FUNCTION:
+        called = _CALLED.format(folder=source.folder, module=source.module, function=source.function)
+        return ["import sys", "import torch"], [called, _LISTED]
+    return ["import torch"], [_LOADED.format(path=source.path), _LISTED]
+
+
 def torch_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
     """Return the script for a ``.pt2`` file, or for a function that returns an ``ExportedProgram``."""
     imports = ["import litert_torch", "import torch"]

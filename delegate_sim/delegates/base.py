@@ -49,9 +49,15 @@ class Delegate:
     summary: str = ""
     """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
     effort: int = 1
-    """The number of simulations as which one simulation counts in the limit of a command; more if a node takes longer."""
+    """The weight of one simulation when a command limits the number of simulations.
+
+    It is above 1 if a node takes longer to simulate.
+    """
     semantics: int = 1
-    """A version number of the verdicts. Developers raise it if they change verdicts without changing the data of the rules."""
+    """The version number of the verdicts.
+
+    Raise it when a change of the code changes verdicts while the rules as data stay the same.
+    """
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
     history: ReleaseHistory = ReleaseHistory()
@@ -59,6 +65,11 @@ class Delegate:
     limits: PartitionLimits = PartitionLimits()
     levels: Levels | None = None
     """The feature levels of the delegate's targets; None if the targets have no levels."""
+    counts_cpu_partitions: bool = True
+    """Whether reports also count the partitions on the CPU, as the runtime's line does.
+
+    False for a delegate whose users only see the delegate's own line, which counts the partitions that it takes.
+    """
     is_applied_by_default: bool = False
     """Whether the runtime applies the delegate by default, after all other delegates."""
 
@@ -67,9 +78,9 @@ class Delegate:
     accelerator: Accelerator = Accelerator()
     """Differences between the delegate's behavior under LiteRT's CompiledModel and under the interpreter."""
     live: LiveTraits | None = None
-    """A declaration of how to run the delegate on this host; None if the host cannot run the delegate."""
+    """The way to run the real delegate on this host; None if the host cannot run it."""
     is_live_only: bool = False
-    """Whether closed-source code decides about nodes. Such a delegate can be run, but not simulated."""
+    """Whether the delegate can be run, but not simulated, for example because closed-source code decides about nodes."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 

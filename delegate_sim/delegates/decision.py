@@ -37,11 +37,14 @@ class KernelFailure:
     is_crash: bool = False
     is_known: bool = True
     is_later: bool = False
-    """Whether the failure occurs only after all delegates were applied: the model then fails, but no delegation is undone."""
-    log_lines: tuple[str, ...] = ()
-    """The lines printed for the failure, besides the line about the restored plan.
+    """Whether the failure occurs only after all delegates were applied.
 
-    These lines follow the error line of ``stage``, unless they contain this error line themselves.
+    In this case, the model fails, and no delegation is undone.
+    """
+    log_lines: tuple[str, ...] = ()
+    """The lines printed for the failure, except the line about the restored plan.
+
+    If ``log_lines`` does not contain the error line of ``stage``, that error line is printed first.
     """
     stage: StageRefusal | None = None
 
@@ -96,12 +99,15 @@ class Decision:
     subsets: tuple[Subset, ...] | None = None
     """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
     calls: tuple[ReplacingCall, ...] = ()
-    """The runtime's report on each call that replaces nodes, if there are several. ``subsets`` is the result of all calls."""
+    """The runtime's report on each call that replaces nodes, if there are several calls.
+
+    ``subsets`` is the result of all of them.
+    """
     origins: Mapping[int, int] = field(default_factory=dict)
-    """The original node of each node that the delegate added to the end of ``graph``, keyed by the added node.
+    """For each node that the delegate added to the end of ``graph``, the node that it replaces, keyed by the added node's index.
 
     A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
-    Reports show the verdict on an added node at its original node.
+    Reports show the verdict on an added node at the node that it replaces.
     """
     skipped: frozenset[int] = frozenset()
     """Subgraphs that are not passed to any delegate, because this delegate runs the nodes that call these subgraphs."""
@@ -109,12 +115,13 @@ class Decision:
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """Groups of nodes of the file. A compiler receives each group as a whole. The value is None if no compiler is involved.
 
-    Unlike ``subsets``, groups contain the nodes of inlined bodies, but no nodes that are compiled outside a group.
+    Unlike ``subsets``, groups include the nodes of inlined bodies, and leave out each ``odml.npu_call`` that becomes a
+    partition of its own.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """The position in the file of each node that the delegate added to the end of ``graph``, keyed by the added node.
+    """For each node that was copied to the end of ``graph``, the position of the original in the file, keyed by the copy's index.
 
-    Added nodes that are not in the file are left out.
+    Nodes are copied, for example, when a composite is inlined. Added nodes without an original in the file are left out.
     """
 
     @property
@@ -135,7 +142,7 @@ class Decision:
         if self.subsets is None:
             return self.preview if self.keeps_preview else partition(self.graph, self.nodes)
         if {node for subset in self.subsets if subset.is_delegated for node in subset.nodes} != set(self.nodes):
-            raise ValueError("the delegate groups other nodes than those that it asks the runtime to replace")
+            raise ValueError("the groups must contain exactly the nodes that the delegate asks the runtime to replace")
         return self.subsets
 
 

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether, for some group of operations, it is only known that the driver rejects at least one of them."""
+        """Whether the driver is known to reject at least one operation of some group, but not which one."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -54,7 +54,7 @@ class DriverQuestion:
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the driver must accept either all nodes of the partition or none."""
+    """Whether the driver has to accept all nodes of the partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True)
 class DevicesInterface:
-    """A delegate's description of the devices behind it, used to learn from logs which devices were chosen."""
+    """A delegate's description of the devices behind the delegate, used to learn from logs which devices were chosen."""
 
     option: str
     """The option whose value is a profile of devices."""

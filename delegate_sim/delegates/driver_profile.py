@@ -166,7 +166,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
         raise ValueError(f"takes a list of numbers, not {shown(value)}")
     numbers = tuple(map(number, value))
     if any(number >= below for number in numbers):
-        raise ValueError(f"takes positions in [[logs]], which has {below}")
+        raise ValueError(f"takes positions in the list [[logs]], which has {below}")
     return numbers
 
 

@@ -17,7 +17,7 @@ FLOAT16_WIDENING = Verdict(
         Reason(
             FLOAT16_DEQUANTIZE.name,
             "FP16GraphPartitionHelper",
-            "widens a float16 constant; is delegated only together with every other node",
+            "unpacks a FLOAT16 constant; it is delegated only if every other node is",
             "DEQUANTIZE of a float16 constant",
             "all other nodes supported",
             FLOAT16_DEQUANTIZE.hint,

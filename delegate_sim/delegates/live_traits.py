@@ -18,11 +18,11 @@ class PluginTraits:
     libraries: tuple[tuple[str, str], ...]
     """Python packages that may contain the vendor's libraries, each with the folder of the libraries inside the package."""
     needs: str
-    """A text that tells users which libraries are required and where to get them."""
+    """A text that tells users which libraries they need and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Options whose value the tool reads from a file, each with the tool's flag for that file."""
     closed_line: str = ""
-    """A line in the plugin's log. If the line appears, the vendor's closed-source code decides, not the simulated rules."""
+    """A line of the plugin's log that appears if the vendor's closed-source code decides in place of the simulated rules."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the tool's flags for a plugin's options."""
@@ -60,4 +60,19 @@ class AcceleratorTraits:
         yield options["precision"]
 
 
-LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits
+@dataclass(frozen=True, slots=True)
+class VelaTraits:
+    """Arm's compiler Vela, which compiles a file for an Ethos-U NPU."""
+
+    accelerator: str
+    """The configuration of the NPU (``vela --accelerator-config``)."""
+
+    def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
+        """Yield Vela's arguments for the configuration and for the options that are set."""
+        yield f"--accelerator-config={self.accelerator}"
+        for name, value in options.items():
+            if value:
+                yield f"--{name.replace('_', '-')}={value}"
+
+
+LiveTraits: TypeAlias = PluginTraits | RuntimeTraits | AcceleratorTraits | VelaTraits

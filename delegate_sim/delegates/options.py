@@ -17,7 +17,7 @@ OptionValues: TypeAlias = Mapping[str, Any]
 """The value of each option of a delegate, by name."""
 
 DEFAULT_SETS = ("api", "benchmark")
-"""Two sets of defaults: ``api`` for the delegate's own defaults, ``benchmark`` for the values that benchmark_model passes."""
+"""The two sets of defaults: ``api`` has the delegate's own defaults, ``benchmark`` has the values that benchmark_model passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,14 @@ class Option:
     is_path: bool = False
     """Whether a string value is a file path. In a configuration, the path is relative to the configuration's folder."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
-    """A function that describes a conflict with the values of other options; it returns an empty string if there is none."""
+    """A function that describes a conflict with the values of other options.
+
+    It returns an empty string if there is no conflict.
+    """
     other_flags: tuple[str, ...] = ()
     """Further flags, which the help does not show."""
     printed: tuple[str, ...] = ()
-    """The flag's descriptions in benchmark_model's list of parameters, in lower case. They differ between releases."""
+    """All descriptions of the flag in benchmark_model's list of parameters, in lower case. Each release has one of them."""
 
     @property
     def key(self) -> str:
@@ -62,7 +65,7 @@ def parse_options(
     Raises OptionError for an unknown option, an invalid value, or values that conflict.
     """
     if defaults not in DEFAULT_SETS:
-        raise OptionError(f"there are no defaults named {defaults!r}; known are {', '.join(DEFAULT_SETS)}")
+        raise OptionError(f"there are no defaults named {defaults!r}; the defaults are {', '.join(DEFAULT_SETS)}")
     given = canonical_names(delegate, declared, given)
     by_name = {option.name: option for option in declared}
     for name in given:
@@ -101,7 +104,7 @@ def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[st
     for name, value in given.items():
         own = own_names.get(name, name)
         if own in values:
-            raise OptionError(f"option {own} of {delegate} is given twice, also as {name}")
+            raise OptionError(f"option {own} of {delegate} is given twice: also under the name {name}")
         values[own] = value
     return values
 
@@ -165,7 +168,7 @@ def text(value: Any) -> str | None:
     """Parse a string; None and the empty string both mean that the option is not set."""
     if value is None or isinstance(value, str):
         return value or None
-    raise ValueError(f"takes a text, not {value!r}")
+    raise ValueError(f"takes a string, not {value!r}")
 
 
 def names(value: Any) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..graph.unstable_sort import LONGEST_STABLE, gnu_sorted
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM
 from ..rules.rule import Reason
 from .base import Delegate
 from .decision import Decision
 from .options import Option, OptionValues, integer, option_as_typed
-from .unstable_sort import LONGEST_STABLE, gnu_sorted
 
 Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 
@@ -33,7 +33,7 @@ def minimum_option(default: int) -> Option:
         "min_nodes_per_partition",
         integer,
         default,
-        f"how many nodes a partition must have; 0 and below count as {default}",
+        f"the minimum number of nodes in a partition; 0 and below count as {default}",
         flag="min_nodes_per_partition",
         printed=("min nodes per partition",),
     )
@@ -112,6 +112,6 @@ def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int
 def library_order_warning(graph: Graph, limit: int) -> str:
     """Return the warning for a graph for which ``order_depends_on_library`` returns True."""
     return (
-        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which are kept depends on the C++ "
-        "library of the runtime (here as with GNU's)"
+        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which of them are kept depends "
+        "on the runtime's C++ library (this result is for GNU's)"
     )

@@ -103,27 +103,27 @@ class ProfileEntry:
         """Raise ProfileProblem if the table has keys that were not read."""
         for name in self.content:
             if name not in self.known:
-                raise ProfileProblem((*self.key, name), f"there is no such key; known are {', '.join(sorted(self.known))}")
+                raise ProfileProblem((*self.key, name), f"there is no such key; the keys are {', '.join(sorted(self.known))}")
 
 
 def text(value: Any) -> str:
     """Parse a nonempty string."""
     if not isinstance(value, str) or not value:
-        raise ValueError(f"takes a text, not {shown(value)}")
+        raise ValueError(f"takes a string, not {shown(value)}")
     return value
 
 
 def texts(value: Any) -> tuple[str, ...]:
     """Parse a list of nonempty strings."""
     if not isinstance(value, list):
-        raise ValueError(f"takes a list of texts, not {shown(value)}")
+        raise ValueError(f"takes a list of strings, not {shown(value)}")
     return tuple(map(text, value))
 
 
 def number(value: Any) -> int:
     """Parse a non-negative integer."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"takes a whole number from 0 up, not {shown(value)}")
+        raise ValueError(f"takes a whole number of 0 or more, not {shown(value)}")
     return value
 
 

@@ -13,8 +13,11 @@ _PACKAGES = {
     "mldrift": ".mldrift.delegate",
     "vx": ".vx.delegate",
     "vx-nxp": ".vx.nxp",
+    "ethosu-imx93": ".ethosu.delegate",
+    "neutron-imx95": ".neutron.delegate",
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
+    "edgetpu": ".edgetpu.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {
@@ -30,10 +33,18 @@ _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
-_LIVE_ONLY = {"npu-qualcomm": ".npu.vendors.qualcomm"}
-"""Delegates that cannot be simulated because closed code decides about nodes (``Delegate.is_live_only``)."""
-LIVE_ONLY_NAMES = tuple(_LIVE_ONLY)
-LIVE_NAMES = (*PLUGIN_NAMES, *_LIVE_ONLY, "mldrift", "xnnpack")
+_CLOSED_PLUGINS = {"npu-qualcomm": ".npu.vendors.qualcomm"}
+CLOSED_PLUGIN_NAMES = tuple(_CLOSED_PLUGINS)
+"""Compiler plugins that cannot be simulated because closed-source code decides about nodes."""
+VELA_NAMES = (
+    *[f"ethos-u55-{macs}" for macs in (32, 64, 128, 256)],
+    *[f"ethos-u65-{macs}" for macs in (256, 512)],
+    *[f"ethos-u85-{macs}" for macs in (128, 256, 512, 1024, 2048)],
+)
+"""Configurations of Arm's Ethos-U NPUs, under their names in Arm's compiler Vela, which decides about nodes."""
+LIVE_ONLY_NAMES = (*CLOSED_PLUGIN_NAMES, *VELA_NAMES)
+"""Delegates that can be run, but not simulated (``Delegate.is_live_only``)."""
+LIVE_NAMES = (*PLUGIN_NAMES, *LIVE_ONLY_NAMES, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
 ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
@@ -41,6 +52,21 @@ ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 
 The NPU's delegate depends on the vendor.
 """
+
+GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
+"""The delegate of LiteRT 2's accelerator for graphics processors."""
+
+GRAPHICS_SPEAKER = "GPU"
+"""The name that the delegates for graphics processors use for themselves in log lines."""
+DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
+    "Hexagon",
+    "XNNPACK",
+    "Vx Delegate",
+    "EdgeTpuDelegateForCustomOp",
+)
+"""The names of delegates that some log lines belong to without naming them."""
+EDGE_TPU = "edgetpu"
+"""The Edge TPU's delegate, and the beginning of the names of its tools and operators."""
 
 APPLIED_AHEAD = "npu"
 """The accelerator that works on the file before the runtime loads it: a compiler plugin.
@@ -71,7 +97,7 @@ def plugin_of(vendor: str) -> str:
 
     Raises OptionError with a list of the known vendors if the vendor is unknown.
     """
-    vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)}
+    vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)}
     if vendor not in vendors:
         raise OptionError(f"there is no NPU of {vendor!r}; known vendors are {', '.join(vendors)}")
     return vendors[vendor]
@@ -82,13 +108,14 @@ def find_delegate(name: str) -> Delegate:
 
     Raises OptionError if there is no such delegate, or if the delegate can only be run live.
     """
-    if name in _LIVE_ONLY:
+    if name in LIVE_ONLY_NAMES:
+        who = "Arm's compiler Vela" if name in VELA_NAMES else "closed-source code of its vendor"
         raise OptionError(
-            f"{name} cannot be simulated, since closed code of its vendor decides about every node: run it with "
+            f"{name} cannot be simulated, because {who} decides about every node: run it with "
             f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
         )
     if name not in _PACKAGES:
-        raise OptionError(f"there is no delegate {name!r}; known are {', '.join(DELEGATE_NAMES)}")
+        raise OptionError(f"there is no delegate {name!r}; the delegates are {', '.join(DELEGATE_NAMES)}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
     return delegate
 
@@ -98,7 +125,10 @@ def find_live(name: str) -> Delegate:
 
     Raises OptionError if there is no such delegate.
     """
-    if name not in _LIVE_ONLY:
+    if name not in LIVE_ONLY_NAMES:
         return find_delegate(name)
-    delegate: Delegate = import_module(_LIVE_ONLY[name], __package__).DELEGATE
+    if name in VELA_NAMES:
+        compiler: Delegate = import_module(".vela.delegate", __package__).DELEGATES[name]
+        return compiler
+    delegate: Delegate = import_module(_CLOSED_PLUGINS[name], __package__).DELEGATE
     return delegate

@@ -15,7 +15,7 @@ class ReleaseHistory:
     known_since: str = ""
     """The oldest release whose rules are known, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables leave out the releases before ``known_since``, which lack the delegate or have unknown rules."""
+    """Whether tables leave out the releases before ``known_since``, because they lack the delegate or their rules are unknown."""
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases after ``known_since``, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
@@ -48,12 +48,16 @@ class LogTraits:
     """Whether the delegate prints a line for each reason to refuse an operator."""
     libraries: tuple[str, ...] = ()
     """Libraries that contain the delegate, each given as a part of its file name in lower case."""
+    chip: str = ""
+    """The only chip for which the delegate is simulated, if the same lines are printed on other chips."""
     has_runtime_behind: bool = False
     """Whether Android's neural networks runtime runs the delegate's partitions, so that a log may have lines of that runtime."""
     speaks_as: str = ""
     """The delegate's name in its own log lines; empty unless another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a kernel's name implies."""
+    hinted_options: Mapping[str, str] = field(default_factory=dict)
+    """The option values that apply if a log reports the hint of full delegation."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The option values that a graphics interface implies, keyed by the name (in lower case) that the delegate prints for the
     interface.
@@ -74,7 +78,7 @@ class Levels:
     known: tuple[int, ...]
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest level that is possible if benchmark_model prints a parameter, keyed by the parameter's description."""
+    """The lowest possible level if benchmark_model prints a certain parameter, keyed by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""Diagnose a model on a delegate: causes, their cost, and the result of fixing each."""
+"""Diagnose a model on a delegate: find the causes, their cost, and the result of fixing each cause."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..graph.effort import Effort
+from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..model.model import Model
 from ..results.report.multiply_adds import multiply_adds
@@ -25,6 +25,7 @@ def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diag
     ``effort`` limits the number of simulations. All diagnoses and searches of one command share the same ``effort``.
     """
     effort = effort or Effort(model)
+    effort.require(DIAGNOSIS)
     examiner = Examiner(model, target, effort)
     first = examiner.simulate(HypotheticalChanges(), {})
     run, now = first.run, first.cost()

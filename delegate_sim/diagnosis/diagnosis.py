@@ -34,9 +34,9 @@ class RankedCause:
 
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause, and
     ``together`` the result of fixing this cause and all causes that rank before it. Both are None for causes that rank too low to
-    be simulated. If fixing this cause alone gains nothing, ``needs`` lists the other causes that must be fixed too. ``needs`` is
-    None if fixing this cause gains nothing even with all other causes fixed. ``followers`` lists CPU nodes that are not refused
-    themselves, and that are delegated once this cause is fixed.
+    be simulated. If fixing this cause alone does not improve the result, ``needs`` lists the other causes that must be fixed too.
+    ``needs`` is None if fixing this cause does not help even after all other causes are fixed. ``followers`` lists CPU nodes that
+    are not refused themselves, and that are delegated once this cause is fixed.
     """
 
     cause: Cause

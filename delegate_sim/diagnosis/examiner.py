@@ -28,9 +28,9 @@ from ..runtime.interpreter import Run
 from ..runtime.target import Target
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
-"""Smallest and largest number of cached runs; large models get fewer, since each run holds all of its nodes."""
+"""Smallest and largest number of cached runs. Large models get fewer, because each run holds all of its nodes."""
 _CHANGES_KEPT = 8
-"""Number of changed models that are cached in addition to the models of cached runs; the latest are kept."""
+"""Number of changed models that are cached in addition to the models of cached runs. The latest models are kept."""
 _EFFORT_OF_A_CHANGE = 2
 """Number of simulations that take as long as changing the model."""
 

@@ -89,7 +89,7 @@ class Search:
     causes: int
     without_all: Cost
     not_simulated: tuple[str, ...] = ()
-    """The hypothetical changes that were left out because of a limit, each with the limit."""
+    """The hypothetical changes that were not tried because of a limit, each with the limit."""
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
@@ -154,8 +154,8 @@ def _put_back(
 ) -> tuple[Way | None, int]:
     """Fix all causes, then undo the fixes that the goal does not need.
 
-    Return the ``Way`` (None if the goal cannot be reached) and the number of sets tried. Fixes are undone in groups, first large
-    groups and then small ones, starting with the causes of the least gain.
+    Return the ``Way`` (None if the goal cannot be reached) and the number of sets tried. Fixes are undone in groups, first in
+    large groups and then in small ones, starting with the fixes that improve the result least.
     """
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):

@@ -24,15 +24,15 @@ CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""Gains in this order: percent of multiply-adds, whether anything is delegated, kernels, partitions, boundary bytes."""
+"""Gains in this order: percentage of multiply-adds, whether anything is delegated, kernels, partitions, boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The causes in order, and the results of the causes that were simulated.
 
-    ``needs`` has an entry for each cause whose fix alone gains nothing and that was examined further. The entry lists the other
-    causes that must also be fixed; None if fixing all other causes is not enough.
+    ``needs`` has an entry for each examined cause whose fix alone does not improve the result. The entry lists the other causes
+    that must also be fixed; None if fixing all other causes is not enough.
     """
 
     order: tuple[Cause, ...]
@@ -86,7 +86,7 @@ def rank(
 
 
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
-    """Move causes after the causes that they need; two causes that need each other keep their order."""
+    """Move each cause behind the causes that must be fixed with it. Two causes that need each other keep their order."""
     by_identity = {cause.identity: cause for cause in causes}
     order: dict[Identity, Cause] = {}
 
@@ -133,11 +133,11 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the smallest set of other causes that must also be fixed for this cause to gain something, and the gain.
+    """Return a small set of other causes that must also be fixed before fixing this cause helps, and the gain.
 
-    Return None if fixing this cause gains nothing even with all other causes fixed. The search starts with all other causes
-    fixed. It undoes these fixes in groups, first large groups and then small ones, as long as fixing this cause still gains
-    something. If the tries run out, the set may be larger than necessary.
+    Return None if fixing this cause does not help even after all other causes are fixed. The search starts with all other causes
+    fixed. It undoes these fixes in groups, first in large groups and then in small ones, as long as fixing this cause still
+    improves the result. If the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:

@@ -40,8 +40,8 @@ def start(model: Model) -> Rewritten:
 def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
     """Return the model after one more pass; None if the pass changes nothing or cannot be applied.
 
-    ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph and the
-    subgraphs that it calls, directly or indirectly, are rewritten.
+    ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph, the
+    subgraphs of signatures, and the subgraphs that these call, directly or indirectly, are rewritten.
 
     A pass that adds or removes nodes cannot be applied to a model whose metadata gives the order of the nodes. A pass also cannot
     be applied if it needs sizes that the format cannot store or that exceed a limit.

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import FixError, ModelError
 from ..foundation.files import write_chunks
 from ..foundation.printable import printable
-from ..inference.difference import Continuation, Difference, check_installed, compare
-from ..inference.inputs import InputArray, from_file, generated_inputs
+from ..inference.difference import Continuation, Difference, SignatureInputs, TensorDifference, check_installed, compare
+from ..inference.inputs import InputArray, edge_inputs, from_file, generated_inputs
 from ..model import schema
-from ..model.model import Model
+from ..model.model import Model, Tensor
 from ..model.reader import load
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
+from .reachable_subgraphs import subgraphs_from
 from .score import standing
 from .search import FixPlan
 from .splitting import Split, second_model
@@ -25,8 +26,7 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, but for models with quantized activations, in which a rounding error may grow to a whole quantization step.
-"""
+"""Like ``ROUNDING``, but for models with quantized activations, where a rounding error may grow to a whole quantization step."""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
@@ -56,14 +56,22 @@ class Fixed:
 
 
 def fix(
-    plan: FixPlan, path: str, *, replaces: bool = False, proves: bool = True, data: Sequence[str] = (), samples: int = SAMPLES
+    plan: FixPlan,
+    path: str,
+    *,
+    replaces: bool = False,
+    proves: bool = True,
+    data: Sequence[str] = (),
+    samples: int = SAMPLES,
+    check_file: Callable[[str], None] = lambda _: None,
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
     Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. If the outputs differ
     more than the passes promise, or the file is not analyzed as the plan predicts, write nothing and raise FixError with the
     reason. Also raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and OptionError
-    for inputs that do not fit the model. If ``proves`` is false, the models are not run.
+    for inputs that do not fit the model. If ``proves`` is false, the models are not run. ``check_file`` is called with the path
+    of the file before it is kept, and may raise FixError.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
@@ -76,6 +84,7 @@ def fix(
 
     def check(first: str, then: Continuation | None = None) -> None:
         _check_prediction(plan, first)
+        check_file(first)
         if proves:
             differences[0] = prove(plan, first, data, samples, then)
 
@@ -98,17 +107,23 @@ def second_path_of(path: str) -> str:
     return f"{stem}.tail{ending}"
 
 
+def per_target_path(path: str, label: str) -> str:
+    """Return the path of the model for one target, for example ``fixed.gpu.tflite`` for ``fixed.tflite``."""
+    stem, ending = os.path.splitext(path)
+    return f"{stem}.{label.replace('#', '-')}{ending}"
+
+
 def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
     """Raise FixError if an output file is the model itself, or if the output file exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the model itself, which fix does not overwrite"))
+            raise FixError(printable(f"{path}: is the model itself, which fix never overwrites"))
         if not replaces:
             raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model, with a mapping of the model's inputs, outputs and tensors to those of the whole model."""
+    """Return the second model, and how its inputs, outputs and tensors correspond to the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -160,18 +175,64 @@ def prove(
     graph = model.subgraphs[0]
     inputs: list[Sequence[InputArray]] = [from_file(sample, model, graph) for sample in data]
     inputs += [generated_inputs(model, graph, seed, plan.shapes) for seed in range(samples)]  # bounded: a number from the user
-    difference = compare(model, load(path), inputs, corresponding(model, plan.whole.model), then=then)
+    difference = compare(
+        model,
+        load(path),
+        inputs,
+        corresponding(model, plan.whole.model),
+        then=then,
+        edges=edge_inputs(model, graph, plan.shapes) if samples else (),
+        signatures=_signature_inputs(plan, samples),
+    )
     if difference.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
             printable(
-                f"the runtime computes {difference.unsteady!r} of the original model differently from run to run on this CPU, so "
-                "nothing can be shown of the rewritten one; --no-proof writes it all the same"
+                f"on this CPU, the original model computes different values of {difference.unsteady!r} from run to run, so "
+                "the rewritten model cannot be compared with it; --no-proof writes it without a comparison"
             )
         )
     fault = _fault(plan, difference)
     if fault:
         raise FixError(printable(f"nothing is written, because the outputs of the rewritten model differ: {fault}"))
     return difference
+
+
+def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
+    """Return inputs for each signature of a subgraph other than the first, if the plan changes nodes that the signature runs."""
+    model, now = plan.model, plan.whole.model
+    changed = {
+        index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
+    }
+    inputs = []
+    for signature in model.signatures:
+        if not signature.subgraph or changed.isdisjoint(subgraphs_from(model, [signature.subgraph])):
+            continue
+        graph = model.subgraphs[signature.subgraph]
+        names = {index: name for name, index in signature.inputs.items()}
+        if not set(graph.inputs) <= names.keys():
+            raise FixError(printable(f"signature {signature.key!r} does not name all its inputs, so it cannot be run"))
+        inputs.append(
+            SignatureInputs(
+                signature.key,
+                tuple([names[index] for index in graph.inputs]),
+                tuple(signature.outputs),
+                [generated_inputs(model, graph, seed, {}) for seed in range(max(samples, 1))],  # bounded: the user's number
+                edge_inputs(model, graph, {}) if samples else (),
+            )
+        )
+    return inputs
+
+
+def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
+    """Return the tensors of the outputs that a comparison lists: those of the first subgraph, then those of signatures."""
+    model = plan.model
+    graph = model.subgraphs[0]
+    tensors = [graph.tensors[index] for index in graph.outputs]
+    for inputs in _signature_inputs(plan, 0) if count > len(tensors) else ():
+        signature = next(candidate for candidate in model.signatures if candidate.key == inputs.key)
+        own = model.subgraphs[signature.subgraph].tensors
+        tensors += [own[index] for index in signature.outputs.values()]
+    return tensors
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
@@ -199,24 +260,33 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
     if difference.problem:
         return difference.problem
     if plan.exactness == Exactness.EXACT:
-        wrong = next(
-            (tensor for tensor in (*difference.tensors, *difference.outputs) if tensor.bits and not tensor.unsteady), None
-        )
-        if wrong is None:
-            return ""
-        return f"its passes are exact, but {wrong.bits:,} of {wrong.elements:,} elements of {wrong.name!r} differ"
+        return _broken_bits(plan, difference)
     if plan.exactness == Exactness.APPROXIMATE:
         return ""
-    graph = plan.model.subgraphs[0]
     limit = QUANTIZED_ROUNDING if _quantizes(plan.model) else ROUNDING
-    for output, index in zip(difference.outputs, graph.outputs, strict=True):
-        if graph.tensors[index].scale > 0:
+    for output, tensor in zip(difference.outputs, _outputs(plan, len(difference.outputs)), strict=True):
+        if tensor.scale > 0:
             if output.greatest > STEPS:
                 return f"output {output.name!r} differs by {output.greatest:g} steps, too much for rounding ({STEPS})"
         elif output.relative > limit:
             share = f"{output.relative:.2%} of its range"
             return f"output {output.name!r} differs by {output.greatest:.3g}, {share}, too much for rounding"
     return ""
+
+
+def _broken_bits(plan: FixPlan, difference: Difference) -> str:
+    """Return text about bits that differ although all passes are exact; empty if no bits differ."""
+    tensors = (*difference.tensors, *difference.outputs)
+    wrong: TensorDifference | None = next((tensor for tensor in tensors if tensor.bits and not tensor.unsteady), None)
+    where = ""
+    edges = difference.edges
+    if wrong is None and edges is not None and not plan.holds_for:
+        if edges.refused:
+            return f"its passes are exact, but on extreme values {edges.refused}"
+        wrong, where = edges.wrong, " on extreme values"
+    if wrong is None:
+        return ""
+    return f"its passes are exact, but{where} {wrong.bits:,} of {wrong.elements:,} elements of {wrong.name!r} differ"
 
 
 def _quantizes(model: Model) -> bool:

@@ -41,7 +41,7 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
         tensor = graph.tensors[names[name]]
         open_shape = tensor.shape_signature or tensor.shape
         if len(shape) != len(open_shape) or any(old not in (-1, new) for old, new in zip(open_shape, shape, strict=True)):
-            raise OptionError(printable(f"input {name!r} has shape {list(open_shape)}, which {list(shape)} does not fit"))
+            raise OptionError(printable(f"input {name!r} has shape {list(open_shape)}, which does not match {list(shape)}"))
         shapes[names[name]] = shape
     return shapes
 

@@ -124,7 +124,8 @@ class Work:
     ) -> int:
         """Add a constant with the elements that ``compute`` returns; return its index.
 
-        The elements of a small constant are computed immediately; those of a large constant, when the file is written.
+        The elements of a small constant are computed immediately. The elements of a large constant are computed when the file is
+        written.
         """
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:

@@ -1,4 +1,4 @@
-"""Find the subgraphs that run when the first subgraph runs.
+"""Find the subgraphs that run when the first subgraph or a signature runs.
 
 Other subgraphs are not rewritten, since no run could prove that they still compute the same results.
 """
@@ -11,10 +11,14 @@ from ..model.model import Model, Node
 
 
 def subgraphs_that_run(model: Model) -> frozenset[int]:
-    """Return the first subgraph and all subgraphs that it calls directly or through other subgraphs."""
-    if len(model.subgraphs) == 1:
-        return frozenset({0})
-    reached, waiting = {0}, [0]
+    """Return the first subgraph, the subgraphs of all signatures, and all subgraphs that these call, also indirectly."""
+    return subgraphs_from(model, {0, *[signature.subgraph for signature in model.signatures]})
+
+
+def subgraphs_from(model: Model, roots: Iterable[int]) -> frozenset[int]:
+    """Return the given subgraphs and all subgraphs that they call directly or through other subgraphs."""
+    reached = {index for index in roots if 0 <= index < len(model.subgraphs)}
+    waiting = list(reached)
     while waiting:
         for node in model.subgraphs[waiting.pop()].nodes:
             called = {index for index in called_subgraphs(model, node) if 0 <= index < len(model.subgraphs)} - reached

@@ -73,7 +73,16 @@ def _on_cpu(run: Run) -> frozenset[NodeKey]:
     )
 
 
+def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
+    """Return whether the results ``now`` are worse than ``before`` on no target."""
+    return all(one.score <= other.score for one, other in zip(now, before, strict=True))
+
+
+def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
+    """Return the sums of each measure over all targets, for comparing results that are better on different targets."""
+    return tuple([sum(measures) for measures in zip(*[standing.score for standing in standings], strict=True)])
+
+
 def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
     """Return whether the results ``now`` are better than ``before`` on at least one target and worse on none."""
-    pairs = [(one.score, other.score) for one, other in zip(now, before, strict=True)]
-    return all(one <= other for one, other in pairs) and any(one < other for one, other in pairs)
+    return is_no_worse(now, before) and any(one.score < other.score for one, other in zip(now, before, strict=True))

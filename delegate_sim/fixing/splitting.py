@@ -26,7 +26,7 @@ from .flatbuffer.new_tables import (
 from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Name of the metadata that describes each input and output of the whole model. Neither part of a split model keeps it."""
+"""Name of the metadata that describes the inputs and outputs of the whole model. Neither part of a split model keeps it."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
@@ -137,7 +137,7 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the second model's bytes, in pieces, and a map from tensor indices in the unsplit model to indices in the second.
+    """Return the second model's bytes, in pieces, and a map from tensor indices in the unsplit model to its own indices.
 
     The second model has only the parts that its nodes need.
 
@@ -211,7 +211,7 @@ class _Second:
 
     def _tensor(self, tensor: Tensor) -> NewTable:
         if tensor.sparsity is not None:
-            raise FixError(f"a sparse constant cannot be rewritten, and the trailing nodes read {tensor.name!r}")
+            raise FixError(f"the trailing nodes read {tensor.name!r}, a sparse constant, which cannot be rewritten")
         table = NewTable(
             "Tensor",
             {

@@ -43,7 +43,8 @@ def inputs_kept() -> Iterator[None]:
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
     """Open a regular file for reading. Raise OSError for any other file, because reading it could block or never end.
 
-    ``is_updated`` means that the caller reads the file in order to change it, so the file may be written later.
+    ``is_updated`` means that the caller reads the file in order to change it. The file is then not recorded as an input, so a
+    later write to it is not refused.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -115,14 +116,14 @@ def _refuse_status(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "is not a regular file")
     if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
-        raise OSError(errno.EEXIST, "is an input, which is not overwritten")
+        raise OSError(errno.EEXIST, "is an input file, which is never overwritten")
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
     """Replace the content of a file by text, given as one string or in parts. Raise OSError if this fails.
 
-    The old content stays until the new text is completely on disk. A file that has been read is replaced only if ``is_updated``
-    is true. It means that the caller read the file in order to change it.
+    The old content stays until the new text is completely on disk. ``is_updated`` means that the caller read the file in order to
+    change it. Unless ``is_updated`` is true, a file that has been read as an input is not replaced.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -131,7 +132,7 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Like ``write_whole``, but replace a file by chunks of bytes. Raise OSError if this fails.
+    """Replace the content of a file by chunks of bytes, in the same way as ``write_whole``. Raise OSError if this fails.
 
     ``check`` is called with the path of the complete new file before the old file is replaced. If ``check`` raises, the old file
     stays.
@@ -147,7 +148,7 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Like ``write_whole``, but replace a file by the output of a function. Raise OSError if this fails.
+    """Replace the content of a file by the output of a function, in the same way as ``write_whole``. Raise OSError if this fails.
 
     ``fill`` writes the new file to the path that it is given. If ``fill`` raises, the old file stays.
     """
@@ -225,11 +226,18 @@ if sys.platform == "win32":
                 msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
 
 else:
-    import fcntl
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder of the file, not a separate lock file, which would be left behind. The lock ends with the process."""
+        """Lock the folder of the file, not a separate lock file, which would be left behind. The lock ends with the process.
+
+        Where Python has no ``fcntl``, as in a browser, no other process can write the file, and nothing is locked.
+        """
+        try:
+            import fcntl
+        except ImportError:
+            yield
+            return
         folder = os.open(os.path.dirname(path), os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)

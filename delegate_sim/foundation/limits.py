@@ -19,7 +19,10 @@ _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
 """Largest number of elements in a list or array whose length comes from a shape, an option or a hypothetical change."""
 _MOST_DIMENSIONS = 256
-"""The largest number of dimensions of a tensor: far more than any kernel accepts, and few enough to multiply and to print."""
+"""The largest number of dimensions of a tensor.
+
+It is far higher than any kernel accepts, and low enough to multiply and to print.
+"""
 
 
 def raised(limit: int) -> int:
@@ -48,7 +51,7 @@ def bounded(count: int, what: str) -> int:
     """
     if is_above_limit(count):
         most = raised(_MOST_ELEMENTS)
-        raise LimitError(f"{count:,} {what}, and at most {most:,} are simulated{how_to_raise()}")
+        raise LimitError(f"{count:,} {what}, but at most {most:,} are simulated{how_to_raise()}")
     return count
 
 
@@ -61,7 +64,7 @@ def ensure_rank(rank: int) -> None:
     """Raise LimitError if a shape has too many dimensions."""
     if has_too_many_dimensions(rank):
         most = raised(_MOST_DIMENSIONS)
-        raise LimitError(f"{rank:,} dimensions of a tensor, and at most {most:,} are simulated{how_to_raise()}")
+        raise LimitError(f"a tensor with {rank:,} dimensions, but at most {most:,} are simulated{how_to_raise()}")
 
 
 def element_count(shape: Sequence[int]) -> int:

@@ -28,7 +28,7 @@ def printable(text: str) -> str:
 
 
 LONGEST_SAID = 500
-"""Largest length of a text that a report may repeat for many nodes. Names in a file can have any length."""
+"""Largest length of a text that a report repeats for many nodes. Names in a file can have any length."""
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:

@@ -14,8 +14,8 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
 
     If no line sets the key, return the line of the nearest enclosing table, or 1 if there is none.
 
-    ``key`` consists of the names of tables and keys, and of indices into arrays of tables. If several statements mention the
-    key, the first one counts.
+    ``key`` consists of the names of tables and keys, and of indices into arrays of tables. If several statements mention the key,
+    the first statement counts.
     """
     lines = text.splitlines(keepends=True)
     for length in range(len(key), 0, -1):

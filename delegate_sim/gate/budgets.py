@@ -89,7 +89,7 @@ def regressions(
 def compute_regressions(
     base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance()
 ) -> Iterator[Regression]:
-    """Yield the share of delegated multiply-adds if it is smaller than in the baseline, even if no more nodes are on the CPU.
+    """Yield the share of delegated multiply-adds if it fell below the baseline, even if no further node is on the CPU.
 
     A baseline of an older version has no multiply-adds, and a model without multiply-adds has no share.
     """
@@ -108,8 +108,8 @@ def compute_improvements(base: ComputeTotals | None, now: ComputeTotals) -> list
 def _smaller_share(code: str, title: str, base: float, now: float, tolerance: float | None) -> Iterator[Regression]:
     if now < base:
         least = max(base - (tolerance or 0.0), 0.0)
-        base_text, text, limit = percentages(base, now, least)
-        yield Regression(code, title, base_text, text, limit, now >= least - _ROUNDING)
+        was, share, limit = percentages(base, now, least)
+        yield Regression(code, title, was, share, limit, now >= least - _ROUNDING)
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
@@ -146,14 +146,14 @@ def exceeded(
         yield "budget-multiply-add-share", f"{part} of multiply-adds are delegated; min-multiply-add-share is {least_part}"
 
 
-_COMPUTE_TITLE = "share of multiply-adds delegated"
+_COMPUTE_TITLE = "delegated share of multiply-adds"
 _ROUNDING = 1e-9
 """The rounding error allowed in a computed share."""
 
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2)}
-"""Severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
+"""The severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:

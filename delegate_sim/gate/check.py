@@ -22,6 +22,8 @@ from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_
 from .budgets import compute_improvements, compute_regressions, improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgment import judge, take_entry, update_command
+from .micro_targets import KIND as MICRO
+from .micro_targets import RUNTIME, ConfiguredMicroTarget, micro_case
 from .results import (
     FAILED,
     FAILED_CONVERSION,
@@ -81,6 +83,7 @@ class _Job:
     path: str
     targets: tuple[ConfiguredTarget, ...]
     source: ConfiguredSource | None = None
+    micro_targets: tuple[ConfiguredMicroTarget, ...] = ()
 
 
 def check_models(
@@ -104,8 +107,8 @@ def check_models(
     that ``fault`` returns. Raise ConfigurationError if there is nothing to check, and BaselineError if the baseline cannot be
     read or written.
     """
-    targets = _chosen(configuration, target_names)
-    jobs = list(_jobs(configuration, paths, targets))
+    targets, micro_targets = _chosen(configuration, target_names)
+    jobs = list(_jobs(configuration, paths, targets, micro_targets))
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
     stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
     if not jobs and not stale:
@@ -129,16 +132,27 @@ def check_models(
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
 
 
-def _chosen(configuration: Configuration, names: Sequence[str]) -> tuple[ConfiguredTarget, ...]:
-    known = list(dict.fromkeys([name for target in configuration.targets for name in (target.group, target.name)]))
+def _chosen(
+    configuration: Configuration, names: Sequence[str]
+) -> tuple[tuple[ConfiguredTarget, ...], tuple[ConfiguredMicroTarget, ...]]:
+    """Return the targets with these names, and those of kind micro; all targets without names."""
+    every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*configuration.targets, *configuration.micro_targets]
+    known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
         if name not in known:
-            raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; known are {', '.join(known)}")
-    chosen = [target for target in configuration.targets if not {target.name, target.group}.isdisjoint(names)]
-    return tuple(chosen) if names else configuration.targets
+            raise ConfigurationError(f"{configuration.path}: there is no target {name!r}; the targets are {', '.join(known)}")
+    if not names:
+        return configuration.targets, configuration.micro_targets
+    chosen = tuple(target for target in configuration.targets if not {target.name, target.group}.isdisjoint(names))
+    return chosen, tuple(target for target in configuration.micro_targets if target.name in names)
 
 
-def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[ConfiguredTarget]) -> Iterator[_Job]:
+def _jobs(
+    configuration: Configuration,
+    paths: Sequence[str],
+    targets: Sequence[ConfiguredTarget],
+    micro_targets: Sequence[ConfiguredMicroTarget],
+) -> Iterator[_Job]:
     if paths:
         models = [os.path.relpath(os.path.abspath(path), configuration.root).replace(os.sep, "/") for path in paths]
     else:
@@ -146,13 +160,15 @@ def _jobs(configuration: Configuration, paths: Sequence[str], targets: Sequence[
     own = set(models)
     for source in configuration.sources:
         concerned = tuple(target for target in targets if configuration.concerns(target, source.name))
-        if concerned and (not paths or not own.isdisjoint({source.name, source.path})):
-            yield _Job(source.name, _from_here(configuration, source.path or source.name), concerned, source)
+        micro = tuple(target for target in micro_targets if configuration.concerns(target, source.name))
+        if (concerned or micro) and (not paths or not own.isdisjoint({source.name, source.path})):
+            yield _Job(source.name, _from_here(configuration, source.path or source.name), concerned, source, micro)
     known = {text for source in configuration.sources for text in (source.name, source.path)}
     for model in dict.fromkeys([model for model in models if model not in known]):
         concerned = tuple(target for target in targets if configuration.concerns(target, model))
-        if concerned:
-            yield _Job(model, _from_here(configuration, model), concerned)
+        micro = tuple(target for target in micro_targets if configuration.concerns(target, model))
+        if concerned or micro:
+            yield _Job(model, _from_here(configuration, model), concerned, micro_targets=micro)
         elif paths:
             raise ConfigurationError(f"{configuration.path}: no target applies to {model}")
 
@@ -179,9 +195,15 @@ def _cases(
         model.sha256  # noqa: B018  # reads the file, which may fail too
     except Exception as error:  # report the error and go on with the other models
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
-        for target in job.targets:
-            yield _unanswered(job, target, error, fault, code)
+        every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*job.targets, *job.micro_targets]
+        for one in every:
+            yield _unanswered(job, one, error, fault, code)
         return
+    for micro_target in job.micro_targets:
+        try:
+            yield micro_case(job.model, job.path, model, micro_target)
+        except Exception as error:  # report the error and go on with the other models
+            yield _unanswered(job, micro_target, error, fault, UNREADABLE_MODEL)
     effort = Effort(model)
     for number, target in enumerate(job.targets):
         try:
@@ -202,12 +224,20 @@ def _made_note(conversion: Conversion) -> str:
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 
 
-def _unanswered(job: _Job, target: ConfiguredTarget, error: Exception, fault: Callable[[Exception], str], code: str) -> Case:
+def _unanswered(
+    job: _Job,
+    target: ConfiguredTarget | ConfiguredMicroTarget,
+    error: Exception,
+    fault: Callable[[Exception], str],
+    code: str,
+) -> Case:
     """Return the case of a model that cannot be judged on a target; the finding has ``code`` unless the error is internal."""
     message, is_fault = problem_text(error, job.path, fault)
+    code = INTERNAL_ERROR if is_fault else code
+    if isinstance(target, ConfiguredMicroTarget):
+        return unreadable_case(job.model, job.path, target.name, MICRO, RUNTIME, target.options, message, code)
     on = target.target
     runtime, options = str(on.release), option_values(on.options)
-    code = INTERNAL_ERROR if is_fault else code
     return unreadable_case(job.model, job.path, target.name, on.delegate.name, runtime, options, message, code)
 
 
@@ -256,7 +286,7 @@ def _missing(path: str) -> Finding:
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
     """Yield a warning if the baseline entry accepts a result so bad that no later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "warning: the delegate takes no node of this model, so later checks cannot find a regression"
+        yield "warning: the delegate takes no node of this model, so later checks cannot find regressions"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
@@ -292,7 +322,7 @@ def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Ca
     why = (
         "the model does not exist"
         if is_gone
-        else f"the configuration does not {'apply the target to it' if known else 'name the target'}"
+        else f"the configuration does not {'apply this target to the model' if known else 'name this target'}"
     )
     finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
     return Case(

@@ -35,6 +35,8 @@ from .configuration_table import (
     parse_share,
     parse_targets,
 )
+from .micro_targets import KIND as MICRO
+from .micro_targets import ConfiguredMicroTarget, parse_kind, read_micro_target
 from .platform_targets import platform_options
 from .source_models import ConfiguredSource, read_source
 
@@ -96,13 +98,15 @@ class Configuration:
     overrides: tuple[Override, ...]
     sources: tuple[ConfiguredSource, ...] = ()
     """Source models to convert; each is checked under its own name."""
+    micro_targets: tuple[ConfiguredMicroTarget, ...] = ()
+    """The targets of kind micro, which have no budgets but their own, and no baseline."""
 
     def find_models(self) -> list[str]:
         """Return the models that match the patterns, sorted."""
         paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
-    def concerns(self, target: ConfiguredTarget, model: str) -> bool:
+    def concerns(self, target: ConfiguredTarget | ConfiguredMicroTarget, model: str) -> bool:
         """Return whether a model is checked on a target."""
         return target.models is None or matches(model, target.models)
 
@@ -134,8 +138,8 @@ def find_configuration(folder: str) -> str:
         if parent == folder:
             raise NoConfigurationError(
                 printable(
-                    f"{start}: there is no {OWN_FILE} and no {PROJECT_FILE} with [tool.delegate-sim] here or above; "
-                    "'delegate-sim init' writes one"
+                    f"{start}: neither this folder nor a parent folder has {OWN_FILE}, or {PROJECT_FILE} with "
+                    "[tool.delegate-sim]; 'delegate-sim init' writes a configuration"
                 )
             )
         folder = parent
@@ -170,17 +174,22 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     budgets = _budgets_in(table.table("budgets"))
     targets = table.table("targets")
     if targets is None or not targets.content:
-        raise ConfigurationProblem(table.key, "there is no target; write one as [targets.NAME] with a delegate")
-    configured = tuple(
-        target
-        for name, content in targets.content.items()
-        for target in _targets(name, ConfigurationTable(content, (*targets.key, name)), runtime, defaults, root)
-    )
+        raise ConfigurationProblem(table.key, "has no target; write one as [targets.NAME] with a delegate")
+    configured: list[ConfiguredTarget] = []
+    micro_targets: list[ConfiguredMicroTarget] = []
+    for name, content in targets.content.items():
+        own = ConfigurationTable(content, (*targets.key, name))
+        if own.take("kind", parse_kind, "delegate") == MICRO:
+            micro_targets.append(read_micro_target(name, own, root))
+        else:
+            configured += _targets(name, own, runtime, defaults, root)
     overrides = tuple(_override(override, configured) for override in table.tables("overrides"))
     sources = _sources(table.table("sources"), root)
     table.finish()
     baseline_path = None if baseline is None else os.path.join(root, baseline)
-    return Configuration(path, root, models, exclude, baseline_path, configured, budgets, overrides, sources)
+    return Configuration(
+        path, root, models, exclude, baseline_path, tuple(configured), budgets, overrides, sources, tuple(micro_targets)
+    )
 
 
 def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSource, ...]:
@@ -195,7 +204,7 @@ def _targets(
 ) -> list[ConfiguredTarget]:
     delegate = table.take("delegate", parse_delegate)
     if delegate is None:
-        raise ConfigurationProblem(table.key, f"has no delegate; known are {', '.join(DELEGATE_NAMES)}")
+        raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}")
     defaults = table.take("defaults", parse_defaults, defaults)
     releases = table.take("runtime", parse_releases, runtime)
     option_table = table.table("options")
@@ -250,7 +259,9 @@ def _override(table: ConfigurationTable, targets: Sequence[ConfiguredTarget]) ->
     models = table.take("models", parse_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
-        raise ConfigurationProblem(table.key, "names neither models nor targets; what applies to all belongs in [budgets]")
+        raise ConfigurationProblem(
+            table.key, "names neither models nor targets; put budgets that apply to everything in [budgets]"
+        )
     budgets = _budgets(table)
     table.finish()
     return Override(models, chosen, budgets)

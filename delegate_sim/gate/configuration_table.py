@@ -67,7 +67,7 @@ class ConfigurationTable:
         for name in self.content:
             if name not in self._known:
                 near = get_close_matches(name, self._known, n=1)
-                known = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(self._known))}"
+                known = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(self._known))}"
                 raise ConfigurationProblem((*self.key, name), f"there is no such key; {known}")
 
 
@@ -147,7 +147,7 @@ def parse_operators(value: Any) -> tuple[str, ...]:
 def parse_inside(path: str) -> str:
     """Return the path. Raise ValueError if it is outside the configuration's folder, because a check must not write there."""
     if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
-        raise ValueError(f"takes what is in the folder of this file or below, not {path!r}")
+        raise ValueError(f"takes a path inside the folder of this file, not {path!r}")
     return path
 
 
@@ -173,7 +173,7 @@ def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
     names = parse_texts(value)
     for name in names:
         if name not in known:
-            raise ValueError(f"there is no target {name!r}; known are {', '.join(known)}")
+            raise ValueError(f"there is no target {name!r}; the targets are {', '.join(known)}")
     return names
 
 

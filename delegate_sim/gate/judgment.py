@@ -110,7 +110,7 @@ def _shortened(case: Case) -> Case:
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
     """Yield a finding if the model does not run: a warning if the baseline entry accepts that, an error if there is no entry.
 
-    If the entry does not accept it, the comparison with the baseline yields the finding instead.
+    If there is an entry that does not accept this, the comparison with the baseline yields the finding instead.
     """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
@@ -137,10 +137,10 @@ def _against_baseline(
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no previously delegated node fell back: the boundaries between partitions have moved")
+        notes.append("no node that was delegated fell back: only the boundaries between partitions have moved")
     if better and not worse:
         notes.append(f"better than the baseline: {'; '.join(better)}")
-        notes.append(f"to keep it that way: {update_command(case.path)}")
+        notes.append(f"to keep this improvement: {update_command(case.path)}")
     elif worse and not is_failed:
         notes.append("worse than the baseline, within the tolerance")
     elif not worse and not same_model:
@@ -176,8 +176,8 @@ def _target_changes(target: Target, entry: Entry) -> list[str]:
 def _rules_changed(entry: Entry, case: Case, same_model: bool) -> str:
     versions = f"delegate-sim {entry.tool}, rule set {entry.rule_set} -> delegate-sim {__version__}, rule set {case.rule_set}"
     if same_model:
-        return f"the model is the same as in the baseline: the rules of the tool changed ({versions})"
-    return f"the model changed, and so did the rules of the tool ({versions})"
+        return f"the model is the same as in the baseline, but the tool's rules changed ({versions})"
+    return f"the model and the tool's rules changed ({versions})"
 
 
 def _regression_finding(regression: Regression) -> Finding:
@@ -202,7 +202,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
     now = measure(run).outcome
     is_worse = with_graph or (now in NOT_RUNNING and entry.measures.outcome not in NOT_RUNNING)
     if refusal is not None and is_worse:
-        more = f"; {with_graph:,} {'node falls' if with_graph == 1 else 'nodes fall'} back with it" if with_graph else ""
+        more = f"; {with_graph:,} {'node falls' if with_graph == 1 else 'nodes fall'} back for this reason" if with_graph else ""
         if refusal.node is not None:
             changed = _changed(changes.get((refusal.subgraph, refusal.node), ()))
             more += f" (changed: {changed})" if changed else ""

@@ -1,4 +1,4 @@
-"""Run a target's real delegate on a model, if this host has the delegate, and compare it with the simulation."""
+"""Run a target's real delegate on a model, if this host has the delegate, and compare the result with the simulation."""
 
 from __future__ import annotations
 
@@ -35,12 +35,14 @@ def can_run(target: Target) -> bool:
 def check_live(model: Model, target: Target) -> LiveCheck:
     """Run a target's real delegate on a model, with the target's options, and compare the result with the simulation."""
     if not can_run(target):
-        return LiveCheck(notes=(f"not run live: {target.delegate.name} runs on its own platform only",))
+        return LiveCheck(notes=(f"not run live: {target.delegate.name} runs only on its own platform",))
     engine = find_engine(target.delegate)
     if engine.lacks:
         return _not_run(f"it lacks {engine.lacks}")
     if target.assume_ops_registered:
-        return _not_run("the application registers operators that LiteRT's own resolver does not have")
+        return _not_run(
+            "the target assumes that the application registers operators, but LiteRT's own resolver does not have them"
+        )
     try:
         release = comparable_release(engine, target.release)
         run = simulate(model, replace(target, release=release, defaults="api"))
@@ -51,12 +53,12 @@ def check_live(model: Model, target: Target) -> LiveCheck:
         return _not_run(f"it needs {result.decision.lacks}")
     if not result.differences:
         return LiveCheck(notes=(_agreement(result),))
-    message = f"{result.software} decides otherwise than simulated: {'; '.join(result.differences)}"
+    message = f"{result.software} decides differently from the simulation: {'; '.join(result.differences)}"
     return LiveCheck((Finding("live-differs", ERROR, message, _REPORT),), report=difference_report(model, run, result))
 
 
 def _agreement(result: LiveResult) -> str:
-    verdict = "as simulated" if result.is_compared else "closed code decided, which is not simulated"
+    verdict = "as simulated" if result.is_compared else "closed-source code decided, which is not simulated"
     return f"run live on {result.software}: {verdict}"
 
 

@@ -21,7 +21,7 @@ BETTER = "better"
 """Status of a case that passed and is better than the baseline."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""Status of a case without a result, because the model cannot be read or the program failed on it."""
+"""Status of a case without a result because the model cannot be read or the program failed on it."""
 
 _CASES = (
     "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
@@ -64,7 +64,7 @@ class Case:
     compute: ComputeTotals | None = None
     """Multiply-adds of the whole model and of the delegated nodes; None if there is no result."""
     baseline_compute: ComputeTotals | None = None
-    """Multiply-adds in the baseline; None if the baseline has no entry, or an entry of an older version without them."""
+    """Multiply-adds in the baseline; None if the baseline has no entry, or if its entry is too old to have them."""
     strip: Lengths = ()
     """Consecutive nodes in the same state, as (state, number of nodes) in execution order; empty if there is no result."""
 
@@ -173,8 +173,8 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 def fingerprints(case: Case) -> Sequence[str]:
     """Return a digest for each finding. The digest stays the same if nodes are renumbered or messages are reworded.
 
-    The digest depends on the model, target, code, subgraph, operator and tensor name; findings that agree in all of these are
-    distinguished by their order.
+    The digest depends on the model, target, code, subgraph, operator and tensor name. If findings agree in all of these
+    properties, their order distinguishes them.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     digests = []

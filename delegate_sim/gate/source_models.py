@@ -89,7 +89,9 @@ def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
         names = ", ".join(dict.fromkeys([route.name for route in candidates])) or "none"
         reason = f"{source.converter} does not convert" if source.converter else "no converter takes"
         raise ModelError(
-            printable(f"{source.path or source.text}: {reason} it with {source.settings.name}; its converters are {names}")
+            printable(
+                f"{source.path or source.text}: {reason} this source with {source.settings.name}; its converters are {names}"
+            )
         )
     return next((route for route in able if not route.is_missing), able[0])
 

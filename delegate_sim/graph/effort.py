@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Hashable, Iterable, Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
@@ -14,25 +14,46 @@ from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
-_MOST_NODES = 1_030_000
+_MOST_NODES = 850_000
 """Limit on the number of nodes in all simulations of one model by one command. Above it, optional simulations are skipped."""
-_MOST_NODES_OF_TARGETS = 1_100_000
-"""Limit on the same number of nodes. Above it, whole targets are skipped."""
+_MOST_NODES_OF_TARGETS = 900_000
+"""Limit on the number of nodes in all simulations of one model by one command. Above it, whole targets are skipped."""
+_MOST_NODES_REQUIRED = 1_000_000
+"""Limit on the number of nodes in the simulations that are required to answer a question. Above it, the question is refused."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of further nodes as which the first node of each form counts, since nodes of one form share most results."""
+"""Number of nodes that the first node of each form counts for in addition to itself.
+
+Nodes of the same form share most results.
+"""
+_WEIGHT_OF_A_SUBGRAPH = 16
+"""Number of nodes that each subgraph counts for, because delegates are applied to each subgraph separately."""
 _OF_A_NEW_FORM = 25
 """Number of nodes that each form adds to the size of a model when the limit for one question is computed.
 
 A form is one combination of operator, version, options and operand properties.
 """
 _LARGE_MODEL = 3500
-"""Number of nodes above which a simulation takes longer per node: a model of twice as many nodes takes four times as long."""
+"""Number of nodes above which a simulation takes longer per node: above it, twice as many nodes take four times as long."""
 _USUAL_OPERANDS = 8
 """Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
 _SMALL_CONSTANT = 64
 """Largest size, in bytes, of a constant whose value is part of a form. Such constants are shapes, axes and permutations."""
+
+
+class EffortQuestion(NamedTuple):
+    """A question about a model, and the number of simulations that take as long as the shortest answer to it."""
+
+    name: str
+    simulations: int
+
+
+SIMULATION = EffortQuestion("a simulation", 2)
+DRAWING = EffortQuestion("a drawing of its graph", 8)
+COMPARISON = EffortQuestion("a comparison", 12)
+DIAGNOSIS = EffortQuestion("a diagnosis", 16)
+REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
 class Effort:
@@ -49,6 +70,22 @@ class Effort:
     def spend(self, simulations: int = 1) -> None:
         """Count simulations of the whole model."""
         self._run += simulations
+
+    def refusal(self, question: EffortQuestion) -> str:
+        """Return why the model is too large for a question, or "" if it is not. The simulations so far do not matter."""
+        nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
+        # The forms of a small model need not be counted.
+        most_weight = nodes * (1 + _WEIGHT_OF_A_FORM) + len(self._model.subgraphs) * _WEIGHT_OF_A_SUBGRAPH
+        if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
+            return ""
+        different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
+        return f"{nodes:,} nodes, {different}, are too many for {question.name}{how_to_raise()}"
+
+    def require(self, question: EffortQuestion) -> None:
+        """Raise LimitError if the model is too large for a question."""
+        reason = self.refusal(question)
+        if reason:
+            raise LimitError(reason, self._model.path or "the model")
 
     @property
     def is_over(self) -> bool:
@@ -96,15 +133,23 @@ class Effort:
         """
         if self.is_over:
             return 0
-        nodes = sum([len(graph.nodes) for graph in file_graphs(self._model)]) + _OF_A_NEW_FORM * self._forms
+        nodes = self._nodes + _OF_A_NEW_FORM * self._forms
         return min(at_most, max(at_least, raised(_MOST_NODES_OF_A_QUESTION) // max(nodes, 1)))
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation: the sizes of all nodes, plus one for each subgraph, and more for each form of nodes."""
+        """The cost of one of several simulations, in nodes: the weight, and more for a large model."""
+        return self._weight * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
+
+    @functools.cached_property
+    def _weight(self) -> int:
+        """The sizes of all nodes. Subgraphs, and forms of nodes, increase the weight."""
         graphs = file_graphs(self._model)
-        cost = sum([1 + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
-        return cost * max(sum([len(graph.nodes) for graph in graphs]), _LARGE_MODEL) // _LARGE_MODEL
+        return sum([_WEIGHT_OF_A_SUBGRAPH + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+
+    @property
+    def _nodes(self) -> int:
+        return sum([len(subgraph.nodes) for subgraph in self._model.subgraphs])
 
     @functools.cached_property
     def _forms(self) -> int:

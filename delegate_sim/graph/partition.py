@@ -72,7 +72,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes that run together, all delegated or none, and the tensors that cross their boundary; tensors may be repeated."""
+    """Nodes that run together, either all or none of them delegated, and the tensors that cross the boundary of these nodes."""
 
     nodes: list[int]
     inputs: list[int]
@@ -83,7 +83,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
     """Partition a plan that is in order.
 
     Epochs of delegated nodes alternate with epochs of other nodes. An epoch ends when no node of its type is ready. So a node
-    runs in the epoch of the last node that it waits for. If that epoch has the other type, the node runs in the next one.
+    runs in the epoch of the last node that it waits for. If that epoch has the other type, the node runs in the next epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
@@ -239,7 +239,7 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Open an epoch of the same type as the plan's first ready node, and return whether its nodes are delegated."""
+        """Begin an epoch of the same type as the plan's first ready node, and return whether this node is delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))
@@ -276,7 +276,7 @@ class _Partitioner:
     def finish(self) -> tuple[Subset, ...]:
         """Add the graph's outputs to the outputs of the subsets that write them, and return the subsets."""
         if not all(self.is_done):
-            raise PartitionError("some nodes wait for each other")
+            raise PartitionError("some nodes wait for each other's results")
         for tensor in self.graph.outputs:
             if tensor >= 0 and self.tensor_epoch[tensor] >= 0:
                 self.subsets[self.tensor_epoch[tensor]][3].add(tensor)

@@ -1,4 +1,4 @@
-"""Simulate changes in the code of a model: integers computed in float32, and subgraphs in place of the nodes that run them."""
+"""Simulate changes in the code of a model: computing integers in float32, and inlining subgraphs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _as_float(editor: Editor, index: int) -> int:
 _NOT_INLINED = frozenset(
     "ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE".split()  # noqa: SIM905
 )
-"""Operators that a subgraph must not contain if its nodes are to run in place of the node that runs it."""
+"""Operators that prevent inlining. If a subgraph has one of them, its nodes cannot replace the node that runs the subgraph."""
 
 _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -110,7 +110,7 @@ def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
 
 
 def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model with the nodes of subgraphs in place of the nodes that run them.
+    """Return the model in which each of these nodes is replaced by the nodes of the subgraphs that it runs.
 
     Both branches of an IF are computed, and SELECT_V2 selects between the results.
     """
@@ -139,7 +139,7 @@ def _inline(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: Mapping[int, int]) -> list[int]:
-    """Add the nodes of a subgraph, and return the tensors that hold its results; ``results`` has tensors to use for them."""
+    """Add the nodes of a subgraph, and return the tensors of its outputs. ``results`` maps outputs to the tensors to use."""
     known = {**results, **dict(zip(body.inputs, operands, strict=False))}
 
     def own(index: int) -> int:
@@ -154,7 +154,7 @@ def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: M
 
 
 def _without_last(changed: Edited, gone: Collection[int]) -> Edited:
-    """Leave out subgraphs that nothing calls anymore, as long as they are the last ones."""
+    """Remove subgraphs from the end of the model as long as no node calls them anymore."""
     subgraphs = changed.model.subgraphs
     while subgraphs[-1].index in gone:
         subgraphs = subgraphs[:-1]

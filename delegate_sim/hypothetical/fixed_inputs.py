@@ -65,7 +65,7 @@ def _explained_versions(model: Model) -> frozenset[str]:
 
 
 def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
-    """Update the versions of the operators in ``explained``. Their old versions are those that a converter would write."""
+    """Give each operator in ``explained`` the version that a converter would write. All other operators keep their versions."""
     return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
 
 

@@ -53,19 +53,22 @@ class HypotheticalChanges:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore. A compiler plugin or LiteRT's loader refuses the whole model because of such an error."""
+    """The codes of errors to ignore.
+
+    Because of each of these errors, a compiler plugin or LiteRT's loader would refuse the whole model.
+    """
     assume_ops_registered: bool = False
     """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
     release: Release | None = None
     """The release of the runtime that replaces the target's release; None to keep the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes whose CPU kernels are assumed to accept them during preparation."""
+    """Nodes that their CPU kernels are assumed to accept during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes to remove from the model, because the application does their work."""
     float_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that compute in float32 instead of integers."""
     inlined_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes in whose place the nodes of the subgraphs that they run are written."""
+    """Nodes that are replaced by the nodes of the subgraphs that they run."""
 
     @property
     def changes(self) -> Hashable:

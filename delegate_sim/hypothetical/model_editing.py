@@ -121,7 +121,7 @@ class Editor:
         return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Replace tensors as operands of nodes and as outputs. ``replaced`` maps each tensor to its replacement.
+        """Replace tensors wherever they are operands of nodes or outputs. ``replaced`` maps each tensor to its replacement.
 
         Tensors that would replace each other in a cycle are kept.
         """
@@ -212,7 +212,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
     """Return the operator codes of the changed file.
 
-    These are the codes that its nodes use, and the codes that the original file listed although none of its nodes used them.
+    These are the codes that its nodes use. In addition, codes that already had no node in the original file are kept.
     """
     before, now = _used(model.subgraphs), _used(subgraphs)
     kept = [code for code in model.operator_codes if code in now or code not in before]

@@ -148,7 +148,7 @@ class _Neighbors:
 
 
 def _add_in_layers(editor: Editor) -> None:
-    """If the constant of an ADD has one value for each unit of the preceding FULLY_CONNECTED, make it the layer's bias.
+    """Turn the constant of an ADD into the bias of the preceding FULLY_CONNECTED, if the constant has one value for each unit.
 
     There may be a RESHAPE between the FULLY_CONNECTED and the ADD.
     """

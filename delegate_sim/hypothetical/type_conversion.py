@@ -41,14 +41,14 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
         "TANH": (1 / 128, 0),
     }
 )
-"""The scale and zero point that the kernel requires of its result, by operator."""
+"""The scale and zero point that the kernel requires for its result, by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
 """The dimension of the weights along which each slice has its own scale, by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
 _OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
-"""The operators whose weights TensorFlow's older quantizer leaves quantized, and the versions of all their nodes."""
+"""The operators whose weights TensorFlow's older quantizer keeps quantized, each with the version that all its nodes get."""
 
 _NAMES_OF_SAME_SCALE = """
 AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
@@ -110,17 +110,18 @@ def as_dense_per_tensor(model: Model) -> Edited:
 def as_dynamic_range_per_tensor(model: Model) -> Edited:
     """Return the model that TensorFlow's older quantizer would write with dynamic range quantization and one scale per tensor.
 
-    Data is then quantized without a zero point. Weights of operators that the older quantizer does not know are dequantized. Only
-    a model that is quantized in this way already is changed.
+    Data is then quantized without a zero point. Weights of operators that the older quantizer does not know are dequantized. A
+    model without dynamic range quantization does not change.
     """
     changed = _with_versions(edited(model, _use_older_quantizer))
     return changed.then(lambda older: with_versions(older, _OLDER_VERSIONS))
 
 
 def with_mask(model: Model, value: float) -> Edited:
-    """Return a quantized model with a mask of ``value`` in place of one near the smallest float32.
+    """Return a quantized model whose attention mask has ``value`` instead of a number near the lowest float32.
 
-    A converter gives every tensor that the mask makes wide the scale of the mask, also the one that it is multiplied by.
+    A converter derives several scales from the range of the mask, even the scale of the tensor that is multiplied by the mask.
+    All these scales change.
     """
     return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
 
@@ -138,7 +139,7 @@ CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
         "mask-100": functools.partial(with_mask, value=100.0),
     }
 )
-"""The conversions of a model, by name. The last five change only models that are quantized already."""
+"""The conversions of a model, by name. The last five change only models that are already quantized."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:
@@ -251,7 +252,7 @@ def _use_older_quantizer(editor: Editor) -> None:
 
 
 def _lowered(changed: Edited) -> Edited:
-    """Lower the versions of operators to those that a converter would write; raise none, as the change asks less of operators."""
+    """Lower the versions of operators to the versions that a converter would write. No version is raised."""
     highest: dict[str, int] = {}
     for graph in file_graphs(changed.model):
         for node in graph.nodes:

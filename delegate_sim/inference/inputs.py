@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import OptionError
@@ -50,8 +50,94 @@ def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mappin
     most = raised(_MOST_ELEMENTS)
     # numpy refuses sizes beyond its limit even if another size is 0.
     if sum([element_count([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
-        raise OptionError(f"inputs of more than {most:,} elements are not generated: give them in a .npz file{how_to_raise()}")
+        raise OptionError(f"inputs with more than {most:,} elements are not generated: give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
+
+
+def edge_inputs(model: Model, subgraph: Subgraph, shapes: Mapping[int, Sequence[int]]) -> list[list[InputArray]]:
+    """Return inputs in which many values are extreme, for each kind of extreme that the inputs can have.
+
+    The kinds are: zeros of either sign and denormal numbers; the largest finite numbers; infinities and NaN; and indices out of
+    range. The other values are those of ``generated_inputs``. Quantized integers have their smallest and largest values. An
+    integer that is no index stays 0 or 1, because it may be a size or the number of rounds of a loop.
+    """
+    graph = file_graph(model, subgraph)
+    samples = []
+    for seed, kind in enumerate(_EDGES):
+        tensors = [graph.tensors[index] for index in subgraph.inputs]
+        arrays = generated_inputs(model, subgraph, seed, shapes)
+        edges = [kind(graph, tensor, array) for tensor, array in zip(tensors, arrays, strict=True)]
+        counts = [
+            len(values) if kind is _index_edges else -(-len(values) // max(array.size, 1))
+            for array, values in zip(arrays, edges, strict=True)
+        ]
+        for number in range(min(max(counts, default=0), _MOST_EDGE_SAMPLES)):
+            arrays = generated_inputs(model, subgraph, seed, shapes)
+            for place, (array, values) in enumerate(zip(arrays, edges, strict=True)):
+                flat = array.reshape(-1)
+                if kind is _index_edges:  # one is enough for an error, which would hide the others
+                    flat[: len(values[number : number + 1])] = values[number : number + 1]
+                else:
+                    _set_edges(flat, values, number, place)
+            samples.append(arrays)
+    return samples
+
+
+_MOST_EDGE_SAMPLES = 6
+
+
+def _set_edges(flat: InputArray, values: InputArray, number: int, shift: int) -> None:
+    """Set elements to extreme values in turn: every second element, or all elements of a small input.
+
+    ``number`` is the number of the sample. It shifts the extreme values, so that each sample of a small input gets different
+    ones. ``shift`` differs between the inputs of a model, so that an operator with two inputs gets different extreme values at
+    the same position.
+    """
+    if len(values):
+        places = flat[::2] if flat.size >= 2 * len(values) else flat
+        places[:] = values[(np.arange(places.size) + number * places.size + shift) % len(values)]  # bounded: the input's size
+
+
+def _small_edges(_graph: Graph, tensor: Tensor, array: InputArray) -> InputArray:
+    if array.dtype.kind == "f":
+        limits = np.finfo(array.dtype)
+        denormal, normal = limits.smallest_subnormal, limits.tiny
+        return np.array([0, -0.0, denormal, -denormal, 3 * denormal, normal, -normal, 1, -1, limits.eps], array.dtype)
+    if array.dtype.kind in "iu" and tensor.scale > 0:
+        limits_of_integers = np.iinfo(array.dtype)
+        edges = (limits_of_integers.min, limits_of_integers.max, tensor.zero_point)
+        return np.array([edge for edge in edges if limits_of_integers.min <= edge <= limits_of_integers.max], array.dtype)
+    return array[:0]
+
+
+def _large_edges(_graph: Graph, _tensor: Tensor, array: InputArray) -> InputArray:
+    if array.dtype.kind != "f":
+        return array[:0]
+    largest = np.finfo(array.dtype).max
+    root = np.sqrt(largest)
+    return np.array([largest, -largest, largest / 2, -largest / 2, root, -root, 2 * root], array.dtype)
+
+
+def _infinite_edges(_graph: Graph, _tensor: Tensor, array: InputArray) -> InputArray:
+    return np.array([np.inf, -np.inf, np.nan], array.dtype) if array.dtype.kind == "f" else array[:0]
+
+
+def _index_edges(graph: Graph, tensor: Tensor, array: InputArray) -> InputArray:
+    limit = _index_limit(graph, tensor.index) if array.dtype.kind == "i" and not tensor.scale else None
+    if limit is None:
+        return array[:0]
+    limits = np.iinfo(array.dtype)
+    edges = [limit, 1 << 32, -1, limits.max, limits.min, -(1 << 32)]
+    return np.array([edge for edge in edges if limits.min <= edge <= limits.max], array.dtype)
+
+
+_EDGES: tuple[Callable[[Graph, Tensor, InputArray], InputArray], ...] = (
+    _small_edges,
+    _large_edges,
+    _infinite_edges,
+    _index_edges,
+)
+"""Functions that return the extreme values of one kind for an input; no values if the input has none of this kind."""
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
@@ -59,7 +145,7 @@ def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.r
     if kind is None:
         raise OptionError(f"inputs of type {tensor.type} cannot be generated: give them in a .npz file")
     array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))  # bounded: all inputs are counted before
-    limit = _limit(graph, tensor.index)
+    limit = _index_limit(graph, tensor.index) or _FLAGS
     flat = array.reshape(-1)
     for start in range(0, len(flat), _PIECE):
         piece = flat[start : start + _PIECE]
@@ -79,8 +165,8 @@ def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generat
     return values + 1j * generator.standard_normal(count) if kind.kind == "c" else values
 
 
-def _limit(graph: Graph, index: int) -> int:
-    """Return the exclusive upper bound for an integer input, derived from the operands that the input indexes."""
+def _index_limit(graph: Graph, index: int) -> int | None:
+    """Return the exclusive upper bound for an input of indices, at least 1; None if the input indexes no operand."""
     waiting, seen, limits = [index], {index}, []
     while waiting:
         tensor = waiting.pop()
@@ -94,7 +180,7 @@ def _limit(graph: Graph, index: int) -> int:
                 new = [output for output in node.outputs if output >= 0 and output not in seen]
                 seen.update(new)
                 waiting += new
-    return max(min(limits, default=_FLAGS), 1)
+    return max(min(limits), 1) if limits else None
 
 
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
@@ -106,7 +192,7 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     try:
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):
-                raise ValueError("it is not an archive of numpy.savez")
+                raise ValueError("numpy.savez did not write it")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
                 stored = dict(archive)
@@ -126,7 +212,10 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
         name = next((name for name in (tensor.name, names.get(index, "")) if name in stored), None)
         if name is None:
             raise OptionError(
-                printable(f"{os.path.basename(path)}: has no array {tensor.name!r}; it has {', '.join(sorted(stored)) or 'none'}")
+                printable(
+                    f"{os.path.basename(path)}: has no array {tensor.name!r}; its arrays are "
+                    f"{', '.join(sorted(stored)) or 'none'}"
+                )
             )
         kind = schema.NUMPY_TYPES.get(tensor.type)
         array = stored[name]

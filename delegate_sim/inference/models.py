@@ -9,7 +9,7 @@ from ..errors import FixError
 from ..foundation.printable import printable
 from ..model.model import Model, Tensor
 from .difference import Difference, Facing, compare
-from .inputs import from_file, generated_inputs
+from .inputs import InputArray, from_file, generated_inputs
 
 _REAL = frozenset({"FLOAT32", "FLOAT16"})
 _WHOLE = frozenset({"INT32", "INT64"})
@@ -21,27 +21,33 @@ def compare_models(
     data: Sequence[str] = (),
     samples: int = 2,
     *,
+    arrays: Sequence[Sequence[InputArray]] = (),
     is_timed: bool = True,
+    python: str = "",
 ) -> Difference:
-    """Run two models on the same inputs, which are generated or read from .npz files.
+    """Run two models on the same inputs, which are given (``arrays``), generated or read from .npz files.
 
     Values that only one model stores as quantized integers are compared as real numbers. If ``is_timed`` is false, each model
-    runs once per input, and neither latency nor differences between runs are measured. Raise FixError if inputs or outputs
-    differ in number, shape or meaning, or if a model does not run.
+    runs once per input, and neither latency nor differences between runs are measured. ``python`` is as in ``compare``. Raise
+    FixError if inputs or outputs differ in number, shape or meaning, or if a model does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
-    inputs = [from_file(path, first, graph) for path in data] + [
-        generated_inputs(first, graph, seed, {})
-        for seed in range(samples)  # bounded: the user sets the number
-    ]
-    return compare(first, second, inputs, {}, 2 if is_timed else 0, facing=facing, looks_for_unsteady=is_timed)
+    inputs = (
+        [*arrays]
+        + [from_file(path, first, graph) for path in data]
+        + [
+            generated_inputs(first, graph, seed, {})
+            for seed in range(samples)  # bounded: the user sets the number
+        ]
+    )
+    return compare(first, second, inputs, {}, facing=facing, looks_for_unsteady=is_timed, is_timed=is_timed, python=python)
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
     """Return the correspondence of the models' inputs and outputs; None if their order and types are the same.
 
-    Raise FixError if the inputs or outputs of one model cannot be matched with those of the other.
+    Raise FixError if the inputs or outputs of the two models cannot be matched.
     """
     order: dict[str, list[int]] = {}
     in_real_numbers: dict[str, list[bool]] = {}
@@ -103,12 +109,12 @@ def _fault(expected: Tensor, tensor: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Return whether a tensor's values represent real numbers: they are floats or quantized."""
+    """Return whether a tensor's values represent real numbers, because they are floats or quantized."""
     return tensor.type in _REAL or tensor.scale > 0
 
 
 def _refused(first: Model, second: Model, fault: str) -> str:
-    return printable(f"{second.path}: does not have the interface of {first.path}: {fault}")
+    return printable(f"{second.path}: has other inputs or outputs than {first.path}: {fault}")
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:

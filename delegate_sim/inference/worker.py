@@ -2,6 +2,9 @@
 
 The script imports nothing from this package. It reads ``job.json`` in the folder, runs both models on the same inputs, and writes
 the comparison of each tensor to ``found.json``. ``stage.txt`` holds the current step, so that the step is known after a crash.
+
+Inputs with extreme values run next, and the latency is measured last. If the runtime crashes or hangs there, ``found.json`` still
+has the results of the ordinary inputs.
 """
 
 from __future__ import annotations
@@ -9,26 +12,50 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 _THREADS = 1
+_MOST_ROUNDS, _FEWEST_ROUNDS = 41, 5
+"""The largest and the smallest number of timed runs of each model."""
+_TIMED_SECONDS = 1.5
+"""The time after which no further round is timed, if there were enough rounds."""
+_EXTREME_SECONDS = 60.0
+"""The time after which extreme inputs are given up: a loop may never end on NaN."""
 
 
 def main(folder: Path) -> None:
     """Run the job in a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
-    results: dict[str, Any] = {}
     np.seterr(all="ignore")
     try:
-        results = _compare(job, folder)
+        results = _compare(job, folder, job["samples"], "samples")
     except _Stopped as stopped:
-        results = {"error": str(stopped), "side": stopped.side}
-    (folder / "found.json").write_text(json.dumps(results), "utf-8")
+        _write(folder, {"error": str(stopped), "side": stopped.side})
+        return
+    _write(folder, results)
+    if job["edges"] or any(signature["edges"] for signature in job["signatures"]):
+        watchdog = threading.Timer(_EXTREME_SECONDS, os._exit, (1,))
+        watchdog.daemon = True
+        watchdog.start()
+        results["edges"] = _compare(job, folder, job["edges"], "edges")
+        watchdog.cancel()
+        _write(folder, results)
+    if job["is_timed"]:
+        results["latency"] = _latency(job, folder)
+        _write(folder, results)
+
+
+def _write(folder: Path, results: dict[str, Any]) -> None:
+    """Write the results in one step, so that a crash leaves the earlier results whole."""
+    part = folder / "found.part"
+    part.write_text(json.dumps(results), "utf-8")
+    os.replace(part, folder / "found.json")
 
 
 class _Stopped(Exception):
@@ -40,21 +67,26 @@ class _Stopped(Exception):
 class _ModelSide:
     """One of the two models, loaded in the runtime."""
 
-    def __init__(self, name: str, path: str, keeps_tensors: bool, folder: Path) -> None:
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    def __init__(self, name: str, path: str, folder: Path, *, keeps_tensors: bool = False, has_xnnpack: bool = False) -> None:
+        try:
+            from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        except ImportError:  # TensorFlow has the same runtime
+            from tensorflow.lite.python.interpreter import Interpreter, OpResolverType
 
         self.name = name
         self._folder = folder
-        self.seconds: list[float] = []
         self._interpreter = self._do(
             "load",
             lambda: Interpreter(
                 model_path=path,
                 num_threads=_THREADS,
                 experimental_preserve_all_tensors=keeps_tensors,
-                experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+                experimental_op_resolver_type=(
+                    OpResolverType.BUILTIN if has_xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+                ),
             ),
         )
+        self._is_allocated = False
         details = self._interpreter.get_input_details(), self._interpreter.get_output_details()
         self.inputs, self.outputs = [[detail["index"] for detail in own] for own in details]
         self.stored_inputs, self.stored_outputs = [[_Stored(detail) for detail in own] for own in details]
@@ -66,25 +98,28 @@ class _ModelSide:
         except (RuntimeError, ValueError, TypeError, MemoryError) as error:
             raise _Stopped(self.name, " ".join(str(error).split())) from error
 
-    def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run the model on some inputs once, and then ``repeats`` times more.
-
-        If ``repeats`` is not 0, only the repeated runs are timed.
-        """
+    def run(self, inputs: list[Any]) -> float:
+        """Run the model on some inputs, and return the number of seconds that it computed."""
         interpreter = self._interpreter
         shapes = {detail["index"]: tuple(detail["shape"]) for detail in interpreter.get_input_details()}
+        resized = False
         for index, array in zip(self.inputs, inputs, strict=True):
             if shapes[index] != array.shape:
+                resized = True
                 self._do("resize", lambda index=index, array=array: interpreter.resize_tensor_input(index, array.shape))
-        self._do("allocate", interpreter.allocate_tensors)
-        for number in range(repeats + 1):  # bounded: callers pass constants
-            interpreter.reset_all_variables()
-            for index, array in zip(self.inputs, inputs, strict=True):
-                self._do("set inputs of", lambda index=index, array=array: interpreter.set_tensor(index, array))
-            begin = time.perf_counter()
-            self._do("run", interpreter.invoke)
-            if number or not repeats:
-                self.seconds.append(time.perf_counter() - begin)
+        if resized or not self._is_allocated:
+            self._do("allocate", interpreter.allocate_tensors)
+            self._is_allocated = True
+        interpreter.reset_all_variables()
+        for index, array in zip(self.inputs, inputs, strict=True):
+            self._do("set inputs of", lambda index=index, array=array: interpreter.set_tensor(index, array))
+        return float(self._do("run", lambda: _timed(interpreter.invoke)))
+
+    def run_signature(self, key: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Run a signature, and return its outputs by name."""
+        runner = self._do("load", lambda: self._interpreter.get_signature_runner(key))
+        outputs: dict[str, Any] = self._do("run", lambda: runner(**inputs))
+        return outputs
 
     def output(self, number: int) -> Any:
         """Return the value of an output; None if the runtime has no value for it."""
@@ -96,6 +131,13 @@ class _ModelSide:
             return np.asarray(self._interpreter.get_tensor(index))
         except (ValueError, RuntimeError):
             return None
+
+
+def _timed(action: Any) -> float:
+    """Return the number of seconds that an action takes."""
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
 
 
 class _Stored:
@@ -130,20 +172,15 @@ class _Facing:
         self.inputs = [second.inputs[place] for place in self._order["inputs"]]
         self.outputs = [second.outputs[place] for place in self._order["outputs"]]
 
-    @property
-    def seconds(self) -> list[float]:
-        """Duration of each run."""
-        return self._second.seconds
-
-    def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run the second model on the inputs of the first model."""
+    def run(self, inputs: list[Any]) -> float:
+        """Run the second model on the inputs of the first model, and return the number of seconds that it computed."""
         own = list(inputs)
         for number, place in enumerate(self._order["inputs"]):
             values = inputs[number]
             if self._is_real["inputs"][number]:
                 values = self._second.stored_inputs[place].stored(self._first.stored_inputs[number].real(values))
             own[place] = values
-        self._second.run(own, repeats)
+        return self._second.run(own)
 
     def output(self, number: int) -> Any:
         """Return the value of the second model's output that corresponds to an output of the first model."""
@@ -170,16 +207,12 @@ class _ModelChain:
         self.inputs = first.inputs
         self.outputs = wiring["outputs"]
 
-    @property
-    def seconds(self) -> list[float]:
-        """Duration of each run of both models together."""
-        return [one + other for one, other in zip(*[part.seconds for part in self._parts], strict=True)]
-
-    def run(self, inputs: list[Any], repeats: int) -> None:
-        """Run both models on the inputs of the original model."""
+    def run(self, inputs: list[Any]) -> float:
+        """Run both models on the inputs of the original model, and return the number of seconds that both computed."""
         first, second = self._parts
-        first.run(inputs, repeats)
-        second.run([first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]], repeats)
+        seconds = first.run(inputs)
+        own = [first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]]
+        return seconds + second.run(own)
 
     def output(self, number: int) -> Any:
         """Return the value of an output of the original model."""
@@ -192,38 +225,110 @@ class _ModelChain:
         return self._parts[0].tensor(index) if place is None else self._parts[1].tensor(place)
 
 
-def _compare(job: dict[str, Any], folder: Path) -> dict[str, Any]:
-    keeps = bool(job["tensors"])
-    first = _ModelSide("a", job["a"], keeps, folder)
-    other = _ModelSide("b", job["b"], keeps, folder)
-    second: _ModelSide | _ModelChain | _Facing = other
+_OtherSide = _ModelSide | _ModelChain | _Facing
+
+
+def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSide, _OtherSide]:
+    """Load the models."""
+    first, other = (_ModelSide(name, job[name], folder, **options) for name in ("a", "b"))
     if job["then"] is not None:
-        second = _ModelChain(other, _ModelSide("then", job["then"]["path"], keeps, folder), job["then"])
-    elif job["facing"] is not None:
-        second = _Facing(first, other, job["facing"])
+        return first, _ModelChain(other, _ModelSide("then", job["then"]["path"], folder, **options), job["then"])
+    return first, other if job["facing"] is None else _Facing(first, other, job["facing"])
+
+
+def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str) -> dict[str, Any]:
+    """Run both models on samples of one kind, and return the differences of each tensor."""
+    first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models have different numbers of inputs or outputs")
     outputs = [_Tally() for _ in first.outputs]
     tensors = {index: _Tally() for index in job["tensors"]}
-    for inputs in _samples(job, folder, first):
-        first.run(inputs, job["repeats"])
-        second.run(inputs, job["repeats"])
+    refused = ""
+    for arrays in _samples(files, folder):
+        inputs = [arrays[f"input_{number}"] for number in range(len(first.inputs))]
+        if kind == "edges":
+            fault = _refusal(lambda: first.run(inputs), lambda: second.run(inputs))  # noqa: B023 - called at once
+            refused = refused or fault or ""
+            if fault is not None:
+                first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
+                continue
+        else:
+            first.run(inputs)
+            second.run(inputs)
         for number, tally in enumerate(outputs):
             own = second.first_output(number) if isinstance(second, _Facing) else first.output(number)
             tally.add(own, second.output(number))
         for index, tally in tensors.items():
             tally.add(first.tensor(index), second.tensor(index))
+    for signature in job["signatures"]:
+        outputs += _compare_signature(signature, folder, first, second, kind)
     return {
         "outputs": [tally.found() for tally in outputs],
         "tensors": {index: tally.found() for index, tally in tensors.items()},
-        "seconds": [sorted(side.seconds)[len(side.seconds) // 2] for side in (first, second)],
+        "refused": refused,
     }
 
 
-def _samples(job: dict[str, Any], folder: Path, side: _ModelSide) -> Iterator[list[Any]]:
-    for sample in job["samples"]:
+def _refusal(run_first: Any, run_second: Any) -> str | None:
+    """Run both models. Return None if both run, a message if only one fails, or an empty string if both fail."""
+    errors = []
+    for run in (run_first, run_second):
+        try:
+            run()
+            errors.append("")
+        except _Stopped as stopped:
+            errors.append(str(stopped))
+    if not any(errors):
+        return None
+    if all(errors):
+        return ""
+    return f"only the first model reports an error ({errors[0]})" if errors[0] else f"only the second model reports {errors[1]}"
+
+
+def _compare_signature(signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str) -> list[_Tally]:
+    """Run one signature of both models, and return the differences of its outputs in the order of ``outputs``."""
+    tallies = [_Tally() for _ in signature["outputs"]]
+    if not isinstance(second, _ModelSide):
+        raise _Stopped("b", "other signatures of such a pair of models cannot be compared")
+    for arrays in _samples(signature[kind], folder):
+        inputs = {name: arrays[f"input_{number}"] for number, name in enumerate(signature["inputs"])}
+        results = []
+        try:
+            results = [side.run_signature(signature["key"], inputs) for side in (first, second)]
+        except _Stopped:
+            if kind == "edges":
+                continue
+            raise
+        for name, tally in zip(signature["outputs"], tallies, strict=True):
+            tally.add(*[np.asarray(result[name]) for result in results])
+    return tallies
+
+
+def _samples(files: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
+    for sample in files:
         with np.load(folder / sample) as archive:
-            yield [archive[f"input_{number}"] for number in range(len(side.inputs))]
+            yield dict(archive)
+
+
+def _latency(job: dict[str, Any], folder: Path) -> dict[str, Any] | None:
+    """Time both models in turn, with XNNPACK, and return the seconds of each run; None if a model does not run with it."""
+    try:
+        sides = _sides(job, folder, has_xnnpack=True)
+        arrays = next(_samples(job["samples"], folder))
+        inputs = [arrays[f"input_{number}"] for number in range(len(sides[0].inputs))]
+        seconds: tuple[list[float], list[float]] = [], []
+        for side in sides:
+            side.run(inputs)  # the first run is slower
+        begin = time.perf_counter()
+        for number in range(_MOST_ROUNDS):
+            if number >= _FEWEST_ROUNDS and time.perf_counter() - begin > _TIMED_SECONDS:
+                break
+            order = (0, 1) if number % 2 else (1, 0)
+            for place in order:
+                seconds[place].append(sides[place].run(inputs))
+    except _Stopped:
+        return None
+    return {"first": seconds[0], "second": seconds[1]}
 
 
 class _Tally:
@@ -257,7 +362,7 @@ class _Tally:
         self.different += int((~same).sum())
         error = np.where(same, 0.0, np.abs(one - other))
         if not np.isfinite(error).all():
-            self.problem = "a value is not finite in only one model"
+            self.problem = "a value is finite in only one of the models"
             error = np.where(np.isfinite(error), error, 0.0)
         finite = np.abs(one[np.isfinite(one)])
         self.sum += float(error.sum())

@@ -37,7 +37,7 @@ class AcceleratorEngine(Engine):
         self._driver = vulkan.driver_environment()
         lacks = ""
         if root is None or not (root / traits.library).is_file():
-            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its accelerator: pip install ai-edge-litert"
+            lacks = "ai-edge-litert 2.1.3 or newer for Linux, including its accelerator: pip install ai-edge-litert"
         elif self._driver is None:
             lacks = vulkan.INSTALL
         super().__init__(delegate, lacks)
@@ -57,7 +57,9 @@ class AcceleratorEngine(Engine):
         for name, value in self._traits.fixed.items():
             if options[name] != value:
                 text = str(value).lower()
-                raise OptionError(f"{self.delegate.name} is run on this host with {name}={text} only: add --option {name}={text}")
+                raise OptionError(
+                    f"on this host, {self.delegate.name} can run only with {name}={text}: add --option {name}={text}"
+                )
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))

@@ -35,7 +35,7 @@ class LiveResult:
     @property
     def is_compared(self) -> bool:
         """True if the decision was compared with the simulation."""
-        return self.is_run and not self.decision.is_closed
+        return self.is_run and not self.decision.is_closed and self.decision.placements is None
 
     @property
     def is_equal(self) -> bool:
@@ -56,7 +56,14 @@ class LiveResult:
             "lines": list(self.decision.lines),
             "partitions": partitions and [[list(node.place or [node.op]) for node in partition] for partition in partitions],
             "differences": list(self.differences),
+            **self._placements(),
         }
+
+    def _placements(self) -> dict[str, Any]:
+        placements = self.decision.placements
+        if placements is None:
+            return {}
+        return {"nodes": [placement.to_dict() for placement in placements], "figures": dict(self.decision.figures)}
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:
@@ -72,7 +79,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     if requested.order == installed.order:
         return requested
     if requested.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"what is installed here is {installed}: {engine.delegate.name} cannot be run as in {requested}")
+        raise OptionError(f"{installed} is installed here, so {engine.delegate.name} cannot be run as in {requested}")
     return installed
 
 
@@ -87,7 +94,7 @@ def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
-        # If the model cannot be read, the run would not need the missing library.
+        # The simulation predicts that the model cannot be read. This does not depend on the missing library, so the run counts.
         result = replace(result, is_run=True)
     return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 

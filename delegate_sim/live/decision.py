@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..delegates.decision import FileNode
 
@@ -25,6 +27,37 @@ class LiveNode:
 
 LivePartition = tuple[LiveNode, ...]
 
+NPU, CPU, GONE, UNKNOWN = "npu", "cpu", "gone", "unknown"
+"""Places of nodes: on the NPU, on the CPU, in no place because the compiler removed the node, or not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivePlacement:
+    """The place that a compiler gave to a node."""
+
+    subgraph: int
+    node: int
+    op: str
+    place: str
+    reason: str = ""
+    """The first check that the compiler reported for the node, as the compiler printed it; empty if it printed none."""
+    is_listed: bool = True
+    """Whether the compiler's database lists the node.
+
+    If not, the place follows from the compiled file.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the placement as plain data."""
+        return {
+            "subgraph": self.subgraph,
+            "node": self.node,
+            "op": self.op,
+            "place": self.place,
+            "reason": self.reason,
+            "listed": self.is_listed,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class LiveDecision:
@@ -42,6 +75,10 @@ class LiveDecision:
     """Requirements that were found to be missing on this host when the code ran; empty if nothing is missing."""
     is_closed: bool = False
     """True if closed-source code made the decision. Such a decision is not compared with the simulated one."""
+    placements: tuple[LivePlacement, ...] | None = None
+    """The place of every node, from a compiler that states it; None if the code does not state places."""
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Figures that the code printed about the compiled model, such as its memory and cycles, by name."""
     has_further: bool = False
     """True if ``partitions`` may include nodes that the delegate did not select, such as nodes that are always compiled."""
     is_decided: bool = False

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..delegates.base import Delegate
-from ..delegates.live_traits import AcceleratorTraits, PluginTraits
+from ..delegates.live_traits import AcceleratorTraits, PluginTraits, VelaTraits
 from ..delegates.registry import LIVE_NAMES, find_live
 from .accelerator_engine import AcceleratorEngine
 from .engine import Engine, NoEngine
 from .plugin_engine import PluginEngine
 from .runtime_engine import RuntimeEngine
+from .vela.engine import VelaEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
@@ -24,9 +25,11 @@ def find_engine(delegate: Delegate) -> Engine:
     """
     traits = delegate.live
     if traits is None:
-        return NoEngine(delegate, "an engine: it runs on its own platform only")
+        return NoEngine(delegate, "an engine, because it runs only on its own platform")
     if isinstance(traits, AcceleratorTraits):
         return AcceleratorEngine(delegate, traits)
+    if isinstance(traits, VelaTraits):
+        return VelaEngine(delegate, traits)
     return PluginEngine(delegate, traits) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
 
 

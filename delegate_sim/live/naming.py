@@ -1,10 +1,11 @@
 """Give node outputs unique names, so that a file's nodes can be identified in a model that a tool derives from the file.
 
-The new names are appended to the file's bytes. They change no verdict, except where rules filter nodes by name.
+The new names are appended to the file's bytes. Names change no verdict, except where rules filter nodes by name.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from ..model.model import Model
 from ..model.table import FileTable
 
 _ALIGNMENT = 4
+NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
@@ -30,20 +32,39 @@ def result_names(model: Model) -> Mapping[str, FileNode]:
 
 def with_distinct_names(model: Model) -> bytes:
     """Return the file with a unique name for the first output of every node. Outputs without a name field remain unnamed."""
-    content = bytearray(model.content)
     places = _places_without_name(model)
-    if not places:
-        return bytes(content)
     used_names = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
-    tables = [subgraph.children("tensors") for subgraph in FileTable.root(model.content).children("subgraphs")]
+    names = {}
     for subgraph, tensor in places:
-        where = tables[subgraph][tensor].place("name")
-        if not where:
-            continue
         name = f"{model.subgraphs[subgraph].tensors[tensor].name}/{subgraph}:{tensor}"
         while name in used_names:
             name += "'"
         used_names.add(name)
+        names[subgraph, tensor] = name
+    return _renamed(model, names)
+
+
+def with_numbered_names(model: Model) -> bytes:
+    """Return the file with every tensor named by its place (``numbered_name``). Tensors without a name field remain unnamed."""
+    places = [(graph.index, tensor) for graph in model.subgraphs for tensor in range(len(graph.tensors))]
+    return _renamed(model, {place: numbered_name(*place) for place in places})
+
+
+def numbered_name(subgraph: int, tensor: int) -> str:
+    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` matches it."""
+    return f"@{subgraph}:{tensor}@"
+
+
+def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
+    """Return the file with new names for some tensors, keyed by subgraph and tensor index."""
+    content = bytearray(model.content)
+    if not names:
+        return bytes(content)
+    tables = [subgraph.children("tensors") for subgraph in FileTable.root(model.content).children("subgraphs")]
+    for (subgraph, tensor), name in names.items():
+        where = tables[subgraph][tensor].place("name")
+        if not where:
+            continue
         content += bytes(-len(content) % _ALIGNMENT)
         struct.pack_into("<I", content, where, len(content) - where)
         text = name.encode("utf-8", "replace")

@@ -17,7 +17,12 @@ def package_folder(name: str) -> Path | None:
 
 def runtime_release() -> str:
     """Return the installed release of LiteRT, such as ``litert-2.3.0``; empty if LiteRT is not installed."""
+    return f"litert-{version}" if (version := package_version("ai-edge-litert")) else ""
+
+
+def package_version(name: str) -> str:
+    """Return the version of an installed package, under its name in the package index; empty if it is not installed."""
     try:
-        return f"litert-{importlib.metadata.version('ai-edge-litert')}"
+        return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return ""

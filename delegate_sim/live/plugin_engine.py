@@ -27,7 +27,7 @@ from .process import Finished, run_limited
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
-"""Lines about partitioning. All other lines depend on the host, and are not compared."""
+"""Matches the lines about partitioning. All other lines depend on the host and are not compared."""
 _YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
@@ -102,9 +102,9 @@ class PluginEngine(Engine):
 def _lacks(traits: PluginTraits) -> str:
     root = packages.package_folder(packages.RUNTIME)
     if root is None or not (root / _TOOL).is_file():
-        return "ai-edge-litert 2.1.5 or newer, with its plugins: pip install ai-edge-litert"
+        return "ai-edge-litert 2.1.5 or newer, including its plugins: pip install ai-edge-litert"
     if not (root / "vendors" / traits.folder / "compiler").is_dir():
-        return f"a release of ai-edge-litert that has the plugin of {traits.manufacturer}"
+        return f"a release of ai-edge-litert that includes the plugin of {traits.manufacturer}"
     return ""
 
 

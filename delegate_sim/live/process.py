@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -57,7 +58,7 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: 
             stderr=subprocess.STDOUT,
             timeout=raised(SECONDS),
             check=False,
-            preexec_fn=_limit_memory,
+            preexec_fn=_limit_memory if os.name == "posix" else None,
         )
     except subprocess.TimeoutExpired as expired:
         return Finished(None, (expired.output or b"").decode("utf-8", "replace"))
@@ -67,7 +68,10 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: 
 
 
 def _limit_memory() -> None:
-    import resource  # not available on every system
+    try:
+        import resource
+    except ImportError:  # the process then runs without this limit
+        return
 
     most = min(raised(MEMORY), sys.maxsize)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -37,7 +37,9 @@ class RuntimeEngine(Engine):
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run the interpreter in a separate process."""
         if options != parse_options(self.delegate.name, self.delegate.options, {}):
-            raise OptionError(f"{self.delegate.name} is run with its default options only, as the interpreter applies it")
+            raise OptionError(
+                f"{self.delegate.name} can run only with its default options, because the interpreter applies it by itself"
+            )
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "plans.json")
             source.write_bytes(bytes(model.content))

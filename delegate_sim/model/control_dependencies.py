@@ -1,6 +1,6 @@
 """Control dependencies from the model's metadata.
 
-They replace the default rule, that all nodes with side effects run in the order of the execution plan.
+They replace the default rule: nodes with side effects run in the order of the execution plan.
 
 Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies`` (``remat/metadata_util.cc``).
 """

@@ -31,7 +31,7 @@ _SMALLEST_VTABLE = 4
 _SHARING = 2
 """The largest allowed ratio of the sum of all declared sizes to the file size.
 
-It is above 1, because a writer may store equal parts only once, and then each reference to a part counts.
+It is above 1, because a writer may store equal parts only once, while each reference to such a part counts.
 """
 _GREATEST_STRUCTURE = 1 << 27
 """The largest number of bytes that tables, names and shapes may take in any file: enough for about a million nodes."""
@@ -72,7 +72,7 @@ class Flatbuffer:
         """Charge ``amount``, a declared size in bytes, to the budget; raise Malformed if this exceeds the budget."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
-            raise Malformed(f"has tables, names and shapes of more than {self._most >> 20:,} MiB{how_to_raise()}")
+            raise Malformed(f"has more than {self._most >> 20:,} MiB of tables, names and shapes{how_to_raise()}")
         if self._budget < 0:
             raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
 
@@ -244,7 +244,7 @@ class Tables:
         for table, (row, limit) in enumerate(zip(rows, limits, strict=True)):
             for element in row:
                 if not OPTIONAL_TENSOR <= element < limit:
-                    raise Malformed(f"is malformed: {place(table)} names tensor {element}, of {limit} tensors")
+                    raise Malformed(f"is malformed: {place(table)} refers to tensor {element}, but there are {limit} tensors")
         return rows
 
     def strings(self, field: str) -> list[str]:

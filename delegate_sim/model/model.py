@@ -160,7 +160,7 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""The tensor that rules see instead of an omitted or missing operand. Rules then need not test for a missing tensor."""
+"""The tensor that rules get in place of an omitted or missing operand, so that they need not test for a missing tensor."""
 
 
 class Node(NamedTuple):
@@ -243,13 +243,13 @@ class Model:
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: memoryview
     parts_digest: str = ""
-    """For a model in a remote store, a digest of the parts that were read, which exclude large weights; otherwise empty."""
+    """For a model in a remote store, a digest of the parts that were read (large weights are not read); otherwise empty."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers whose bytes come after the flatbuffer, at the offset in ``Buffer.offset``."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Options that hypothetical changes set, by a negative key.
+    """The options that hypothetical changes set, keyed by negative numbers.
 
-    A changed node has this key in ``Node.options``, instead of a position in the file.
+    In ``Node.options`` of a changed node, such a key takes the place of the position in the file.
     """
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
     most = max(raised(_MOST_SAID), raised(_MOST_SAID_FOR_A_BYTE) * size)
     said = sum(map(_said, subgraphs))
     if said > most:
-        raise Malformed(f"has nodes that say names too often, {said:,} characters in all{how_to_raise()}")
+        raise Malformed(f"has nodes that repeat names too often ({said:,} characters in total){how_to_raise()}")
 
 
 def _said(subgraph: Subgraph) -> int:

@@ -141,7 +141,7 @@ class StoredNumbers:
 
 
 class RepeatedNumber(StoredNumbers):
-    """The elements of a tensor if they are all the same number. The number is stored only once."""
+    """The elements of a tensor in which all elements are the same number. The number is stored only once."""
 
     __slots__ = ("number",)
 

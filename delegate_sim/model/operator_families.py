@@ -27,8 +27,10 @@ _OPERATORS = {
     "conversion": "BITCAST BUCKETIZE CAST DENSIFY DEQUANTIZE FAKE_QUANT QUANTIZE",
     # Convolutions and transposed convolutions.
     "convolution": "CONV_2D CONV_3D CONV_3D_TRANSPOSE DEPTHWISE_CONV_2D TRANSPOSE_CONV",
-    # Pooling windows and resizing of images.
-    "pooling": "AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
+    # Pooling windows.
+    "pooling": "AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D",
+    # Resizing of images.
+    "resizing": "RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
     # Matrix products and diagonals.
     "matrix": "BATCH_MATMUL FULLY_CONNECTED MATRIX_DIAG MATRIX_SET_DIAG",
     # Layers that carry a state from step to step.

@@ -80,7 +80,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return the table's name and all bytes that determine its values; None if a part of the table is outside the file."""
+        """Return the table's name and all bytes that determine the table's values; None if the file lacks a part of the table."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]

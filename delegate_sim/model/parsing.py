@@ -132,7 +132,9 @@ def _read_block_of_nodes(
     codes = tables.numbers("opcode_index")
     if max(codes, default=-1) >= len(operator_codes):
         index = _first_from(len(operator_codes), codes)
-        raise Malformed(f"is malformed: {name(index)} uses operator code {codes[index]}, of {len(operator_codes)}")
+        raise Malformed(
+            f"is malformed: {name(index)} uses operator code {codes[index]}, but there are {len(operator_codes)} operator codes"
+        )
     tables.lengths("mutating_variable_inputs", "mutating variable inputs")  # checked, but only a delegate uses them
     options, further_options = _read_options(tables, ""), _read_options(tables, "2")
     if any(further_options):
@@ -243,7 +245,7 @@ def _read_block_of_tensors(
     buffer_numbers = tables.numbers("buffer")
     if max(buffer_numbers, default=0) >= len(buffers):
         index = _first_from(len(buffers), buffer_numbers)
-        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, of {buffer_count}")
+        raise Malformed(f"is malformed: {name(index)} uses buffer {buffer_numbers[index]}, but there are {buffer_count} buffers")
     data = list(map(buffers.__getitem__, buffer_numbers))
     kinds = tables.numbers("type")
     type_names = {kind: schema.tensor_type_name(kind) for kind in set(kinds)}

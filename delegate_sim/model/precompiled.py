@@ -1,18 +1,49 @@
-"""Models that a compiler plugin has compiled ahead of time: the SoC, and the nodes that were not compiled.
+"""Models that were compiled ahead of time: the accelerator, and the nodes that were not compiled.
 
-Source: ``litert/core/build_stamp.h``, ``litert/core/dispatch_op_schema.h``.
+A compiler replaces nodes by a custom operator that holds a program for its accelerator. Each accelerator has its own operator.
+
+Source: ``litert/core/build_stamp.h`` and ``litert/core/dispatch_op_schema.h`` of LiteRT; ``kCustomOp``
+(``tflite/public/edgetpu.h``) of google-coral/libedgetpu; ``NBGOpMap`` of VeriSilicon/tflite-vx-delegate;
+``IsNodeSupportedByDelegate`` of nxp-imx/tflite-ethosu-delegate-imx and nxp-imx/tflite-neutron-delegate.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..foundation.printable import printable
 from .flexbuffer import custom_options
 from .model import Model, Node
 
 DISPATCH = "DISPATCH_OP"
-"""The custom operator that runs compiled code."""
+"""The custom operator that runs code that a compiler plugin of LiteRT made."""
+EDGE_TPU = "edgetpu-custom-op"
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledOperator:
+    """A custom operator that holds a program for one accelerator."""
+
+    accelerator: str
+    compiler: str
+    """The tool that makes such programs, for use in a sentence."""
+    runner: str
+    """The delegate that runs them, for use in a sentence."""
+
+
+COMPILED_OPERATORS: Mapping[str, CompiledOperator] = MappingProxyType(
+    {
+        DISPATCH: CompiledOperator("an NPU", "LiteRT's compiler for an NPU", "LiteRT's dispatch delegate"),
+        EDGE_TPU: CompiledOperator("the Edge TPU", "the compiler of the Edge TPU", "the Edge TPU's delegate (libedgetpu)"),
+        "ethos-u": CompiledOperator("Arm's Ethos-U", "Vela, for Arm Ethos-U", "the Ethos-U delegate"),
+        "NeutronGraph": CompiledOperator("NXP's Neutron", "the converter of NXP's Neutron NPU", "the Neutron delegate"),
+        "vsi-npu": CompiledOperator("VeriSilicon's NPU", "VeriSilicon's compiler", "VeriSilicon's delegate"),
+    }
+)
+"""The custom operators of all known compilers, by name."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
 """The size in bytes of each of the two strings in the build stamp."""
@@ -40,16 +71,58 @@ class Precompiled:
         if not self.is_compiled:
             return ()
         target = (
-            f"{printable(self.manufacturer)} {printable(self.soc)}".strip() if self.is_stamped else "a SoC that it does not name"
+            f"{printable(self.manufacturer)} {printable(self.soc)}".strip()
+            if self.is_stamped
+            else "a SoC that the file does not name"
         )
         total = len(self.code_sizes) + self.other_nodes
         size = max(self.code_sizes, default=0)
         return (
             f"the model is already compiled for {target}: {len(self.code_sizes):,} of its {total:,} nodes run compiled code "
-            f"(DISPATCH_OP), of up to {size:,} bytes each; CompiledModel asks no plugin about it again",
-            "which nodes of the source model went into the code cannot be told from the file, nor the version of the plugin"
-            f"{': the file names the SoC alone' if self.is_stamped else ''}. Other targets need the source model",
+            f"(DISPATCH_OP, up to {size:,} bytes each), so CompiledModel does not pass it to a compiler plugin again",
+            "the file does not show which nodes of the source model were compiled, or which version of the plugin compiled "
+            f"them{': it names only the SoC' if self.is_stamped else ''}. Other targets need the source model",
         )
+
+
+def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
+    """Yield sentences about the compiled programs in a model, except those of LiteRT's plugins (see ``precompiled``).
+
+    ``runnable`` are the custom operators that the simulated delegates run.
+    """
+    codes = [code.custom_code for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
+    if all(code == DISPATCH for code in codes):
+        return
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes]
+    counts = Counter(node.custom_code for node in nodes if node.is_custom and node.custom_code in COMPILED_OPERATORS)
+    for code, count in counts.items():
+        operator = COMPILED_OPERATORS[str(code)]
+        if code != DISPATCH:
+            yield (
+                f"this model was compiled for {operator.accelerator}: {count:,} of its {len(nodes):,} nodes "
+                f"{'is' if count == 1 else 'are'} {code}, which {operator.compiler} made. "
+                f"{_consequence(operator, is_runnable=code in runnable)}"
+            )
+
+
+def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
+    """Return the accelerator that a model was compiled for, for use in a sentence; empty if there is none.
+
+    Programs in ``runnable``, the custom operators that the simulated delegate runs, do not count.
+    """
+    codes = [str(code.custom_code) for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
+    code = next((code for code in codes if code not in runnable), "")
+    if not code:
+        return ""
+    stamp = _stamp(model) if code == DISPATCH else None
+    return COMPILED_OPERATORS[code].accelerator if stamp is None else printable(" ".join(stamp)).strip()
+
+
+def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:
+    """Return a sentence about where a model with a compiled program can run."""
+    if is_runnable:
+        return "The model runs nowhere without this delegate, not even on the CPU; the file does not show what was compiled"
+    return f"Only {operator.runner} runs them, and without it nothing runs the model: this target needs the source model"
 
 
 def is_dispatch(node: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Quantization parameters of tensors, read one field of all tensors at a time."""
+"""Read the quantization parameters of all tensors, one field at a time."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _model_error(label: str, fault: str) -> ModelError:
 def _bundle_fault(path: str | None) -> str:
     """Return the error message for a file that is a bundle or an archive instead of a model, with instructions."""
     if path is None:
-        return "are a bundle or an archive: give its path, or one of its models"
+        return "are a bundle or an archive: give the path of the file, or the bytes of one of its models"
     from ..bundles.members import models_in
 
     try:
@@ -100,7 +100,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 def _read_named(content: memoryview, path: str | None, label: str, digest: str = "") -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
-        raise _model_error(label, "is a pointer of Git LFS, not the model itself: run git lfs pull")
+        raise _model_error(label, "is a Git LFS pointer, not the model itself: run git lfs pull")
     beginning = bytes(content[:512])
     source = source_format(label, beginning)
     if source is not None:

@@ -96,7 +96,7 @@ class _Parts:
             if len(part) == self.size and end - start != self.size:
                 raise _WholeFile(part)
             if len(part) != end - start:
-                raise BundleError(f"cannot be read: the store gave {len(part):,} bytes for {end - start:,}")
+                raise BundleError(f"cannot be read: the store returned {len(part):,} bytes instead of {end - start:,}")
             self.content[start:end] = part
             first, last = start // _BLOCK, -(-end // _BLOCK)
             self._has[first:last] = b"\1" * (last - first)  # bounded: blocks of the file
@@ -131,7 +131,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that do not hold only weights. A range is (first, end)."""
+    """Yield the ranges of blocks that hold anything besides weights. A range is (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)

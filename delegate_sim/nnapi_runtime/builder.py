@@ -16,7 +16,7 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
 
 OPERAND_INDEX = Rule(
-    "operand-index", "The index is that of an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
+    "operand-index", "The index belongs to an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
 )
 BOUNDARY_POINTER = Rule(
     "model-boundary-pointers",

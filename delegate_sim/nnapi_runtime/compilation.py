@@ -21,14 +21,15 @@ from .types import AndroidRelease, OperationType, Preference, ResultCode, is_ext
 _FILE = "runtime/ExecutionPlan.cpp"
 STEP_BOUNDARY = Rule(
     "compilation-step-boundary",
-    "Each step has an input and an output, which a step of operations that nothing reads lacks.",
+    "Each step has an input and an output. A step whose results are never read has no output.",
     f"{_FILE}: finishStepModel",
     AndroidRelease.ANDROID_12,
 )
 STEP_PREPARED = Rule("compilation-driver", "The driver compiles the step.", f"{_FILE}: compile")
 STEP_SIZES = Rule(
     "compilation-step-sizes",
-    "What a step on a device below feature level 3 gives to others has a known size; up to Android 11 that of any step has.",
+    "A result that a step on a device below feature level 3 passes to other steps has a known size. Up to Android 11, this "
+    "applies to every step.",
     f"{_FILE}: CompoundBody::finish",
 )
 SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/CompilationBuilder.cpp: forTest_failPartitioning")
@@ -131,7 +132,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
             _finish_step(step, plan.models[0].android)
         if plan.models[0].android < _DYNAMIC_SINCE:
             for step in plan.execution_steps:
-                _check_sizes(step, "a known size, or one step for both operations")
+                _check_sizes(step, "a known size, or both operations in the same step")
     if options.simulated_failure:
         violation = Violation("plan", "a simulated failure", "none")
         raise NnRefused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
@@ -140,7 +141,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """If another step, or an interpreted IF or WHILE, reads a temporary operand, make it an output of the step that writes it.
+    """Make a temporary operand an output of the step that writes it, if another step, or an interpreted IF or WHILE, reads it.
 
     The model's own outputs are already outputs of the steps that write them.
 
@@ -195,4 +196,6 @@ def _check_outputs_read_later(plan: Plan) -> None:
     for step in plan.execution_steps:
         for index in step.output_inputs:
             if step.source != 0 or (step.source, index) not in written:
-                raise ProcessAborted(f"a step reads operand {index}, a model output that no step of the main model writes")
+                raise ProcessAborted(
+                    f"a step reads operand {index}, which is a model output that no step of the main model writes"
+                )

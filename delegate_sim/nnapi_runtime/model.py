@@ -26,27 +26,27 @@ RUN_ORDER = Rule(
 MODEL_EMPTY = Rule("model-empty", "A model has operands and operations.", _VALIDATION)
 MODEL_LIFETIME = Rule(
     "model-submodel-operand",
-    "Operands of type MODEL, and no others, refer to a model.",
+    "Operands of type MODEL refer to a model, and other operands do not.",
     "common/types/src/Validation.cpp: validateOperandLifeTime",
 )
 MODEL_BOUNDARY = Rule(
     "model-boundary",
-    "Each model input and output is listed once and is no constant.",
+    "Each model input and output is listed once and is not a constant.",
     "common/types/src/Validation.cpp: validateModelSubgraphInputOutputs",
 )
 WRITTEN_TWICE = Rule(
     "model-written-twice",
-    "An operation writes no constant, no model input, and nothing that another operation writes.",
+    "An operation writes no constant, no model input, and no operand that another operation writes.",
     "common/types/src/Validation.cpp: validateExecutionOrder",
 )
 NEVER_WRITTEN = Rule(
     "model-never-written",
-    "Every operand that is no constant, input or omitted is written by an operation, read or not.",
+    "Every operand that is not a constant, a model input or omitted is written by an operation, even if nothing reads it.",
     "common/types/src/Validation.cpp: validateExecutionOrder",
     AndroidRelease.ANDROID_11,
 )
 MODEL_LEVEL = Rule(
-    "model-feature-level", "The model needs no feature level above the runtime's.", "runtime/ModelBuilder.cpp: finish"
+    "model-feature-level", "The model needs no feature level above that of the runtime.", "runtime/ModelBuilder.cpp: finish"
 )
 
 
@@ -241,7 +241,7 @@ _TENSOR_FLOAT32 = OperandType.TENSOR_FLOAT32.value
 def _check_lifetime(index: int, operand: NnOperand) -> None:
     if (operand.type == _MODEL) != (operand.lifetime is Lifetime.SUBMODEL):
         value = f"{type_name(operand.type)}, {operand.lifetime.value}"
-        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", value, "MODEL that refers to a model, or neither")
+        refuse(MODEL_LIFETIME, Call.FINISH_MODEL, f"operand {index}", value, "type MODEL and a reference to a model, or neither")
 
 
 def _check_boundary(operands: Sequence[NnOperand], listed: Sequence[int], lifetime: Lifetime) -> None:

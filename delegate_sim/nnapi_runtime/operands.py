@@ -148,36 +148,42 @@ def _rule(code: str, summary: str, function: str, file: str = "common/types/src/
     return Rule(code, summary, f"{file}: {function}")
 
 
-OPERAND_TYPE = _rule("operand-type", "The type is one of the NNAPI or of a registered extension.", "validateOperandType")
+OPERAND_TYPE = _rule("operand-type", "The type belongs to NNAPI or to a registered extension.", "validateOperandType")
 SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar has no dimensions.", "validateScalarDimensions")
 DIMENSIONS_POINTER = _rule(
     "operand-dimensions-pointer",
-    "Dimensions have a pointer if and only if there are any.",
+    "The pointer to the dimensions is set if and only if there are dimensions.",
     "ANeuralNetworksModel_addOperand",
     "runtime/ModelBuilder.cpp",
 )
-OPERAND_BYTES = _rule("operand-bytes", "The known dimensions make less than 4 GiB.", "validateTensorDimensions")
-OPERAND_SCALE = _rule("operand-scale", "The scale fits the type: positive or zero.", "validateOperandTypeImpl")
-OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point lies in the type's range.", "validateOperandTypeImpl")
+OPERAND_BYTES = _rule("operand-bytes", "With its known dimensions, the tensor has less than 4 GiB.", "validateTensorDimensions")
+OPERAND_SCALE = _rule("operand-scale", "The scale is positive or zero, as the type requires.", "validateOperandTypeImpl")
+OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point is in the range of the type.", "validateOperandTypeImpl")
 CHANNEL_TYPE = _rule(
     "channel-type",
-    "Only TENSOR_QUANT8_SYMM_PER_CHANNEL has scales by channel.",
+    "Only TENSOR_QUANT8_SYMM_PER_CHANNEL has a scale for each channel.",
     "validateOperandSymmPerChannelQuantParamsImpl",
 )
 CHANNEL_DIMENSION = _rule(
-    "channel-dimension", "The channel dimension is one of the tensor's.", "validateOperandSymmPerChannelQuantParamsImpl"
+    "channel-dimension", "The channel dimension is a dimension of the tensor.", "validateOperandSymmPerChannelQuantParamsImpl"
 )
 CHANNEL_COUNT = _rule("channel-count", "There is one scale for each channel.", "validateOperandSymmPerChannelQuantParamsImpl")
 CHANNEL_SCALE = _rule("channel-scale", "Each scale is positive.", "validateOperandSymmPerChannelQuantParamsImpl")
-CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor has been given its scales.", "validateOperandExtraParams")
+CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor has scales.", "validateOperandExtraParams")
 VALUE_POINTER = _rule(
-    "value-pointer", "A value has a length if and only if it has a pointer.", "setOperandValue", "runtime/ModelBuilder.cpp"
+    "value-pointer",
+    "The length of a value is set if and only if its pointer is set.",
+    "setOperandValue",
+    "runtime/ModelBuilder.cpp",
 )
 VALUE_SHAPE = _rule(
-    "value-shape", "A constant tensor's rank and dimensions are known and not 0.", "setOperandValue", "runtime/ModelBuilder.cpp"
+    "value-shape",
+    "The rank and the dimensions of a constant tensor are known and not 0.",
+    "setOperandValue",
+    "runtime/ModelBuilder.cpp",
 )
 VALUE_LENGTH = _rule(
-    "value-length", "The value's length is that of type and dimensions.", "setOperandValue", "runtime/ModelBuilder.cpp"
+    "value-length", "The length of the value matches the type and the dimensions.", "setOperandValue", "runtime/ModelBuilder.cpp"
 )
 
 _T = OperandType
@@ -203,9 +209,9 @@ def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
     """
     call = Call.ADD_OPERAND
     if has_pointer and not operand.dimensions:
-        refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer to none", "no pointer, or a dimension")
+        refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer to none", "no pointer, or at least one dimension")
     if is_extension(operand.type) or not is_known_type(operand.type):
-        refuse(OPERAND_TYPE, call, "type", operand.type, "a type of the NNAPI")
+        refuse(OPERAND_TYPE, call, "type", operand.type, "an NNAPI type")
     if is_tensor(operand.type):
         _check_dimensions(operand)
     elif operand.dimensions:

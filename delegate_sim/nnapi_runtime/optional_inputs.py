@@ -37,7 +37,7 @@ class OptionalInputs:
 
     An operation may have several forms with different optional inputs. ``told_by`` tells these forms apart: it is the position of
     an input, and a type that this input has in this form only. If dropping inputs with default values would leave exactly
-    ``paired`` inputs, nothing is dropped. Otherwise, two inputs that belong together would be separated.
+    ``paired`` inputs, nothing is dropped. This keeps two inputs together that are valid only as a pair.
     """
 
     start: int

@@ -19,7 +19,7 @@ from .types import AndroidRelease, OperationType, Preference
 
 NO_DEVICE = Rule(
     "compilation-no-device",
-    "Some device of the compilation takes each operation.",
+    "For each operation, at least one of the compilation's devices supports it.",
     "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
 )
 
@@ -158,7 +158,7 @@ class _StepPartitioner:
                 queues[best[place]].append(place)
 
         enqueue(tracker.initially_ready())
-        # Devices late in the list go first, because the devices before them may then have more inputs ready.
+        # The last devices of the list go first, so that more inputs may be ready when the first devices get their turn.
         while (chosen := next((i for i in reversed(range(len(queues))) if queues[i]), None)) is not None:
             step = None if chosen == self._interpreter else PlanStep(self._devices[chosen], model, source)
             if step is not None:

@@ -20,6 +20,8 @@ from ..foundation.limits import naming_model
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..micro.arena import Arena
+from ..micro.report import MicroReport
 from ..model.model import Model
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
@@ -37,8 +39,10 @@ SCHEMA = "delegate-sim/page/1"
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 2000
+_MOST_BUFFERS = 2000
+"""Largest number of buffers in the picture of an arena."""
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""The shares of multiply-adds from which, and up to which, a verdict is good or bad."""
+"""The smallest delegated share of multiply-adds for a good verdict, and the largest delegated share for a bad verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +56,22 @@ class PageView:
     run: Run
     diagnosis: Diagnosis | None = None
     causes_left_out: str = ""
+    micro: MicroReport | None = None
+    """The report for TensorFlow Lite Micro, if the page is to have it."""
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
     """Return the content of a page with these views. Raise MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
+    micro = {id(view.model): view.micro for view in views if view.micro is not None}
     graphs = _Graphs()
     return {
         "schema": SCHEMA,
         "version": __version__,
         "states": list(STATES),
         "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
-        "models": [_model_entry(model) for model in models],
+        "models": [_model_entry(model, micro.get(id(model))) for model in models],
         "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
@@ -109,9 +116,41 @@ def _text(text: str) -> str:
     return shortened(printable(text), _LONGEST_TEXT)
 
 
-def _model_entry(model: Model) -> dict[str, Any]:
+def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    return {"name": _name(name), "path": _name(model.path or ""), "bytes": model.size, "sha256": model.sha256}
+    entry: dict[str, Any] = {"name": _name(name), "path": _name(model.path or ""), "bytes": model.size, "sha256": model.sha256}
+    if micro is not None:
+        entry["micro"] = {"verdict": _micro_words(micro), "arena": None if micro.arena is None else _arena_entry(micro.arena)}
+    return entry
+
+
+def _micro_words(report: MicroReport) -> str:
+    if report.runs and not report.computes:
+        return "TensorFlow Lite Micro runs the model without the weights that are outside the flatbuffer: results are garbage."
+    if report.runs:
+        return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
+    if report.problem:
+        return _text(f"TensorFlow Lite Micro cannot use the file: {report.problem}.")
+    missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
+    refused = f"it lacks or refuses {len(report.refused):,} of {len(report.nodes):,} nodes."
+    return _text("".join(["TensorFlow Lite Micro does not run the model as it is: ", *missing, refused]))
+
+
+def _arena_entry(arena: Arena) -> dict[str, Any]:
+    """Return the columns of a table of buffers; of many, only those that take the most memory for the longest time."""
+    buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
+    return {
+        "head": arena.head,
+        "tail": arena.tail,
+        "total": arena.total,
+        "left_out": len(arena.buffers) - len(buffers),
+        "name": [_name(placed.buffer.name) for placed in buffers],
+        "bytes": [placed.buffer.requirement.size for placed in buffers],
+        "offset": [placed.offset for placed in buffers],
+        "first": [placed.buffer.requirement.first for placed in buffers],
+        "last": [placed.buffer.requirement.last for placed in buffers],
+        "scratch": [placed.buffer.tensor is None for placed in buffers],
+    }
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers, and the order of the nodes in each layer. For large graphs, some of its
+The package fast-sugiyama computes the layers, and the order of the nodes in each layer. For large graphs, some of the package's
 optimizations are switched off. Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a
 chain of a thousand nodes would become one long, thin line.
 """
@@ -29,14 +29,14 @@ _MOST_LAYERS = 12
 """A connected part of a graph with at most this number of layers is never folded into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
-"""Target ratio of width to height, which is about that of a screen without margins."""
+"""Target ratio of width to height; a screen without margins has about this ratio."""
 _WIDEST = 2.5
 """Largest ratio of width to height, as a multiple of ``_ASPECT``. The layers of a wider connected part are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box, whose nodes are not drawn. The page arranges closed boxes to fit the screen."""
 
 _MOST_OPTIMIZED = 500_000
-"""The library minimizes ranks and crossings if nodes * (edges - nodes) is at most this number; it then takes about a second."""
+"""The library minimizes ranks and crossings if nodes * (edges - nodes) is at most this number. It then takes about a second."""
 _WIDEST_OPTIMIZED = 5_000
 """The library minimizes ranks and crossings if no layer has more nodes than this.
 
@@ -100,7 +100,7 @@ def draw(run: SubgraphRun) -> Drawing:
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition. Nodes that a compiler removed are in no partition; they are drawn in the first one."""
+    """Return the nodes of each partition. Nodes that a compiler removed have no partition; the first partition gets them."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]

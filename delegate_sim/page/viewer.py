@@ -26,10 +26,11 @@ class PageViewer:
 
     def html(self, report: Report) -> str:
         """Return the page as HTML. The page for a chain of delegates shows no causes, since a diagnosis is about one delegate."""
-        from ..graph.effort import Effort
+        from ..graph.effort import DRAWING, Effort
         from .document import page
 
         effort = Effort(report.model)
+        effort.require(DRAWING)
         return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
@@ -56,12 +57,14 @@ class PageViewer:
 
     def _view(self, report: Report, run: Run, effort: Effort) -> PageView:
         from ..diagnosis.diagnose import diagnose
+        from ..graph.effort import DIAGNOSIS
         from .content import PageView
 
         if report.is_chain:
             return PageView(report.model, run)
-        if effort.is_over:
-            return PageView(report.model, run, causes_left_out=effort.reason)
+        left_out = effort.reason if effort.is_over else effort.refusal(DIAGNOSIS)
+        if left_out:
+            return PageView(report.model, run, causes_left_out=left_out)
         return PageView(report.model, run, diagnose(report.model, run.target, effort))
 
 

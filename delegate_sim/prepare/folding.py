@@ -30,8 +30,8 @@ class FoldedGraph:
     """A prepared subgraph, with the tensors that became constant and the tensors whose shape is unknown.
 
     ``constants`` lists the tensors that became constant. ``zeros`` lists those constants whose elements are all 0. ``open`` lists
-    the tensors of unknown shape. ``dynamic`` lists the open tensors whose shape depends on values at run time; the file may give
-    a shape for them.
+    the tensors of unknown shape. ``dynamic`` lists the open tensors whose shape depends on values at run time, even if the file
+    gives a shape for them.
     """
 
     graph: Graph

@@ -30,9 +30,9 @@ _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 class PrepareError(Exception):
     """Raised if the CPU kernel refuses to prepare a node; the message gives the reason.
 
-    ``lines`` holds the lines that the runtime logs before it logs the line that names the node. For example, they may be about a
-    node in a called subgraph. ``kernel`` is the delegate kernel that failed, if one failed in a called subgraph. ``unregistered``
-    is the name of the custom operator, if the reason is that this operator is not registered.
+    ``lines`` holds log lines that come before the line that names the node, for example lines about a node in a called subgraph.
+    ``kernel`` is the delegate kernel that failed, if one failed in a called subgraph. ``unregistered`` is the name of the custom
+    operator, if the reason is that this operator is not registered.
     """
 
     def __init__(

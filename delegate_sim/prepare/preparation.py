@@ -175,7 +175,7 @@ def _run_kernel(node: KernelNode) -> None:
         function(node)
     except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
         # The real kernel would read past an array or divide by zero, so the shapes of its results cannot be known.
-        raise PrepareError(f"its operands do not fit together ({type(error).__name__})") from error
+        raise PrepareError(f"its operands do not match ({type(error).__name__})") from error
 
 
 def _run_on_delegate(node: KernelNode) -> None:
@@ -229,7 +229,7 @@ class _Interpreter:
         self._prepared: dict[int, tuple[_Interface, int]] = {}
         """The interface of each subgraph and the value of ``_changes`` when the subgraph was last prepared for a caller."""
         self._changes = 0
-        """The number of calls so far that changed the interface of the called subgraph."""
+        """The number of calls so far that changed the inputs or outputs of the called subgraph."""
         self._elements = ComputedElements()
         self._calls_made = 0
 
@@ -283,7 +283,7 @@ class _Interpreter:
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_made += 1 + len(subgraph.nodes)
         if len(self._preparing) > _DEEPEST_CALL:
-            raise PrepareError(f"subgraphs call each other more than {_DEEPEST_CALL} deep")
+            raise PrepareError(f"calls of subgraphs are nested more than {_DEEPEST_CALL} deep")
         if self._calls_made > self._most_calls:
             raise PrepareError(f"subgraphs call each other too often{how_to_raise()}")
         self._prepare(subgraph)
@@ -330,7 +330,9 @@ class _Interpreter:
     def _refuse_unregistered(self, node: Node) -> None:
         """Refuse a node with an unregistered custom operator, which has no Prepare function (``Subgraph::OpPrepare``)."""
         if node.is_custom and node.op in self._unregistered:
-            raise PrepareError(f"nobody registers custom operator {node.op}", (unregistered_line(node.op),), unregistered=node.op)
+            raise PrepareError(
+                f"the custom operator {node.op} is not registered", (unregistered_line(node.op),), unregistered=node.op
+            )
 
     def _fix_shapes(self, subgraph: KernelSubgraph, tensors: Iterable[int]) -> None:
         for index in tensors:

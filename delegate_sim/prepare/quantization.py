@@ -16,7 +16,7 @@ _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0
 """The bounds to which each fused activation clips its result; activations that are not listed do not clip."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
-"""The largest value of bound / scale that does not overflow int32 after the kernels round it to float32."""
+"""The largest quotient of bound and scale that still fits into int32 after the kernels round the quotient to float32."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
@@ -49,7 +49,7 @@ def check_activation_range(node: KernelNode, result: KernelTensor, activation: s
     for bound in _ACTIVATION_BOUNDS.get(activation, ()):
         node.ensure(
             result.scale != 0 and abs(bound / result.scale) <= _GREATEST_QUANTIZED_BOUND,
-            "the bounds of the fused activation cannot be quantized with the scale of the output",
+            "the bounds of the fused activation cannot be quantized with the output scale",
         )
 
 
@@ -61,9 +61,9 @@ def check_product_scale(
     if bias is not None:
         node.ensure(
             result.scale != 0 and abs(product_scale - bias.scale) / result.scale <= _GREATEST_BIAS_SCALE_ERROR,
-            "the scale of the bias is not the product of those of input and weights",
+            "the bias scale is not the product of the input scale and the weight scale",
         )
-    node.ensure(product_scale >= 0, "the product of the scales of input and weights is negative")
+    node.ensure(product_scale >= 0, "the product of the input scale and the weight scale is negative")
 
 
 def check_convolution_quantization(
@@ -83,7 +83,7 @@ def check_convolution_quantization(
     if quantization is None:
         node.fail("the weights have no affine quantization")
     scale_count = len(quantization.scales)
-    node.ensure(scale_count in (1, channels), "the number of scales is not that of the output channels")
+    node.ensure(scale_count in (1, channels), "the weights do not have one scale for each output channel")
     node.ensure(affine_quantization(source) is not None, "the input has no affine quantization")
     if scale_count > 1:
         node.ensure_type(source, ("INT8", "INT16"))
@@ -100,12 +100,12 @@ def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> No
     If the option is FLOAT32, the bias may have any type.
     """
     if node.options.table is None:
-        node.fail("there are no options to name the type of the bias")
+        node.fail("the node has no options that give the type of the bias")
     kind = schema.tensor_type_name(node.options.quantized_bias_type)
     if kind == "FLOAT32":
         return
-    node.ensure(kind in ("INT32", "INT64"), "the type that the options name for the bias is not supported")
-    node.ensure(bias is None or bias.type == kind, "the bias does not have the type that the options name")
+    node.ensure(kind in ("INT32", "INT64"), "the bias type in the options is not supported")
+    node.ensure(bias is None or bias.type == kind, "the bias does not have the type in the options")
 
 
 def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..errors import OptionError
+from .litert_lm import LITERT_LM_RELEASES, contained_release
 
 
 class Release(NamedTuple):
@@ -24,11 +25,19 @@ class Release(NamedTuple):
         """A sort key that orders releases by the age of their rules.
 
         LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
-        from the same time. A minor release without a patch number has the key of its first patch release.
+        from the same time. A release after the newest known one has the key of the newest release. A minor release without a
+        patch number has the key of its first patch release.
         """
+        if self.is_after_newest:
+            return NEWEST.order
         if self.family == "tf":
             return _COUNTERPARTS.get(self.version[:2], (0, *self.version[:2]))
         return self.version if len(self.version) > 2 else _FIRST_PATCHES.get(self.version, (*self.version, 0))
+
+    @property
+    def is_after_newest(self) -> bool:
+        """Whether this release belongs to a minor release that is newer than every known one of its family."""
+        return self.version[:2] > _NEWEST_MINOR[self.family]
 
     def is_at_least(self, other: Release) -> bool:
         """Return whether this release is ``other`` or a later release."""
@@ -45,16 +54,21 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 19): (1, 1, 2),
     (2, 20): (1, 4, 0),
     (2, 21): (2, 1, 2),
+    (2, 22): (2, 3, 0),
 }
 """For each TensorFlow release after 2.17, the LiteRT release from the same time."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (
-    *[("tf", (2, minor)) for minor in range(10, 22)],
+    *[("tf", (2, minor)) for minor in range(10, 23)],
     ("litert", (1, 0)),
     *[("litert", (1, minor)) for minor in (1, 2, 3, 4)],
     *[("litert", (2, minor)) for minor in (0, 1, 2, 3)],
 )
+_NEWEST_MINOR = dict(_MINOR_RELEASES)
+"""The newest known minor release of each family."""
+PRE_RELEASES: Mapping[tuple[str, tuple[int, ...]], str] = {("tf", (2, 22)): "2.22.0rc0"}
+"""Minor releases that are known only from a release candidate, with its version."""
 RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
 """The releases whose log messages are known, oldest first within a family."""
 
@@ -74,13 +88,17 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    A release between two known releases is accepted, and uses the rules of the known release before it (see ``release_note``).
-    For any other name, raise OptionError with a list of the known releases.
+    A release between two known releases is accepted, and uses the rules of the known release before it. A release after the
+    newest known one uses the newest rules (see ``release_note``). A release of LiteRT-LM (``litert-lm-0.14``) stands for
+    the release of LiteRT that it contains. For any other name, raise OptionError with a list of the known releases.
     """
+    contained = contained_release(str(text))
+    if contained is not None:
+        return parse_release(contained.litert)
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        raise OptionError(f"there is no runtime {text!r}; known are {', '.join(RELEASES)}")
+        raise OptionError(f"there is no runtime {text!r}; the runtimes are {', '.join([*RELEASES, *LITERT_LM_RELEASES])}")
     return release
 
 
@@ -90,14 +108,20 @@ def is_release_name(text: str) -> bool:
 
 
 def release_note(release: Release) -> str | None:
-    """Return a note that names the known release whose rules are used for ``release``; None if ``release`` itself is known."""
+    """Return a note that names the release whose rules are used for ``release``; None if ``release`` itself is known."""
+    if (release.family, release.version[:2]) in PRE_RELEASES:
+        candidate = PRE_RELEASES[release.family, release.version[:2]]
+        return f"{release} was not published when its rules were read; they are those of the release candidate {candidate}"
+    if release.is_after_newest:
+        newest = Release(release.family, _NEWEST_MINOR[release.family])
+        return f"{release} is not known, because it is newer than {newest}; the rules of {newest} are used instead"
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
         return None
     known = [parse_release(name) for name in KNOWN_RELEASES]
     before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
-    return f"{release} is not known: the rules of {before} are used"
+    return f"{release} is not known; the rules of {before} are used instead"
 
 
 def _is_covered(release: Release) -> bool:
     known = [version for family, version in _MINOR_RELEASES if family == release.family]
-    return known[0] <= release.version[:2] <= known[-1]
+    return release.version[:2] >= known[0]

@@ -20,12 +20,18 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
         return
     since = parse_release(known_since)
     if not release.is_at_least(since):
-        yield f"the rules of {delegate} in {release} are not well known: those of {since}, the oldest known, are used"
+        yield (
+            f"the rules of {delegate} in {release} are not well known; the rules of {since}, the oldest known release, are "
+            "used instead"
+        )
     elif release.family == "tf" and release.order[0] and not is_unchanged:
         counterpart = f"litert-{'.'.join(map(str, release.order))}"
-        yield f"the rules of {delegate} in {release} are not known: those of {counterpart}, from the same time, are used"
+        yield (
+            f"the rules of {delegate} in {release} are not known; the rules of {counterpart}, a release from the same time, "
+            "are used instead"
+        )
 
 
 def predicted_build(release: Release) -> str:
-    """Return a note that says that the newest sources predict whether this release can create the delegate kernels."""
-    return f"whether {release} can create the delegate's kernels is predicted from the newest sources"
+    """Return a note: whether the release can create the delegate's kernels is only predicted from the newest sources."""
+    return f"whether {release} can create the delegate's kernels is predicted from the newest source code"

@@ -18,6 +18,7 @@ _WORDINGS = {
     ("tf", (2, 12)): "whole graph",
     **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 19)},
     **{("tf", (2, minor)): "subgraph" for minor in (19, 20, 21)},
+    ("tf", (2, 22)): "named subgraph",
     ("litert", (1, 0)): "out of, whole graph",
     **{("litert", (1, minor)): "subgraph" for minor in (1, 2, 3, 4)},
     **{("litert", (2, minor)): "subgraph" for minor in (0, 1)},

@@ -76,9 +76,9 @@ class RuleBook(Generic[T]):
 
     ``families`` has the rules of builtin operators, one mapping per family. ``custom`` has the rules of custom operators.
     ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of every rule without a
-    ``source``. ``excluded`` is called before a rule is evaluated. It returns a reason to refuse the node, or None. ``key``
-    returns the part of a target that determines which checks apply. By default, this is the whole target. ``others`` is the rule
-    of all operators that have no rule. If ``others`` is None, such operators are refused.
+    location of its own. ``excluded`` is called before a rule is evaluated. It returns a reason to refuse the node, or None.
+    ``key`` returns the part of a target that determines which checks apply. By default, this is the whole target. ``others`` is
+    the rule for all operators that have no rule of their own. If ``others`` is None, such operators are refused.
     """
 
     delegate: str
@@ -95,7 +95,7 @@ class RuleBook(Generic[T]):
     reads_operands: bool = True
     """Whether the delegate reads the operands of nodes that it accepts. False for a delegate that selects nodes only by operator.
     """
-    speaks: bool = False
+    has_native_messages: bool = False
     """Whether the delegate's own message about a refusal (``Check.said``) serves as the refusal's native name."""
 
     @functools.cached_property
@@ -232,7 +232,7 @@ class RuleBook(Generic[T]):
                 check.native or self.native_of(check.kind),
                 check.needed,
                 self.hint_of(check),
-                check.said if self.speaks else None,
+                check.said if self.has_native_messages else None,
             )
             for check in applying
         ]

@@ -81,7 +81,7 @@ def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: s
 OPERATOR = Kind(
     "unsupported-operator",
     Problem.OPERATOR,
-    "operator that the delegate does not have",
+    "operator that the delegate does not support",
     "The delegate has no implementation of this operator.",
     "Replace the operator in the model with supported ones, or leave it to the CPU at the beginning or end of the model, where "
     "it does not split the graph.",
@@ -91,26 +91,26 @@ VERSION = Kind(
     "operator-version",
     Problem.OPERATOR_VERSION,
     "operator version above the maximum",
-    "The converter raises an operator's version when a node uses a newer feature of it. The delegate takes versions only up to a "
-    "fixed maximum, whether or not it could run the node.",
-    "Find the feature that raised the version and switch it off in the converter.",
+    "The converter raises an operator's version when a node uses a newer feature of the operator. The delegate accepts "
+    "versions only up to a fixed maximum, even if it could run the node.",
+    "Find the feature that raised the version, and switch it off in the converter.",
     "convert so that the operator keeps an older version",
 )
 OPERAND_COUNT = Kind(
     "operand-count",
     Problem.OPERANDS,
     "number of operands and results",
-    "The operator is taken only with certain numbers of operands and results.",
+    "The operator is supported only with certain numbers of operands and results.",
     "Give the node the operands that the delegate expects.",
     "give the node the operands that the delegate expects",
 )
 MALFORMED_OPERANDS = Kind(
     "malformed-operands",
     Problem.OPERANDS,
-    "operand or result missing that the operator cannot do without",
-    "The node has fewer operands or results than its operator needs, or leaves out one that is not optional. The "
-    "delegate does not test this and would read other memory, so its behavior cannot be predicted.",
-    "Convert the model again, or give the node its operands in the program that wrote the file.",
+    "missing operand or result that the operator requires",
+    "The node has fewer operands or results than its operator needs, or leaves out one that is not optional. The delegate "
+    "does not check this and would read other memory, so its behavior cannot be predicted.",
+    "Convert the model again, or correct the program that wrote the file so that the node has all its operands.",
     "give the node the operands that its operator needs",
     is_shared=True,
 )
@@ -120,14 +120,14 @@ OPTIONAL_OPERAND = Kind(
     "optional operand left out",
     "The delegate needs an operand that the operator itself leaves optional, such as a bias.",
     "Give the node the operand, for example a bias of zeros.",
-    "convert with a bias, of zeros if need be",
+    "convert with a bias (of zeros if necessary)",
 )
 CONSTANT = Kind(
     "constant-operand",
     Problem.CONSTANT,
     "operand must be constant",
-    "The value of this operand must be stored in the model file. Values that the runtime computes while it prepares the graph "
-    "do not count.",
+    "The value of this operand must be stored in the model file. Values that the runtime computes while it prepares the "
+    "graph do not count as constant.",
     "Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
     "fix the shapes before converting, so that the converter folds this operand into a constant",
 )
@@ -135,7 +135,7 @@ TENSOR_TYPE = Kind(
     "tensor-type",
     Problem.TYPE,
     "type of a tensor",
-    "The operator is not taken with a tensor of this type.",
+    "The operator does not support a tensor of this type.",
     "Convert the model so that the tensor has a supported type, or insert a CAST.",
     "convert so that the tensor has a supported type",
 )
@@ -143,23 +143,23 @@ HYBRID = Kind(
     "hybrid",
     Problem.QUANTIZATION,
     "float activations with quantized weights",
-    "The operator is not taken with operands of different types, such as float activations with integer weights.",
-    "Quantize fully (int8 with a representative data set), or keep weights and activations in one type.",
-    "quantize fully, or keep all operands in one type",
+    "The operator does not support operands of different types, such as float activations with integer weights.",
+    "Quantize fully (int8 with a representative data set), or keep weights and activations in the same type.",
+    "quantize fully, or keep all operands in the same type",
 )
 RANK = Kind(
     "rank",
     Problem.RANK,
     "number of dimensions",
-    "The operator is taken only with tensors of certain ranks.",
-    "Add or fold dimensions with a RESHAPE around the operator.",
+    "The operator supports only tensors of certain ranks.",
+    "Add or fold dimensions with a RESHAPE before and after the operator.",
     "add or fold dimensions with RESHAPE",
 )
 SHAPE = Kind(
     "shape",
     Problem.SHAPE,
     "size of a dimension",
-    "The operator is taken only with certain shapes.",
+    "The operator supports only certain shapes.",
     "Change the shape in the model.",
     "change the shape in the model",
 )
@@ -167,7 +167,7 @@ BROADCAST = Kind(
     "broadcast",
     Problem.SHAPE,
     "broadcast of operands",
-    "The operator does not broadcast its operands against each other in this way.",
+    "The operator does not support broadcasting operands of these shapes.",
     "Give both operands the same shape, with BROADCAST_TO or by repeating the smaller one.",
     "give both operands the same shape",
 )
@@ -175,7 +175,7 @@ OPERAND_VALUE = Kind(
     "operand-value",
     Problem.ATTRIBUTE,
     "value of an operand",
-    "The operator is not taken with this value of an operand.",
+    "The operator does not support this value of an operand.",
     "Change the value in the model.",
     "change the value in the model",
 )
@@ -183,7 +183,7 @@ ATTRIBUTE = Kind(
     "attribute-value",
     Problem.ATTRIBUTE,
     "value of an option",
-    "The operator is not taken with this setting.",
+    "The operator does not support this setting.",
     "Change the setting in the model.",
     "change the setting in the model",
 )
@@ -199,27 +199,28 @@ QUANTIZATION = Kind(
     "quantization",
     Problem.QUANTIZATION,
     "quantization parameters",
-    "The operator requires particular quantization parameters.",
-    "Quantize with a representative data set, and with the parameters that are required.",
-    "quantize with the parameters that are required",
+    "The operator requires certain scales and zero points.",
+    "Quantize with a representative data set, and with the required scales and zero points.",
+    "quantize with the required scales and zero points",
 )
 NEIGHBOR = Kind(
     "neighbouring-node",
     Problem.NEIGHBORS,
-    "depends on the nodes around it",
-    "Whether the node is taken depends on the nodes that produce its operands or read its results.",
-    "Look at the reasons of the nodes around it.",
-    "look at the reasons of the nodes around it",
+    "dependence on neighboring nodes",
+    "Whether the delegate accepts the node depends on the nodes that compute its operands or read its results.",
+    "Look at the refusals of the neighboring nodes.",
+    "look at the refusals of the neighboring nodes",
 )
 
 DYNAMIC_TENSORS = Kind(
     "dynamic-tensors",
     Problem.DYNAMIC_SHAPE,
     "dynamic-sized tensor in the graph",
-    "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is known only at run "
+    "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is then known only at run "
     "time, the runtime applies only delegates that declare support for such tensors.",
-    "Fix the shapes of the model before converting it, so that everything that determines shapes becomes constant. The report "
-    "names the tensor, the node that makes it dynamic and, if there is one, the operand that would have to be constant.",
+    "Fix the shapes of the model before converting it, so that everything that determines shapes becomes constant. The "
+    "report names the dynamic tensor, the node that computes it and, if there is one, the operand that would have to be "
+    "constant.",
     "fix the shapes of the model before converting it",
     is_shared=True,
 )
@@ -227,9 +228,9 @@ CPU_KERNEL_AFTER_REMAPPING = Kind(
     "cpu-kernel-after-remapping",
     Problem.QUANTIZATION,
     "CPU node left with float16 constants",
-    "The delegate lets nodes read float16 constants directly instead of through DEQUANTIZE, but then did not get all of these "
-    "nodes, usually because of a limit on partitions. The CPU kernels of the remaining nodes do not take float16, so the "
-    "runtime undoes all delegation.",
+    "The delegate lets nodes read FLOAT16 constants directly instead of through a DEQUANTIZE, but it did not get all of "
+    "these nodes, usually because of a limit on partitions. The CPU kernels of the remaining nodes do not support FLOAT16, "
+    "so the runtime undoes all delegation.",
     "Raise the limit on partitions so that these nodes are delegated too, or convert without float16 weights.",
     "raise the limit on partitions so that the node is delegated, or convert without float16 weights",
     is_shared=True,
@@ -237,10 +238,10 @@ CPU_KERNEL_AFTER_REMAPPING = Kind(
 CYCLIC_GRAPH = Kind(
     "cyclic-graph",
     Problem.MODEL,
-    "nodes that wait for each other",
-    "Some nodes need their own results, directly or through others, so the graph cannot be split into partitions that run one "
-    "after the other. The runtime does not apply the delegate.",
-    "Repair the model file: no converter writes such graphs.",
+    "nodes that wait for each other's results",
+    "Some nodes need their own results, directly or through other nodes. The graph therefore cannot be split into partitions "
+    "that run one after the other, and the runtime does not apply the delegate.",
+    "Repair the model file. Converters do not write such graphs.",
     "repair the model: no node may need its own result",
     is_shared=True,
 )
@@ -248,9 +249,9 @@ PARTITION_LIMIT = Kind(
     "partition-limit",
     Problem.LIMIT,
     "beyond the limit on partitions",
-    "The delegate accepts the node, but takes only a limited number of partitions, those with the most nodes first, and the "
-    "node's partition is not among them.",
-    "Raise the limit if the overhead of more delegate kernels pays off, or remove the refused nodes that split the graph, so "
+    "The delegate accepts the node, but takes only a limited number of partitions, preferring partitions with many nodes. "
+    "The node's partition is not among them.",
+    "Raise the limit if more delegate kernels are worth their overhead. Or remove the refused nodes that split the graph, so "
     "that partitions merge.",
     "raise the limit, or merge partitions by removing nodes that split them",
     is_shared=True,
@@ -258,9 +259,9 @@ PARTITION_LIMIT = Kind(
 PARTITION_MINIMUM = Kind(
     "partition-minimum",
     Problem.LIMIT,
-    "below the minimum of nodes",
-    "The delegate accepts the node, but leaves partitions with too few nodes to the CPU: handing tensors over would cost more "
-    "than such a kernel saves.",
+    "too few nodes in the partition",
+    "The delegate accepts the node, but leaves partitions with too few nodes to the CPU, because passing tensors to such a "
+    "kernel would cost more than the kernel saves.",
     "Remove the refused nodes that split the graph, so that partitions merge, or lower the minimum.",
     "lower the minimum, or merge partitions by removing nodes that split them",
     is_shared=True,
@@ -269,10 +270,10 @@ FLOAT16_DEQUANTIZE = Kind(
     "float16-dequantize",
     Problem.NEIGHBORS,
     "DEQUANTIZE of float16 weights",
-    "In a model with float16 weights the nodes read the float16 constants directly. The DEQUANTIZE nodes that widen them stay "
-    "on the CPU, unless every other node is accepted: then the delegate takes the whole graph.",
-    "Nothing needs to be done about this node: look at the reasons of the other nodes.",
-    "make every other node acceptable; this one is then taken with them",
+    "In a model with FLOAT16 weights, the nodes read the FLOAT16 constants directly. The DEQUANTIZE nodes that unpack these "
+    "constants stay on the CPU. Only if every other node is accepted, the delegate takes the whole graph.",
+    "You need not do anything about this node. Look at the refusals of the other nodes.",
+    "fix the refusals of all other nodes; the delegate then takes this node with them",
     is_shared=True,
 )
 
@@ -280,11 +281,11 @@ OPERATOR_NOT_LOADED = Kind(
     "operator-not-loaded",
     Problem.RELEASE,
     "operator that the runtime does not load",
-    "Before anything else the runtime looks up each operator that the file lists, in its version, among its own "
-    "kernels. If one is missing, the model does not load: whether a delegate would take the node does not "
-    "matter, nor whether a node uses the operator at all.",
-    "Use a release of the runtime that loads it (delegate-sim releases says which), or convert so that the operator keeps an "
-    "older version. An application that registers the operator itself loads the model: say so with --assume-ops-registered.",
+    "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If one is "
+    "missing, the model does not load, even if a delegate would take the node, and even if no node uses the operator.",
+    "Use a release of the runtime that loads the operator (delegate-sim releases lists them), or convert so that the "
+    "operator keeps an older version. If the application registers the operator itself, the model loads: use "
+    "--assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
     is_shared=True,
 )
@@ -292,63 +293,73 @@ TENSOR_TYPE_NOT_LOADED = Kind(
     "tensor-type-not-loaded",
     Problem.RELEASE,
     "tensor of a type that the runtime does not load",
-    "The file has tensors of a type that is newer than the release, so the model does not load: whether a delegate would take "
-    "their nodes does not matter.",
-    "Use a release of the runtime that loads the type (delegate-sim releases says which), or convert with another type.",
+    "The file has tensors of a type that is newer than the release. The model does not load, even if a delegate would take "
+    "the nodes of these tensors.",
+    "Use a release of the runtime that loads the type (delegate-sim releases lists them), or convert with another type.",
     "use a newer release of the runtime, or convert with another type for this tensor",
+    is_shared=True,
+)
+MODEL_NOT_LOADED = Kind(
+    "not-loaded",
+    Problem.MODEL,
+    "model of another version of the schema",
+    "The runtime loads only models of version 3 of the schema. Older files have version 0, 1 or 2, and were written before 2018.",
+    "Convert the model again, with a converter that writes version 3.",
+    "convert the model again: no release loads this version of the schema",
     is_shared=True,
 )
 TENSOR_NOT_LOADED = Kind(
     "tensor-not-loaded",
     Problem.MODEL,
     "tensor that the runtime does not load",
-    "The file contradicts itself about a tensor: it has neither one scale nor one for each slice, a size below 0, more elements "
-    "than can be counted, less data than its shape and type need, or data though it is a variable. The release does not load "
-    "the model, whatever a delegate would take.",
-    "Repair the tensor in the source of the model: the message says what is wrong with it.",
-    "repair the tensor: no release loads the model",
+    "The file describes a tensor inconsistently. For example, the number of scales is wrong, a size is below 0, there are "
+    "too many elements, there is less data than the shape and type need, or a variable has data. The release does not load "
+    "the model, whatever the delegate.",
+    "Correct the tensor in the program that writes the model. The message says what is wrong.",
+    "correct the tensor: no release loads the model",
     is_shared=True,
 )
 NODE_NOT_LOADED = Kind(
     "node-not-loaded",
     Problem.MODEL,
     "node whose parameters the runtime does not load",
-    "The node lacks parameters that its operator requires, or has parameters that the runtime does not know or has no "
-    "room for. No release loads the model, with any delegate.",
-    "Give the node its parameters where the model is made: the message says which.",
-    "give the node its parameters: no release loads the model",
+    "The node lacks parameters that its operator requires, or has parameters that the runtime does not know or cannot store. "
+    "No release loads the model, whatever the delegate.",
+    "Correct the parameters in the program that writes the model. The message names them.",
+    "correct the node's parameters: no release loads the model",
     is_shared=True,
 )
 CPU_KERNEL_NOT_PREPARED = Kind(
     "cpu-kernel-not-prepared",
     Problem.MODEL,
     "node that the CPU kernel cannot prepare",
-    "A CPU kernel checks its node's types, shapes and parameters while tensors are allocated, and refuses this one. Delegates "
-    "that do not take dynamic-sized tensors are applied after all CPU kernels have been prepared, so they are never asked. Those "
-    "that take them are asked first: the model runs if they take the node.",
-    "Repair the node: the message says what its kernel refuses.",
-    "repair the node: it does not run on the CPU either",
+    "While tensors are allocated, each CPU kernel checks the types, shapes and parameters of its node. The kernel of this "
+    "node refuses it. A delegate that does not support dynamic-sized tensors is applied only after all CPU kernels are "
+    "prepared, so it never gets the graph. A delegate that supports them is applied first; if it takes the node, the model "
+    "runs.",
+    "Correct the node. The message says what the kernel refuses.",
+    "correct the node: it does not run on the CPU either",
     is_shared=True,
 )
 
 OPERATOR_NOT_REGISTERED = Kind(
     "operator-not-registered",
     Problem.MODEL,
-    "custom operator that nobody registers",
-    "The runtime has kernels for five custom operators. All others, and those of TensorFlow itself (Flex), come from the "
-    "application or from a library that it links; without one the node has no kernel, tensors cannot be allocated, and delegates "
-    "that do not take dynamic-sized tensors are never asked.",
-    "Register the operator with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and say so with "
-    "--assume-ops-registered; or convert the model without it.",
-    "register it with the interpreter (for Flex operators link the Flex delegate) and analyze with "
-    "--assume-ops-registered; or convert without it",
+    "custom operator that is not registered",
+    "The runtime itself has kernels for only five custom operators. The application must register all other custom operators "
+    "and TensorFlow's own operators (Flex), or link a library that does so. Otherwise, the node has no kernel, tensors "
+    "cannot be allocated, and a delegate that does not support dynamic-sized tensors is never applied.",
+    "Register the operator with the interpreter's resolver, or link the Flex delegate for TensorFlow's operators, and then "
+    "use --assume-ops-registered. Or convert the model without this operator.",
+    "register the operator with the interpreter (for Flex operators, link the Flex delegate) and analyze with "
+    "--assume-ops-registered; or convert without this operator",
     is_shared=True,
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
 """The problems that keep the runtime from preparing a node for the CPU."""
 
-NOT_LOADED_KINDS = (OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
+NOT_LOADED_KINDS = (MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
 """The problems that keep the runtime from loading a model."""
 
 RUNTIME_KINDS = (

@@ -17,7 +17,7 @@ from .source import Source
 
 T = TypeVar("T")
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
-"""The second argument of a check, after the node: the delegate's options, the release, and notes on earlier nodes."""
+"""The type of the second argument of a check, after the node. It holds options, the release, and notes on earlier nodes."""
 
 
 class Reason(NamedTuple):
@@ -49,7 +49,7 @@ class Verdict:
 ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
-"""A function that returns None if a node meets a demand, or else a description of the actual value."""
+"""A function that returns None if a node meets a demand, and otherwise a description of the actual value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,8 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One check of a rule: a demand that a node must meet.
 
-    ``needed`` completes the sentence "needs ...". An empty ``hint`` or ``native`` (the delegate's own name for the refusal) is
-    taken from the kind, and an empty ``source`` from the rule.
+    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. If ``hint`` or
+    ``native`` is empty, the kind gives it. If ``source`` is empty, the rule gives it.
     """
 
     kind: Kind

@@ -1,6 +1,6 @@
 """The lines of every upstream source that a rule names.
 
-Written by ``make sources ARGS=--write``: change the rule's ``Source`` and run it again.
+``make sources ARGS=--write`` writes this module. To change an entry, change the rule's ``Source`` and run the command again.
 """
 
 from __future__ import annotations
@@ -673,6 +673,92 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "CheckTensorIsAvailable": (158, 166),
             "IsActivationSupported": (83, 99),
             "RetrieveCustomInitialData": (73, 81),
+        },
+    },
+    "google-coral/libedgetpu@e35aed18fea2e2d25d98352e5a5bd357c170bd4d": {
+        "tflite/edgetpu_delegate_for_custom_op.cc": {
+            "PrepareImpl": (56, 90),
+        },
+    },
+    "nxp-imx/tflite-ethosu-delegate-imx@6fb32a1a5cc2015503bfcc25917fbe5f3ec88b48": {
+        "ethosu_delegate.cc": {
+            "EthosuDelegate::IsNodeSupportedByDelegate": (448, 455),
+        },
+        "ethosu_supported_ops.cc": {
+            "ConstraintArgmax": (1163, 1186),
+            "ConstraintBatchSize": (231, 247),
+            "ConstraintBetaRange": (1047, 1054),
+            "ConstraintBias": (461, 494),
+            "ConstraintBroadcastShapes": (736, 762),
+            "ConstraintConcatAxis": (996, 1023),
+            "ConstraintConvGroupsIfmDepth": (367, 388),
+            "ConstraintDepthMultiplier": (541, 561),
+            "ConstraintDilatedRange": (411, 431),
+            "ConstraintFaf": (249, 268),
+            "ConstraintFilterHeightRange": (592, 600),
+            "ConstraintFilterProductRange": (602, 611),
+            "ConstraintFilterRangeValidPad": (563, 590),
+            "ConstraintFullyConnected": (1025, 1045),
+            "ConstraintInOutTypesValid": (1071, 1090),
+            "ConstraintInput8bit": (1133, 1141),
+            "ConstraintInputInt8": (1143, 1151),
+            "ConstraintInputSigned": (1153, 1161),
+            "ConstraintLstm": (1188, 1238),
+            "ConstraintLstmWeightDimensions": (1240, 1250),
+            "ConstraintMatchingEitherShapes": (1056, 1069),
+            "ConstraintMatchingInOutElements": (978, 986),
+            "ConstraintMatchingInOutQuant": (210, 229),
+            "ConstraintMatchingInOutTypes": (201, 208),
+            "ConstraintMatchingQuantizationParams": (710, 734),
+            "ConstraintMeanAxisValue": (865, 909),
+            "ConstraintMeanDepth": (941, 961),
+            "ConstraintMeanProduct": (911, 939),
+            "ConstraintMeanWidth": (963, 976),
+            "ConstraintPad": (829, 863),
+            "ConstraintReshapeShapeConstant": (988, 994),
+            "ConstraintResize": (613, 650),
+            "ConstraintResizeAttrs": (670, 678),
+            "ConstraintResizeSize": (652, 668),
+            "ConstraintResizebiHalfPixelCentersDims": (680, 708),
+            "ConstraintSliceInputsConst": (1252, 1264),
+            "ConstraintSplit": (1110, 1131),
+            "ConstraintSplitVInferred": (1092, 1108),
+            "ConstraintStrideRange": (294, 310),
+            "ConstraintStrideRangeNoPadding": (390, 409),
+            "ConstraintStrideWidthNoUpperLimit": (312, 365),
+            "ConstraintStridedSliceValues": (764, 827),
+            "ConstraintTconv": (496, 539),
+            "ConstraintTensorPost": (162, 199),
+            "ConstraintTensorPre": (104, 143),
+            "ConstraintTranspose": (1265, 1313),
+            "ConstraintWeights": (433, 448),
+            "IsNodeSupportedByEthosU": (1564, 1582),
+        },
+    },
+    "nxp-imx/tflite-neutron-delegate@068df109e92b0ee665131d8fb249df2994e98176": {
+        "neutron_delegate.cc": {
+            "NeutronDelegate::IsNodeSupportedByDelegate": (331, 342),
+        },
+    },
+    "nxp-imx/tflite-neutron-delegate@0b4e06df64d39add24c1f1eef219f3cbc9ac6f2f": {
+        "neutron_delegate.cc": {
+            "NeutronDelegate::IsNodeSupportedByDelegate": (343, 355),
+        },
+        "neutron_delegate_utils.cc": {
+            "IsNodeSupportedByNeutron": (547, 688),
+            "IsNodeSupportedByNeutron, ADD": (557, 570),
+            "IsNodeSupportedByNeutron, AVERAGE_POOL_2D": (596, 606),
+            "IsNodeSupportedByNeutron, CONV_2D": (623, 643),
+            "IsNodeSupportedByNeutron, DEPTHWISE_CONV_2D": (571, 595),
+            "IsNodeSupportedByNeutron, FULLY_CONNECTED": (644, 660),
+            "IsNodeSupportedByNeutron, MAX_POOL_2D": (607, 622),
+            "IsNodeSupportedByNeutron, PAD": (661, 674),
+            "IsNodeSupportedByNeutron, RESHAPE": (675, 680),
+        },
+    },
+    "nxp-imx/tflite-neutron-delegate@f6ed0fc8ebea2980b28f54658a9c79e757508a0e": {
+        "neutron_delegate.cc": {
+            "NeutronDelegate::IsNodeSupportedByDelegate": (153, 162),
         },
     },
     "nxp-imx/tflite-vx-delegate-imx@44aab8a50b37d55399771a2cad3fe017d3b5cdd3": {

@@ -135,7 +135,9 @@ def same_type(first: Operand, second: Operand, *, kind: Kind = HYBRID, hint: str
         one, other = first.tensor(node).type, second.tensor(node).type
         return None if one == other else f"{one} {first.name} and {other} {second.name}"
 
-    return Check(kind, f"{first.name} and {second.name} of one type", find, hint, data=("same type", first.data, second.data))
+    return Check(
+        kind, f"the same type in {first.name} and {second.name}", find, hint, data=("same type", first.data, second.data)
+    )
 
 
 def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str = "") -> Check[object]:
@@ -178,7 +180,7 @@ def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[objec
         return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     data = ("elements", *which.data, *(() if allows_negative else ("none below 0",)))
-    return Check(SHAPE, f"{which.name} without dimensions of 0", find, data=data)
+    return Check(SHAPE, f"{which.name} with no dimension of 0", find, data=data)
 
 
 def constant(which: Operand, *, hint: str = "") -> Check[object]:
@@ -198,7 +200,7 @@ def constants(*which: Operand) -> Check[object]:
 
     names = [operand.name for operand in which]
     data = ("constant", *[operand.data for operand in which])
-    return Check(CONSTANT, f"a constant {', '.join(names[:-1])} and {names[-1]}", find, data=data)
+    return Check(CONSTANT, f"constant {', '.join(names[:-1])} and {names[-1]}", find, data=data)
 
 
 def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:

@@ -17,7 +17,7 @@ class Assumptions:
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes, as (subgraph, node), that their CPU kernels are assumed to accept."""
     ended: frozenset[str] = frozenset()
-    """Codes of refusals that are assumed not to occur. A compiler plugin refuses the whole model with these codes."""
+    """Codes of refusals that are assumed not to occur. They are refusals of the whole model by a compiler plugin."""
     registered: frozenset[str] = frozenset()
     """Custom operators that are assumed to run: the application registers them, or a delegate outside the simulation runs them.
     """

@@ -124,7 +124,7 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        The delegate keeps the nodes of earlier subgraphs, unless its failure makes the whole model fail.
+        The delegate keeps the nodes of earlier subgraphs, unless a failure of this delegate makes the whole model fail.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
@@ -161,14 +161,14 @@ class DelegateApplication:
             self.again.note(graph, self.log_lines[printed:], delegated)
             self.log_lines += self.again.lines(graph, delegated)
             if self.again.is_cut_short:
-                self.warnings.append("subgraphs call each other so often that not every line is shown")
+                self.warnings.append("subgraphs call each other very often: not every log line is shown")
         return failure
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
             decision = self._decide(graph)
         except PartitionError as error:
-            message = f"the nodes cannot be put in running order: {error}"
+            message = f"the nodes cannot be put into running order: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
         self.warnings += self.delegate.run_warnings(decision, lambda: self._prepared_graphs[graph.index])
@@ -210,7 +210,7 @@ class DelegateApplication:
         elif failure.is_crash and (failure.is_later or not self.delegate.accelerator.fails_with_model):
             self._crash(graph, failure, place)
         elif failure.is_later:
-            self._will_fail(graph, failure, f"making a kernel will fail the model: {place}{failure.message}")
+            self._will_fail(graph, failure, f"creating a kernel will make the model fail: {place}{failure.message}")
         elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
@@ -244,7 +244,7 @@ class DelegateApplication:
 
     def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
         self._has_crashed = not failure.is_later
-        self._will_fail(graph, failure, f"making a kernel will crash the process: {place}{failure.message}")
+        self._will_fail(graph, failure, f"creating a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
         """Record that the runtime replaces nodes with a kernel that fails. The failure is either certain or predicted."""
@@ -254,7 +254,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """Add the warnings of the stage behind the delegate and the delegate's log line, if this stage refused a call."""
+        """If the stage behind the delegate refused a call, add the warnings of the stage and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
@@ -292,7 +292,7 @@ class DelegateApplication:
                         index,
                         None,
                         CPU_KERNEL_AFTER_REMAPPING.name,
-                        f"the CPU kernel of {node.op} cannot take the {operands} that the delegate gave it: {message}",
+                        f"the CPU kernel of {node.op} does not support the {operands} that the delegate passes to it: {message}",
                         CPU_KERNEL_AFTER_REMAPPING.hint,
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
@@ -305,7 +305,7 @@ class DelegateApplication:
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """Return the failure of the stage behind the delegate and the first node of the failing partition, or None."""
+        """If the stage behind the delegate fails, return the failure and the first node of the failing partition."""
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
@@ -336,10 +336,10 @@ class DelegateApplication:
         message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
         hint = DYNAMIC_TENSORS.hint
         if dynamic.node is not None:
-            message += f", made so by node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+            message += f" because of node {dynamic.node} ({graph.nodes[dynamic.node].op})"
         if dynamic.cause is not None:
             cause = graph.tensors[dynamic.cause]
-            message += f", because its input tensor {dynamic.cause} ({cause.name}) is not constant"
+            message += f", whose input tensor {dynamic.cause} ({cause.name}) is not constant"
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
         return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 

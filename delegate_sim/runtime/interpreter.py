@@ -14,6 +14,7 @@ from ..errors import OptionError
 from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
+from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
@@ -68,7 +69,8 @@ def simulate_chain(
         (target.release, target.defaults, target.assume_ops_registered) != (first.release, defaults, first.assume_ops_registered)
         for target in targets
     ):
-        raise ValueError("targets of a chain may differ only in delegates and options")
+        raise ValueError("the targets of a chain may differ only in delegate and options")
+    Effort(model).require(SIMULATION)
     with naming_model(model.path):
         return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
 
@@ -120,7 +122,8 @@ class _Chain:
         self.is_loaded = self.loading.is_loaded(assume_ops_registered=targets[0].assume_ops_registered)
         custom = custom_operators(model, targets[0], registered)
         self._unregistered = custom.unregistered
-        self._warnings = tuple(loading_warnings(model, self.loading, custom))
+        runnable = {op for target in targets for op in target.delegate.rules.custom}
+        self._warnings = tuple(loading_warnings(model, self.loading, custom, runnable))
         self._plans: dict[int, ChangedPlan] = {}
         """The plans that delegates changed, by subgraph."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -168,7 +171,7 @@ class _Chain:
     def _compile(self, target: Target) -> None:
         """Let a compiler plugin select nodes of the file; the runtime then loads the model without these nodes."""
         if self.runs:
-            raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied: name it first")
+            raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied, so name it first")
         from .compiler_plugins import run_plugin  # few delegates are plugins
 
         run = run_plugin(self.model, target, self.assumptions.accepted, self.assumptions.ended)

@@ -8,13 +8,13 @@ Custom operators are looked up later, when the graph is prepared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..model.model import Model, OperatorCode, Tensor
-from ..model.precompiled import precompiled
+from ..model.precompiled import compiled_for, precompiled
 from ..model.schema import CUSTOM
 from ..prepare.preparation import has_kernel
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
@@ -25,6 +25,10 @@ from .target import Target
 from .unloadable_nodes import InvalidNode, invalid_node
 from .unloadable_tensors import InvalidTensor, invalid_tensors, release_features
 
+_SCHEMA_VERSION = 3
+"""The version of the schema that every release loads (``TFLITE_SCHEMA_VERSION``)."""
+_WITHOUT_FLEX = parse_release("tf-2.21")
+"""The first TensorFlow release whose wheel was found not to apply the Flex delegate by itself."""
 _MOST_TOLD = 20
 """The largest number of reasons that a message lists."""
 
@@ -46,6 +50,13 @@ class Loading:
     """The tensors that no release loads, in the first subgraph with such tensors."""
     invalid_node: InvalidNode | None = None
     """The first node that no release loads; None if the runtime already stops at a tensor."""
+    version: int = _SCHEMA_VERSION
+    """The version of the schema that the file names."""
+
+    @property
+    def is_known_version(self) -> bool:
+        """Whether the runtime loads models of the file's version of the schema."""
+        return self.version == _SCHEMA_VERSION
 
     @property
     def refused_types(self) -> tuple[str, ...]:
@@ -58,18 +69,20 @@ class Loading:
         With ``assume_ops_registered``, the application is assumed to register missing operators.
         """
         is_refused = self.refused and not assume_ops_registered
-        return not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
+        return self.is_known_version and not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
 
     @property
     def loads(self) -> Loads:
         """Whether the model loads in an application that registers no operators itself."""
-        if self.refused or self.refused_tensors or self.invalid or self.invalid_node is not None:
+        if not self.is_known_version or self.refused or self.refused_tensors or self.invalid or self.invalid_node is not None:
             return Loads.NO
         return Loads.UNKNOWN if self.unknown else Loads.YES
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The runtime's log lines for a model that it does not load."""
+        if not self.is_known_version:
+            return (f"Model provided is schema version {self.version} not equal to supported version {_SCHEMA_VERSION}.",)
         if self.refused:
             return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
         types = [tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors]
@@ -80,6 +93,8 @@ class Loading:
     @property
     def reasons(self) -> list[str]:
         """The reasons why the release does not load the model, one for each operator, type, tensor or node."""
+        if not self.is_known_version:
+            return [f"the model has version {self.version} of the schema; the runtime loads version {_SCHEMA_VERSION} only"]
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
@@ -117,7 +132,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    # Many changes of a model keep its tensors. Tensors are compared by identity; the result keeps them, and so their identities.
+    # Changed models often share tensors. The cached result refers to the tensors, so that their identities stay valid as a key.
     identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
     key = release_features(release), identities
     invalid, _ = cache.get("invalid tensors", key, lambda: (invalid_tensors(read, release), read))
@@ -129,11 +144,11 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
         unloaded = None
     if unloaded is not None:
         tensors, invalid = (), ()
-    return Loading(release, tuple(codes[Loads.NO]), tensors, place, tuple(codes[Loads.UNKNOWN]), invalid, unloaded)
+    return Loading(release, tuple(codes[Loads.NO]), tensors, place, tuple(codes[Loads.UNKNOWN]), invalid, unloaded, model.version)
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return the first release of each family after ``release`` that loads the model. Omit a family without such a release.
+    """For each family, return the first release after ``release`` that loads the model. Omit families without such a release.
 
     The family of ``release`` comes first.
     """
@@ -162,7 +177,7 @@ class CustomOperators:
     assumed: tuple[str, ...]
     """The operators that the application or TensorFlow's wheel is assumed to register."""
     unregistered: frozenset[str]
-    """The operators that nobody registers."""
+    """The operators that are not registered."""
     assume_ops_registered: bool
     """Whether the application is assumed to register all operators that the runtime lacks."""
 
@@ -170,13 +185,13 @@ class CustomOperators:
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
     """Split the custom operators without a kernel into operators assumed to be registered and operators that nobody registers.
 
-    ``registered`` are operators that LiteRT registers in addition to the operators of the target's delegate. TensorFlow's own
-    wheels apply the Flex delegate before any other delegate, so Flex operators count as registered in these wheels.
+    ``registered`` are operators that LiteRT registers in addition to the operators of the target's delegate. TensorFlow's
+    wheels before 2.21 apply the Flex delegate before any other delegate, so Flex operators count as registered there.
     """
     without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators
     assume_ops_registered = target.assume_ops_registered
-    has_flex = target.release.family == "tf"
+    has_flex = target.release.family == "tf" and not target.release.is_at_least(_WITHOUT_FLEX)
     missing = frozenset([op for op in without_kernel if not (op in registered or (has_flex and op.startswith(FLEX)))])
     assumed = tuple([op for op in without_kernel if op not in registered and (assume_ops_registered or op not in missing)])
     return CustomOperators(assumed, frozenset() if assume_ops_registered else missing, assume_ops_registered)
@@ -188,13 +203,17 @@ def _without_kernel(model: Model) -> tuple[str, ...]:
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 
 
-def loading_warnings(model: Model, loading: Loading, custom: CustomOperators) -> Iterator[str]:
-    """Return warnings about operators that are assumed to load, and about precompiled parts of the model."""
+def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, runnable: Collection[str] = ()) -> Iterator[str]:
+    """Return warnings about precompiled parts of the model, and about operators that are assumed to load.
+
+    ``runnable`` are the custom operators that the simulated delegates run.
+    """
+    yield from compiled_for(model, runnable)
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
-        yield f"{reason}; the model does not load unless the application registers one, which is assumed"
+        yield f"{reason}; the model loads only if the application registers one, which is assumed here"
     for code in loading.unknown:
-        yield f"{unresolved(code.op, code.version, loading.release)}; it is assumed"
+        yield f"{unresolved(code.op, code.version, loading.release)}; here, it is assumed to do so"
     yield from precompiled(model).words
     for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"

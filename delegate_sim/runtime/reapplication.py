@@ -23,7 +23,10 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""The largest number of reapplications whose lines are returned. Each level of nesting doubles the reapplications."""
+"""The largest number of times that the delegate is applied again for which log lines are returned.
+
+Each level of nesting doubles the number of times.
+"""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {

@@ -10,6 +10,7 @@ from ..model.model import Model
 from ..releases.wording import NOT_INITIALIZED_LINE
 from ..rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
+    MODEL_NOT_LOADED,
     NODE_NOT_LOADED,
     OPERATOR_NOT_LOADED,
     OPERATOR_NOT_REGISTERED,
@@ -22,6 +23,8 @@ from .run import REFUSED, Refusal, Run
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
     """Return the refusal for a model that a release does not load, located at the first refused operator, tensor or node."""
+    if not loading.is_known_version:
+        return Refusal(MODEL_NOT_LOADED.name, loading.message, MODEL_NOT_LOADED.hint, 0, None, None)
     if not loading.refused and loading.invalid_node is not None:
         at = loading.invalid_node
         return Refusal(NODE_NOT_LOADED.name, loading.message, NODE_NOT_LOADED.hint, at.subgraph, at.node, None)
@@ -35,7 +38,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
     message = loading.message
     subgraph, node = first_node(model, loading.refused[0]) or (0, None)
     if node is None:
-        message += "; the file lists the first of these, though no node uses it"
+        message += "; the file lists the first of these operators, although no node uses it"
     return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
 
 

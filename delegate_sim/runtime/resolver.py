@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..model import schema
 from ..releases.catalogue import Release, parse_release
-from .resolver_table import LOADED, MINIMUM, NEWEST_KNOWN, NEWEST_OPERATORS, NEWEST_TYPES
+from .resolver_table import LOADED, MINIMUM, NEWEST_OPERATORS, NEWEST_TYPES
 
 _FAILED = "Registration failed."
 
@@ -39,8 +39,8 @@ class _Versions:
 def loads(op: str, version: int, release: Release) -> Loads:
     """Return whether a release's own kernels load a builtin operator in this version.
 
-    A release between two releases of the table counts as the earlier release. For a release outside the table's range, the
-    result is ``UNKNOWN``.
+    A release between two releases of the table counts as the earlier release. A release after the
+    newest one counts as the newest. For a release before the oldest one, the result is ``UNKNOWN``.
     """
     known = _versions(release)
     if known is None:
@@ -69,7 +69,7 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
     if minimum <= version <= maximum:
         return None
     span = f"version {minimum} only" if minimum == maximum else f"versions {minimum} to {maximum}"
-    return f"{release} does not load {op} version {version}: it knows {span}"
+    return f"{release} does not load {op} version {version}: it supports {span}"
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
@@ -129,9 +129,9 @@ def _type_code(name: str) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
-    """Return the limits of a release, or None for a release outside the known range."""
+    """Return the limits of a release, or None for a release before the oldest known one."""
     tables = LOADED[release.family]
-    if not min(tables) <= release.version[:2] <= NEWEST_KNOWN[release.family]:
+    if release.version[:2] < min(tables):
         return None
     maximum: dict[str, int] = {}
     for since, changed in tables.items():

@@ -111,8 +111,21 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         8: "CAST",
         14: "FULLY_CONNECTED",
     },
+    (2, 22): {
+        2: "COS SIN",
+        3: "GELU SPLIT_V",
+        4: "BROADCAST_TO REVERSE_V2 SOFTMAX",
+        5: "FILL PACK SPLIT",
+        6: "ADD DYNAMIC_UPDATE_SLICE GATHER_ND PAD PADV2 QUANTIZE UNPACK",
+        7: "CONCATENATION",
+        8: "GATHER MUL SLICE",
+        9: "CAST DEQUANTIZE TRANSPOSE",
+    },
 }
-"""For each TensorFlow release, the operators whose highest loaded version changed in it, grouped by their new version."""
+"""For each TensorFlow release, the operators whose highest loaded version changed, grouped by their new version.
+
+TensorFlow 2.22 was measured with its release candidate 2.22.0rc0.
+"""
 
 _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
     (1, 0): {
@@ -198,9 +211,6 @@ LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENS
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
 """The lowest loaded version of each operator whose version 1 is not loaded. It is the same in all releases."""
 
-NEWEST_KNOWN: Mapping[str, tuple[int, int]] = {"tf": (2, 21), "litert": (2, 3)}
-"""The newest minor release of each family in the table."""
-
 NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {
         (2, 10): "ATAN2",
@@ -216,7 +226,7 @@ NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
 """For each family and release, the operator with the highest builtin code in the schema, even if it has no kernel."""
 
 NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
-    "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4"},
+    "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4", (2, 22): "FLOAT8_E5M2"},
     "litert": {(1, 0): "BFLOAT16", (2, 1, 0): "INT2", (2, 1, 2): "UINT4", (2, 1, 6): "FLOAT8_E5M2"},
 }
 """By family and release, the loaded tensor type with the highest code (``ConvertTensorType``); all lower codes are loaded.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..delegates.base import Delegate
 from ..delegates.options import OptionValues
@@ -22,3 +24,21 @@ class Target:
     defaults: str = "api"
     assume_ops_registered: bool = False
     """Whether the application is assumed to register every builtin or custom operator that the release lacks."""
+
+
+class LabeledTarget(NamedTuple):
+    """A target, and its label among other targets."""
+
+    label: str
+    target: Target
+
+
+def with_labels(targets: Sequence[Target]) -> tuple[LabeledTarget, ...]:
+    """Return targets with labels. A label is the delegate's name, numbered if several targets have the same delegate."""
+    names = [target.delegate.name for target in targets]
+    return tuple(
+        [
+            LabeledTarget(name if names.count(name) == 1 else f"{name}#{names[: number + 1].count(name)}", target)
+            for number, (name, target) in enumerate(zip(names, targets, strict=True))
+        ]
+    )

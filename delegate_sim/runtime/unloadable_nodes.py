@@ -129,7 +129,7 @@ _PADDINGS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 def _paddings_agree(given: _Given) -> Iterator[_WrongOptions]:
     if len({len(getattr(given.options, field)) for field in _PADDINGS}) > 1:
         line = f"'{_PAD}' operation parameter array sizes are not consistent."
-        yield _WrongOptions(f"{', '.join(_PADDINGS)} are not of one length", (line,))
+        yield _WrongOptions(f"{', '.join(_PADDINGS)} have different lengths", (line,))
 
 
 _WINDOW = "stablehlo.reduce_window"

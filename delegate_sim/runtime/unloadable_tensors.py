@@ -128,7 +128,7 @@ def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] 
     if elements * max(bits, 8) // 8 > _MOST:
         return f"its shape is {list(tensor.shape)}", "tflite/util.cc BytesRequired number of bytes overflowed."
     if tensor.data is not None and not has_data_elsewhere and tensor.data[1] < (required := tensor.byte_size):
-        return (f"it has {tensor.data[1]} bytes of data of the {required} that its shape and type need",)
+        return (f"it has {tensor.data[1]} bytes of data, but its shape and type need {required}",)
     return None
 
 
@@ -143,10 +143,10 @@ def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release
     name = "MultiAxisQuantization"
     if not 0 <= scales < tensors:
         line = f"{name} scales tensor index must be in range [0, {tensors}). Was {scales}."
-        return f"its scales are tensor {scales} of {tensors}", line
+        return f"its scales are in tensor {scales}, but there are {tensors} tensors", line
     if zero_points != OPTIONAL_TENSOR and not 0 <= zero_points < tensors:
         line = f"{name} zero_points tensor index must be in range [0, {tensors}), or -1 if optional. Was {zero_points}."
-        return f"its zero points are tensor {zero_points} of {tensors}", line
+        return f"its zero points are in tensor {zero_points}, but there are {tensors} tensors", line
     if block_size < 0:
         return f"its blocks have size {block_size}", f"{name} block_size must be non-negative. Was {block_size}."
     return None
@@ -170,7 +170,7 @@ def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
     rank = len(tensor.shape)
     if dimension < 0 or (rank and dimension >= rank):
         line = f"quantized_dimension must be in range [0, {rank}). Was {dimension}."
-        return f"it is quantized along dimension {dimension} of {rank}", line
+        return f"it is quantized along dimension {dimension}, but has rank {rank}", line
     if scales != 1 and rank and scales != tensor.shape[dimension]:
         size = tensor.shape[dimension]
         line = f"num_scales must be 1 for per-layer quantization, or {size} for per-axis quantization, but got {scales}."

@@ -112,7 +112,7 @@ class Journal:
             for table in COLUMNS:
                 columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
                 if columns and columns != names(table):
-                    raise ScanError(f"{self.path}: is the journal of another version; remove it")
+                    raise ScanError(f"{self.path}: is a journal of another version of delegate-sim: remove it")
                 self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({declaration(table)})")
                 unique = "UNIQUE" if table == RUNS else ""
                 self._connection.execute(f"CREATE {unique} INDEX IF NOT EXISTS of_{table} ON {table} (model, target)")
@@ -125,7 +125,7 @@ class Journal:
         except sqlite3.Error as error:
             words = str(error)
             if "locked" in words:
-                words = "another scan is writing it"
+                words = "another scan is writing to it"
             elif "not a database" in words or "malformed" in words:
-                words = "is not the journal of a scan; remove it"
+                words = "is not the journal of a scan: remove it"
             raise ScanError(f"{self.path}: {words}") from error

@@ -59,7 +59,10 @@ def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
     while guilty:
         with _Pool(1, 1) as pool:
             guilty = yield from pool.answers(waiting)
-        message = "ends the process that simulates it; unless the file shrank meanwhile, please report this with the model"
+        message = (
+            "makes the process that simulates it end; unless the file became shorter in the meantime, please report this "
+            "with the model"
+        )
         yield [failed(job, f"{job.model}: {message}") for job in guilty]
 
 

@@ -66,7 +66,7 @@ def format_for(path: str) -> Format:
     """Return the format for the extension of a file. Raises ScanError if the extension is unknown."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in _FORMATS:
-        raise ScanError(f"{path}: the name of an output ends in {', '.join(_FORMATS)}")
+        raise ScanError(f"{path}: the name of the output must end in {', '.join(_FORMATS)}")
     return _FORMATS[suffix]
 
 
@@ -194,7 +194,7 @@ def _parquet_rows(path: str, table: str) -> ScanRows:
 def check_columns(columns: Sequence[str], table: str) -> None:
     """Raise ValueError if ``columns`` are not the columns of a table."""
     if list(columns) != names(table):
-        raise ValueError(f"not the columns of {table}")
+        raise ValueError(f"its columns are not those of {table}")
 
 
 def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:

@@ -46,7 +46,7 @@ def without_results(column: str) -> str:
 
 VIEWS: Mapping[str, Question] = {
     "top-causes": Question(
-        "what keeps most multiply-adds on the CPU, over all models",
+        "what keeps the most multiply-adds on the CPU, over all models",
         f"""
         SELECT target, code, operator, count(DISTINCT model) AS models, sum(nodes)::BIGINT AS nodes,
                sum(multiply_adds)::BIGINT AS multiply_adds, title, mode({without_results("change")}) AS change
@@ -55,7 +55,8 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "best-changes": Question(
-        "which single change of a driver, a converter or a model helps most models; alone: the models that need no other",
+        "which single change of a driver, a converter or a model helps the most models (alone: the number of models that "
+        "need no other change)",
         f"""
         WITH changes AS (
             SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
@@ -70,7 +71,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "refused-operators": Question(
-        "operators that no target takes anywhere",
+        "operators that no target delegates in any model",
         """
         WITH refused AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
         taken AS (SELECT DISTINCT unnest(from_json(delegated_operators, '["VARCHAR"]')) AS operator FROM runs)
@@ -80,7 +81,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "best-targets": Question(
-        "the target that takes most multiply-adds of each model, then most nodes, then the one with fewest kernels",
+        "for each model, the target that delegates the most multiply-adds (ties: the most nodes, then the fewest kernels)",
         """
         SELECT model, CASE WHEN delegated_nodes > 0 THEN target END AS target, delegated_nodes, nodes,
                delegated_multiply_adds, multiply_adds, delegate_kernels
@@ -94,7 +95,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "releases": Question(
-        "what each release of the runtime changes against the one before it, for scans with several --runtime",
+        "what each release of the runtime changes compared with the previous release, for scans with several --runtime",
         """
         SELECT a.model, a.delegate, a.runtime, b.runtime AS later, a.outcome, b.outcome AS later_outcome,
                a.delegated_nodes AS nodes, b.delegated_nodes AS later_nodes, a.delegate_kernels AS kernels,
@@ -110,7 +111,7 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "regressions": Question(
-        "models that delegate less than in an earlier scan, need more kernels or no longer run; needs two scans",
+        "models that delegate less than in an earlier scan, need more kernels, or no longer run; needs two scans",
         f"""
         WITH was AS (SELECT DISTINCT target, runtime FROM before_runs), is_now AS (SELECT DISTINCT target, runtime FROM runs),
         compared AS (

@@ -60,7 +60,7 @@ def scan(
     file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)
     if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
-        raise ScanError(f"{output}: is one of the models, which is not overwritten")
+        raise ScanError(f"{output}: is one of the models, which are never overwritten")
     journal = Journal(f"{output}.journal")
     try:
         _take_over(journal, output, file_format)
@@ -114,7 +114,9 @@ def _write(
     try:
         file_format.write(output, tables)
     except OSError as error:
-        raise ScanError(f"{error.filename or output}: {error.strerror or error}; what was found is in {journal.path}") from error
+        raise ScanError(
+            f"{error.filename or output}: {error.strerror or error}; the results so far are in {journal.path}"
+        ) from error
     return totals, causes.rows
 
 

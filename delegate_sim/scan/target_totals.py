@@ -52,21 +52,21 @@ class TargetTotals:
         self.delegated_multiply_adds += delegated_multiply_adds
 
     def verdict(self, target: str) -> str:
-        """Return the shares of all models together that the target runs, and the number of models on which it fails."""
+        """Return the shares that the target runs of all models together, and the number of models on which it fails."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
-        return f"{text}; it fails on {self.failing:,}, which run on the CPU or not at all" if self.failing else text
+        return f"{text}; it fails on {self.failing:,} of them, which run on the CPU or not at all" if self.failing else text
 
     def _quality(self) -> tuple[float, float]:
-        """Return a value that is larger for a target that runs a larger share of multiply-adds, and then of nodes."""
+        """Return a sort key, larger for better targets: the delegated shares of multiply-adds and of nodes."""
         return self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
 
     @staticmethod
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
-        """Return a sentence for each target, or, if there are many targets, for the one that runs most multiply-adds.
+        """Return a sentence for each target, or only for the target that runs the most multiply-adds if there are many targets.
 
-        Of many targets, compiler plugins count only if there is nothing else, because they only select nodes.
+        Among many targets, compiler plugins count only if there are no other targets, because plugins only select nodes.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]

@@ -43,8 +43,8 @@ class Direction:
 def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
     """Yield the suggestions for the causes of a diagnosis, largest gain first.
 
-    If a cause must be fixed together with other causes, the suggestions for these causes are included. A cause whose fix gains
-    nothing yields no suggestion.
+    If a cause must be fixed together with other causes, the suggestions for these causes are included. A cause whose fix does not
+    improve the result yields no suggestion.
     """
     requested = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
     for finding in diagnosis.findings:

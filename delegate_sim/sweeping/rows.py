@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..conversion.convert import Conversion
 from ..diagnosis.examiner import Cost
 from ..inference.difference import Difference
 from ..results.report.measures import NOT_RUNNING
-from ..runtime.target import Target
-
-
-class SweepTarget(NamedTuple):
-    """A target, and its label in the table."""
-
-    label: str
-    target: Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +41,8 @@ class SweepRow:
     """The reason why the converted file cannot be simulated."""
     is_best: bool = False
     """True if the row is one of the best rows (``pareto``)."""
+    is_float_model: bool = False
+    """True if the row is the float model with which the converter's other rows are compared."""
 
     @property
     def is_model(self) -> bool:
@@ -65,15 +58,35 @@ class SweepRow:
 
     @property
     def error(self) -> float | None:
-        """The largest error of an output as a share of the output's range; None if the error is unknown."""
+        """The largest error of an output as a share of that output's largest value; None if the error is unknown."""
+        if self.is_float_model:
+            return 0.0
         if self.difference is None or self.difference.problem or not math.isfinite(self.difference.relative):
             return None
         return self.difference.relative
 
     @property
+    def is_drawn(self) -> bool:
+        """True if a quantizer measured ranges with random numbers, which says nothing about real inputs."""
+        return self.conversion.settings.calibrates and self.conversion.calibration.is_drawn
+
+    def why_not_best(self, bar: float) -> str:
+        """Return why a row cannot be the best one, for example a difference above ``bar``; empty if it can."""
+        if self.is_drawn:
+            return "was calibrated with random numbers"
+        if self.error is None:
+            return "has an unknown difference"
+        return "" if self.error <= bar else f"has a difference of {percent(self.error)}"
+
+    @property
     def name(self) -> str:
         """The converter and its settings."""
         return f"{self.conversion.route.name}: {self.conversion.settings.name}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage with two digits."""
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:,.0f} %"
 
 
 def delegated_share(cost: Cost) -> float:
@@ -84,25 +97,42 @@ def delegated_share(cost: Cost) -> float:
     return -1.0 if cost.measures.outcome in NOT_RUNNING else cost.multiply_add_share
 
 
-def pareto(rows: Sequence[SweepRow]) -> frozenset[int]:
+MAX_DIFFERENCE = 0.1
+"""The largest difference from the float model with which a row can be the best one, by default."""
+
+
+def pareto(rows: Sequence[SweepRow], bar: float = MAX_DIFFERENCE) -> frozenset[int]:
     """Return the numbers of the best rows.
 
     Rows are compared by the share of multiply-adds that each target delegates, by size, and by the difference from the float
-    model. A row is best if no other row is at least as good in all of these measures and better in at least one. An unknown
-    difference counts as the worst. Of several rows with the same file, only the first row is considered.
+    model. A row is best if no other row is at least as good in all of these measures and better in at least one. Rows that
+    ``why_not_best`` excludes are not considered. Of several rows with the same file, only the first row is considered.
     """
-    points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None}
+    points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None and not row.why_not_best(bar)}
     return frozenset(number for number, point in points.items() if not any(_dominates(other, point) for other in points.values()))
 
 
-def best_for(rows: Sequence[SweepRow], place: int) -> SweepRow | None:
-    """Return the best row for one target; None if no model runs on the target.
+def best_for(rows: Sequence[SweepRow], place: int, bar: float = MAX_DIFFERENCE) -> SweepRow | None:
+    """Return the best row for one target; None if no model runs on the target, or if each is excluded.
 
-    The best row has the most delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes, the
-    smallest difference and the smallest file.
+    Rows that ``why_not_best`` excludes are not considered. The best row has the most delegated multiply-adds. Ties are broken by
+    the fewest kernels, then the fewest boundary bytes, the smallest difference and the smallest file.
     """
-    running = [row for row in rows if row.is_model and row.costs[place].measures.outcome not in NOT_RUNNING]
+    running = [row for row in _running(rows, place) if not row.why_not_best(bar)]
     return min(running, key=lambda row: _order(row, place), default=None)
+
+
+def excluded_for(rows: Sequence[SweepRow], place: int, bar: float = MAX_DIFFERENCE) -> SweepRow | None:
+    """Return the row that would be best for a target if no row were excluded; None if that is the best row anyway."""
+    first = min(_running(rows, place), key=lambda row: _order(row, place)[:3], default=None)
+    best = best_for(rows, place, bar)
+    if first is None or (best is not None and _order(best, place)[:3] <= _order(first, place)[:3]):
+        return None
+    return first
+
+
+def _running(rows: Sequence[SweepRow], place: int) -> list[SweepRow]:
+    return [row for row in rows if row.is_model and row.costs[place].measures.outcome not in NOT_RUNNING]
 
 
 def _order(row: SweepRow, place: int) -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from .shapes import Shapes
 
 BEGINNING = Origin("the beginning")
 ASKED = Origin("asked for")
+USUAL = Origin("often worth a try")
 EVERYTHING = Origin("everything is tried")
 
 
@@ -36,6 +37,15 @@ Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
 """A function that returns the diagnosis of a row on each target, with the target's label."""
 
 
+def usual_trials(routes: Sequence[Route], *, has_data: bool) -> Iterator[SweepTrial]:
+    """Yield the trials after float if no settings are asked for, one route for each converter. Calibration needs data."""
+    for converter in dict.fromkeys([route.converter for route in routes]):
+        for settings in [Settings(name) for name in ("float16", "dynamic-range", "int8")]:
+            own = [route for route in routes if route.converter == converter and not route.is_missing and knows(route, settings)]
+            if own and (has_data or not settings.calibrates):
+                yield SweepTrial(own[0], settings, USUAL)
+
+
 def search(
     routes: Sequence[Route],
     requested: Sequence[Settings],
@@ -43,17 +53,24 @@ def search(
     take: Take,
     diagnose: Diagnose,
     shapes: Shapes = (),
+    has_data: bool = False,
 ) -> Iterator[SweepRow]:
-    """Try conversions, and yield the row of each when it is finished.
+    """Try conversions, and yield the row of each conversion when the conversion is finished.
 
     Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
-    the routes support. The diagnoses of each of these rows suggest further settings, and each new suggestion becomes a row. The
-    diagnoses of a new row are used only if its result differs from the result of the row that suggested it, on at least one
-    target. ``shapes`` are fixed input shapes. They are tried from the beginning. A converter that is not installed is tried once.
+    the routes support. If no settings are requested, ``usual_trials`` come next; ``has_data`` is true if the user gave data.
+
+    The diagnoses of each of these rows suggest further settings, and each new suggestion becomes a row. The diagnoses of a new
+    row are used only if its result differs from the result of the row that suggested it, on at least one target. ``shapes`` are
+    fixed input shapes. They are tried from the beginning. A converter that is not installed is tried once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))
     known = {(trial.route, trial.settings) for trial in waiting}
+    if not requested:
+        usual = [trial for trial in usual_trials(routes, has_data=has_data) if (trial.route, trial.settings) not in known]
+        waiting.extend(usual)
+        known.update([(trial.route, trial.settings) for trial in usual])
     missing: set[Route] = set()
     while waiting:
         trial = waiting.popleft()

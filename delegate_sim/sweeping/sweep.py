@@ -8,16 +8,18 @@ from dataclasses import replace
 from ..conversion.cache import ConversionCache
 from ..conversion.convert import Conversion, convert
 from ..conversion.converters import Converter, Route
-from ..conversion.settings import FLOAT
+from ..conversion.samples import UserSamples, user_samples
+from ..conversion.settings import FLOAT, Settings
 from ..conversion.sources import SourceModel
 from ..diagnosis.diagnose import diagnose
 from ..diagnosis.diagnosis import Diagnosis
 from ..errors import ModelError
 from ..foundation.limits import problem_text
+from ..model.model import Model
 from ..model.reader import load
-from ..runtime.target import Target
+from ..runtime.target import LabeledTarget, Target, with_labels
 from .differences import difference_from
-from .rows import SweepRow, SweepTarget, pareto
+from .rows import SweepRow, pareto
 from .search import SweepTrial, search
 from .sweep_result import SweepRequest, Swept
 
@@ -33,11 +35,15 @@ def sweep(
     """Convert a source model, first to float and then with suggested settings, and simulate each conversion on every target.
 
     ``show`` is called before each conversion with the number of finished conversions, the number of remaining conversions, and
-    the name of the conversion. After KeyboardInterrupt, the finished rows are returned.
+    the name of the conversion. After KeyboardInterrupt, the finished rows are returned. Raise OptionError if the user's data does
+    not fit the source model.
     """
     request = request or SweepRequest()
     labeled = with_labels(targets)
-    judge = _Judge(labeled, cache)
+    data = _data(source, routes, request)
+    if data is not None:
+        request = replace(request, calibration=replace(request.calibration, inputs=data.names))
+    judge = _Judge(labeled, cache, data)
 
     def take(trial: SweepTrial, left: int) -> SweepRow:
         show(len(judge.rows), left + 1, f"{trial.route.name}: {trial.settings.name}")
@@ -46,30 +52,29 @@ def sweep(
 
     is_interrupted = False
     try:
-        for _ in search(routes, request.settings, request.everything, take, judge.diagnoses, request.shapes):
+        settings, has_data = request.settings, data is not None
+        for _ in search(routes, settings, request.everything, take, judge.diagnoses, request.shapes, has_data):
             pass
     except KeyboardInterrupt:
         is_interrupted = True
-    best = pareto(judge.rows)
+    best = pareto(judge.rows, request.max_difference)
     rows = [replace(row, is_best=row.number in best) for row in judge.rows]
     return Swept(source, labeled, request, tuple(rows), is_interrupted)
 
 
-def with_labels(targets: Sequence[Target]) -> tuple[SweepTarget, ...]:
-    """Return targets with labels. A label is the delegate's name, numbered if several targets have the same delegate."""
-    names = [target.delegate.name for target in targets]
-    return tuple(
-        [
-            SweepTarget(name if names.count(name) == 1 else f"{name}#{names[: number + 1].count(name)}", target)
-            for number, (name, target) in enumerate(zip(names, targets, strict=True))
-        ]
-    )
+def _data(source: SourceModel, routes: Sequence[Route], request: SweepRequest) -> UserSamples | None:
+    """Return the user's data in the order of the inputs; None without data, or without a converter that lists the inputs."""
+    converter = next((route.converter for route in routes if not route.converter.is_missing), None)
+    if request.calibration.is_drawn or converter is None:
+        return None
+    return user_samples(source, converter, request.calibration, request.shapes, request.limits)
 
 
 class _Judge:
     """Simulates and diagnoses conversions one by one. ``rows`` contains the finished rows."""
 
-    def __init__(self, targets: Sequence[SweepTarget], cache: ConversionCache) -> None:
+    def __init__(self, targets: Sequence[LabeledTarget], cache: ConversionCache, data: UserSamples | None) -> None:
+        self._data = data
         self.rows: list[SweepRow] = []
         self._targets = targets
         self._latest: tuple[Diagnosis, ...] = ()
@@ -97,6 +102,9 @@ class _Judge:
             model = load(conversion.path)
         except ModelError as error:
             return replace(row, unreadable=f"cannot be read: {error}")
+        fault = unquantized(model, conversion.settings)
+        if fault:
+            return replace(row, unreadable=fault)
         earlier = next((other for other in self.rows if other.is_model and other.conversion.digest == conversion.digest), None)
         if earlier is not None:
             row = replace(row, same_as=earlier.number, costs=earlier.costs)
@@ -108,11 +116,24 @@ class _Judge:
             row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
         if conversion.settings == FLOAT and conversion.route.quantizer is None:
             self._references.setdefault(conversion.route.converter, conversion)
+            row = replace(row, is_float_model=True)
         return self._compared(row)
 
     def _compared(self, row: SweepRow) -> SweepRow:
         reference = self._references.get(row.conversion.route.converter)
         if reference is None:
             return replace(row, no_difference="there is no float model to compare with")
-        difference, why = difference_from(reference, row.conversion, self._cache)
+        difference, why = difference_from(reference, row.conversion, self._cache, self._data)
         return replace(row, difference=difference, no_difference=why)
+
+
+_QUANTIZED = frozenset({"FLOAT16", "INT2", "INT4", "INT8", "UINT8", "INT16"})
+
+
+def unquantized(model: Model, settings: Settings) -> str:
+    """Return what is wrong with a conversion that was to be quantized, but has no quantized tensor; empty if nothing is."""
+    if settings.quantization == FLOAT.quantization:
+        return ""
+    if any(tensor.type in _QUANTIZED for graph in model.subgraphs for tensor in graph.tensors):
+        return ""
+    return f"is float32 throughout: the converter quantized nothing, although {settings.quantization} was asked for"

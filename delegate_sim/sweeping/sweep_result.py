@@ -14,11 +14,12 @@ from ..diagnosis.examiner import Cost
 from ..errors import OptionError
 from ..results.report.display import Shown, Table
 from ..runtime.interpreter import option_values
+from ..runtime.target import LabeledTarget
 from ..version import __version__
-from .rows import SweepRow, SweepTarget, best_for
+from .rows import MAX_DIFFERENCE, SweepRow, best_for, excluded_for
 from .shapes import Shapes
 
-SCHEMA = "delegate-sim/sweep/2"
+SCHEMA = "delegate-sim/sweep/3"
 _ROWS = (
     "row", "best", "converter", "version", "settings", "origin", "failure", "size", "error", "why_no_error", "seconds", "same_as",
 )  # fmt: skip
@@ -42,6 +43,8 @@ class SweepRequest:
     limits: Limits = field(default_factory=Limits)
     shapes: Shapes = ()
     """The fixed input shapes."""
+    max_difference: float = MAX_DIFFERENCE
+    """The largest difference from the float model with which a conversion can be the best one."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +55,7 @@ class Swept(Shown):
     """
 
     source: SourceModel
-    targets: tuple[SweepTarget, ...]
+    targets: tuple[LabeledTarget, ...]
     asked: SweepRequest
     rows: tuple[SweepRow, ...]
     is_interrupted: bool = False
@@ -63,18 +66,26 @@ class Swept(Shown):
         return tuple([row for row in self.rows if row.is_model])
 
     def best_for(self, target: str) -> SweepRow | None:
-        """Return the best row for the target with this label; None if no model runs on the target.
+        """Return the best row for the target with this label; None if no model runs on the target, or if each is excluded.
 
+        A row whose difference is unknown or above ``max_difference``, or that was calibrated with random numbers, is excluded.
         The best row has the most delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes,
         the smallest difference and the smallest file. Raises OptionError if the target is unknown.
         """
-        labels = [target.label for target in self.targets]
+        return best_for(self.rows, self._place(target), self.asked.max_difference)
+
+    def excluded_for(self, target: str) -> SweepRow | None:
+        """Return the row that would be better for a target than the best row, but is excluded; None if there is none."""
+        return excluded_for(self.rows, self._place(target), self.asked.max_difference)
+
+    def _place(self, target: str) -> int:
+        labels = [one.label for one in self.targets]
         if target not in labels:
             raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
-        return best_for(self.rows, labels.index(target))
+        return labels.index(target)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/sweep/2``)."""
+        """Return the result as plain data (schema ``delegate-sim/sweep/3``)."""
         return _sweep_entry(self)
 
     def _line(self) -> str:
@@ -89,14 +100,19 @@ class Swept(Shown):
 
 
 def _sweep_entry(result: Swept) -> dict[str, Any]:
-    """Return a sweep's result as plain data (schema ``delegate-sim/sweep/2``)."""
+    """Return a sweep's result as plain data (schema ``delegate-sim/sweep/3``)."""
     source, calibration = result.source, result.asked.calibration
     best = {target.label: result.best_for(target.label) for target in result.targets}
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
         "source": {"name": source.text, "kind": source.kind.value, "sha256": source.digest},
-        "calibration": {"is_drawn": calibration.is_drawn, "words": calibration.words},
+        "calibration": {
+            "is_drawn": calibration.is_drawn,
+            "words": calibration.words,
+            "rows": [row.number for row in result.models if row.conversion.settings.calibrates],
+        },
+        "max_difference": result.asked.max_difference,
         "everything": result.asked.everything,
         "interrupted": result.is_interrupted,
         "targets": [_target_entry(target) for target in result.targets],
@@ -105,7 +121,7 @@ def _sweep_entry(result: Swept) -> dict[str, Any]:
     }
 
 
-def _target_entry(sweep_target: SweepTarget) -> dict[str, Any]:
+def _target_entry(sweep_target: LabeledTarget) -> dict[str, Any]:
     label, target = sweep_target
     return {
         "name": label,
@@ -132,7 +148,7 @@ def _row_entry(row: SweepRow, result: Swept) -> dict[str, Any]:
         "seconds": round(conversion.seconds, 3),
         "is_kept": conversion.is_kept,
         "targets": {target.label: _cost_entry(cost) for target, cost in zip(result.targets, row.costs, strict=False)},
-        "difference": _difference_entry(row),
+        "difference": _difference_entry(row, result),
         "code": conversion.code,
     }
 
@@ -154,12 +170,14 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
     }
 
 
-def _difference_entry(row: SweepRow) -> dict[str, Any]:
+def _difference_entry(row: SweepRow, result: Swept) -> dict[str, Any]:
     """Return the difference from the float model as plain data.
 
-    ``error`` is a share of an output's range. If the error is unknown, ``error`` is None and ``why_unknown`` has the reason.
+    ``error`` is a share of an output's largest value. If it is unknown, ``error`` is None and ``why_unknown`` has the reason.
     """
-    return {"error": row.error, "why_unknown": row.no_difference, "samples": row.difference.samples if row.difference else 0}
+    samples = row.difference.samples if row.difference else 0
+    why_not_best = row.why_not_best(result.asked.max_difference) if row.is_model else ""
+    return {"error": row.error, "why_unknown": row.no_difference, "samples": samples, "why_not_best": why_not_best}
 
 
 def _sweep_line(result: Swept) -> str:

@@ -19,7 +19,7 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
     if not os.path.exists(path):
         return
     if os.path.exists(source.path) and os.path.samefile(path, source.path):
-        raise FixError(printable(f"{path}: is the source itself, which is never written over"))
+        raise FixError(printable(f"{path}: is the source itself, which is never overwritten"))
     if not replaces:
         raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
@@ -32,7 +32,7 @@ def write_best(result: Swept, target: str, path: str, *, replaces: bool = False)
     """
     row = result.best_for(target)
     if row is None:
-        raise FixError(f"none of the conversions is a model that runs on {target}: nothing is written")
+        raise FixError(f"no conversion runs on {target} and is accurate enough: nothing is written")
     check_free(result.source, path, replaces=replaces)
     try:
         write_chunks(path, _blocks(row.conversion.path))

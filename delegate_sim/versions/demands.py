@@ -305,14 +305,14 @@ _DYNAMIC_UPDATE_SLICE = (
     Demand(2, "int64-indices", input_is("INT64", at=2)),
 )
 
-# Before FLOAT16 was moved to version 3 of DEQUANTIZE, it had version 2, as in many models with float16 weights.
+# In earlier converters, FLOAT16 needed only version 2 of DEQUANTIZE, so many models with float16 weights have version 2.
 _DEQUANTIZE = (
     *_types((9, "FLOAT8"), (8, "UINT4"), (7, "INT2"), (6, "INT4"), (3, "INT16"), (3, "FLOAT16")),
     Demand(5, "per-channel", all_of(input_is("INT8"), lambda node: is_per_channel(node.input(0))), given=("int8-type",)),
     *_INT8_DATA,
 )
 
-# The two quantizers named above give version 2 to INT8 as well, so older INT8 models also have version 2.
+# The two quantizers that the module's docstring names give version 2 to INT8 as well, so older INT8 models also have version 2.
 _QUANTIZE = (
     Demand(5, "uint4-type", either_is("UINT4")),
     Demand(4, "int4-type", either_is("INT4")),
@@ -433,5 +433,4 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
 1.
 """
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The version of a node without any feature, for operators where this version is not 1. Version 1 of BROADCAST_TO was withdrawn.
-"""
+"""The version of a node without any feature, for operators where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""

@@ -15,79 +15,82 @@ from ..rules.kinds import Explanation
 _FLOAT_CONVERSION = "leave converter.optimizations empty for a float model"
 _FULL_INTEGER = "set converter.representative_dataset for full integer quantization"
 _WEIGHTS_OF_ANOTHER_TOOL = (
-    "Quantize the weights to INT8 instead, in the tool that made them narrower: the post-training quantization of "
-    "tf.lite.TFLiteConverter produces no such weights. "
+    "Quantize the weights to INT8 instead, in the tool that quantized them to fewer bits: the post-training quantization of "
+    "tf.lite.TFLiteConverter does not produce such weights. "
 )
 
 
 def _data(name: str, advice: str) -> Explanation:
     return Explanation(
-        f"{name} data", f"The operator works on tensors of type {name}, support for which came after its first version.", advice
+        f"{name} data", f"The operator works on tensors of type {name}, which it supports only since a later version.", advice
     )
 
 
 def _cast(name: str, instead: str) -> Explanation:
-    return _data(name, f"In the model's code, compute in {instead} and cast (tf.cast) only where {name} values enter or leave.")
+    return _data(
+        name, f"In the model's code, compute in {instead}, and cast (tf.cast) only where {name} values enter or leave the model."
+    )
 
 
 QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
     {
         "hybrid-weights": Explanation(
-            "INT8 weights with float data",
-            "The weights are quantized, the data is not: the kernel quantizes its operand at run time. Dynamic range "
-            "quantization produces such nodes.",
-            f"{OPTIMIZED} without a representative dataset causes it: "
-            f"{_FLOAT_CONVERSION}, {_FULL_INTEGER}, or add tf.float16 to converter.target_spec.supported_types for float16 "
-            "weights.",
+            "INT8 weights with float activations",
+            "The weights are quantized, but the activations are not, so the kernel quantizes its operand at run time. "
+            "Dynamic range quantization produces such nodes.",
+            f"The cause is {OPTIMIZED} without a representative dataset: {_FLOAT_CONVERSION}, {_FULL_INTEGER}, or add "
+            "tf.float16 to converter.target_spec.supported_types for float16 weights.",
         ),
         "asymmetric-quantize-inputs": Explanation(
-            "operand quantized asymmetrically at run time",
-            "The option asymmetric_quantize_inputs of a node with quantized weights and float data is set: the kernel gives the "
-            "operand a zero point of its own when it quantizes it.",
-            f"Dynamic range quantization always sets it ({OPTIMIZED} without a "
-            f"representative dataset): {_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantization without it, "
-            f"set {OLD_DYNAMIC_RANGE_QUANTIZER} and {PER_TENSOR}.",
+            "asymmetric quantization at run time",
+            "The option asymmetric_quantize_inputs is set on a node with quantized weights and float activations. When the "
+            "kernel quantizes the operand, it then computes a zero point for it.",
+            f"Dynamic range quantization ({OPTIMIZED} without a representative dataset) always sets this option: "
+            f"{_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantization without this option, set "
+            f"{OLD_DYNAMIC_RANGE_QUANTIZER} and {PER_TENSOR}.",
         ),
         "per-channel": Explanation(
             "one scale for each channel",
-            "The weights of a node with float data, or the tensor that is quantized or dequantized, have one scale for each "
-            "channel instead of a single one.",
-            f"{PER_TENSOR} gives one scale for each tensor; for FULLY_CONNECTED only, so does {DENSE_PER_TENSOR}. Accuracy may "
-            "suffer.",
+            "The weights of a node with float activations, or the tensor of a QUANTIZE or DEQUANTIZE, have one scale for "
+            "each channel instead of a single scale.",
+            f"{PER_TENSOR} gives each tensor a single scale; {DENSE_PER_TENSOR} does so only for FULLY_CONNECTED. Accuracy "
+            "may suffer.",
         ),
         "int8-type": Explanation(
             "INT8 data",
             "The operator works on tensors of type INT8, which full integer quantization produces.",
-            "converter.representative_dataset with tf.lite.Optimize.DEFAULT causes it; leave both out for a float model. Give "
-            "data that the model itself keeps in INT8 another type with tf.cast.",
+            "The cause is converter.representative_dataset with tf.lite.Optimize.DEFAULT; set neither for a float model. If "
+            "the model's code itself uses INT8, cast this data to another type with tf.cast.",
         ),
         "int16-type": Explanation(
             "INT16 data",
             "The operator works on tensors of type INT16, which quantization with 16-bit activations and 8-bit weights produces.",
-            f"{INT16X8} in converter.target_spec.supported_ops causes it: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. Give "
-            "data that the model itself keeps in INT16 another type with tf.cast.",
+            f"The cause is {INT16X8} in converter.target_spec.supported_ops: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead. "
+            "If the model's code itself uses INT16, cast this data to another type with tf.cast.",
         ),
         "int16-unquantized": Explanation(
             "INT16 data without scales",
-            "The operator computes with INT16 integers as they are, not with quantized values.",
-            "In the model's code, compute in int32 or float32 (tf.cast).",
+            "The operator computes with plain INT16 integers, not with quantized values.",
+            "In the model's code, cast to int32 or float32 (tf.cast) before computing.",
         ),
         "uint8-type": Explanation(
             "UINT8 data",
-            "The operator works on tensors of type UINT8: quantized ones from the time before INT8, or images.",
+            "The operator works on tensors of type UINT8: images, or tensors that were quantized to UINT8, as was usual "
+            "before INT8.",
             "Make the model's inputs and outputs float32 or INT8 (converter.inference_input_type and inference_output_type), "
             "and cast images to float32 before the first operator.",
         ),
         "quantized-bias-type": Explanation(
-            "explicit type of the bias",
-            "The option quantized_bias_type of a node with INT16 data and INT8 weights says in which type it accumulates.",
-            f"Quantization with {INT16X8} causes it, whatever converter._experimental_full_integer_quantization_bias_type is: "
-            "use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
+            "explicit bias type",
+            "The option quantized_bias_type is set on a node with INT16 activations and INT8 weights. It gives the type in "
+            "which the node accumulates.",
+            f"The cause is quantization with {INT16X8}, whatever the value of "
+            "converter._experimental_full_integer_quantization_bias_type: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
         ),
         "int4-weights": Explanation(
             "INT4 weights",
             "The weights or the table have 4 bits for each element.",
-            f"{_WEIGHTS_OF_ANOTHER_TOOL}In training with quantization, leave converter._experimental_low_bit_qat off.",
+            f"{_WEIGHTS_OF_ANOTHER_TOOL}With quantization-aware training, do not set converter._experimental_low_bit_qat.",
         ),
         "int2-weights": Explanation(
             "INT2 weights", "The weights or the table have 2 bits for each element.", _WEIGHTS_OF_ANOTHER_TOOL.strip()
@@ -97,30 +100,30 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         "int2-type": _data("INT2", "Quantize to INT8 instead, in the tool that quantized the model."),
         "sparse-weights": Explanation(
             "sparse weights",
-            "The weights are stored without their zeros, with the pattern of sparsity beside them.",
-            "tf.lite.Optimize.EXPERIMENTAL_SPARSITY in converter.optimizations causes it: leave it out.",
+            "The weights are stored without their zeros, together with a description of the positions of the other values.",
+            "The cause is tf.lite.Optimize.EXPERIMENTAL_SPARSITY in converter.optimizations: remove it.",
         ),
         "shuffled-weights": Explanation(
             "shuffled weights",
-            "The weights are in the order SHUFFLED4x16INT8 for one kernel of UINT8 models.",
+            "The weights are stored in the order SHUFFLED4x16INT8, which one kernel for UINT8 models needs.",
             "Convert again with tf.lite.TFLiteConverter, which writes weights in the default order.",
         ),
         "narrow-range": Explanation(
             "fake quantization with narrow range",
             "FAKE_QUANT leaves out the lowest quantized value (narrow_range).",
-            "Call tf.quantization.fake_quant_with_min_max_vars with narrow_range=False; or quantize the model while converting "
-            "it, which leaves no FAKE_QUANT.",
+            "Call tf.quantization.fake_quant_with_min_max_vars with narrow_range=False, or quantize the model while "
+            "converting it, so that no FAKE_QUANT remains.",
         ),
         "upward-rescale": Explanation(
-            "product scaled up",
-            "The product of the scales of the two operands is at least the scale of the result, so that the kernel has to scale "
-            "integer products up.",
-            "Scales come from the representative dataset: let it cover the values that the operands actually take, or bring both "
-            "factors to a smaller range in the model's code, so that their scales get smaller.",
+            "upward rescaling of a product",
+            "The product of the two operand scales is not below the scale of the result, so the kernel has to scale integer "
+            "products up.",
+            "Scales come from the representative dataset: let it cover the values that the operands really have. Or bring "
+            "both operands to a smaller range in the model's code, so that their scales become smaller.",
         ),
     }
 )
-"""Features of quantized weights and data."""
+"""Features of quantized weights and activations."""
 
 TYPES: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -150,7 +153,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         ),
         "non-bool-condition": Explanation(
             "condition that is not BOOL",
-            "The operator looks for elements other than zero, not for those that are true.",
+            "The operator looks for nonzero elements, not for elements that are true.",
             "In the model's code, compare first: tf.where(tensor != 0).",
         ),
     }
@@ -160,59 +163,61 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
 STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
     {
         "missing-bias": Explanation(
-            "no bias operand",
-            "The node has two operands. With an omitted bias it would have a third, of index -1, which is no such feature.",
-            "Give the layer a bias (use_bias=True), of zeros if need be.",
+            "missing bias operand",
+            "The node has only two operands. A node that has three operands, but omits the third (index -1), does not have "
+            "this feature.",
+            "Give the layer a bias (use_bias=True). It may be all zeros.",
         ),
         "keep-num-dims": Explanation(
-            "result of more than 2 dimensions",
-            "The option keep_num_dims is set: the result keeps the leading dimensions of the operand instead of being a matrix. "
-            "A dense layer or a product with constant weights whose operand has 3 or more dimensions is converted this way.",
-            "In the model's code, reduce the data to 2 dimensions before these layers and keep it so after them, or write the "
-            "layer as a convolution with a 1 x 1 window. A reshape directly before and after may not help: where shapes "
-            "are fixed, the converter folds both into the option.",
+            "result with more than 2 dimensions",
+            "The option keep_num_dims is set: the result keeps the leading dimensions of the operand instead of being a "
+            "matrix. The converter sets it for a dense layer, or a product with constant weights, whose operand has 3 or "
+            "more dimensions.",
+            "In the model's code, reshape the data to 2 dimensions before a group of such layers, and back only after the "
+            "whole group. Or write the layer as a convolution with a 1x1 window. A reshape directly before and after each "
+            "layer may not help: if shapes are fixed, the converter replaces both by the option.",
         ),
         "grouped-convolution": Explanation(
             "grouped convolution",
-            "The filter reads fewer channels than the input has: each group of filters sees its own part.",
-            "Write it with groups=1; or split the channels, convolve each part and concatenate the results; or use a depthwise "
-            "convolution where each group is one channel.",
+            "The filter reads fewer channels than the input has: each group of filters reads its own part of the channels.",
+            "Write the layer with groups=1; or split the channels, convolve each part and concatenate the results; or, if "
+            "each group has one channel, use a depthwise convolution.",
         ),
         "dilation": Explanation(
             "dilated depthwise convolution",
             "The filter reads elements that are spaced apart (a dilation factor other than 1).",
-            "In the model's code, use dilation_rate=1, with a larger window if the layer has to reach as far.",
+            "In the model's code, use dilation_rate=1, with a larger window if the layer must cover the same area.",
         ),
         "broadcast-rank": Explanation(
-            "broadcast above 4 dimensions",
+            "broadcasting with more than 4 dimensions",
             "The shapes of the two operands differ and one has more than 4 dimensions.",
-            "In the model's code, merge dimensions (tf.reshape) so that 4 are enough, or bring both operands to one shape first.",
+            "In the model's code, merge dimensions (tf.reshape) so that 4 are enough, or give both operands the same shape "
+            "first.",
         ),
         "high-rank": Explanation(
-            "many dimensions",
+            "more than 4 dimensions",
             "An operand has more dimensions than the operator's first version accepts: 5 or more.",
             "In the model's code, merge dimensions (tf.reshape) so that 4 are enough.",
         ),
         "rank-other-than-4": Explanation(
-            "other than 4 dimensions",
-            "The operand has fewer or more than 4 dimensions, as a dilated 1-D convolution produces it.",
+            "number of dimensions other than 4",
+            "The operand has fewer or more than 4 dimensions, for example because of a dilated 1-D convolution.",
             "In the model's code, give the operand 4 dimensions: use the 2-D form of the layer, with one dimension of size 1.",
         ),
         "fused-activation": Explanation(
-            "activation in a transposed convolution",
+            "activation fused into a transposed convolution",
             "The activation that follows the transposed convolution has been fused into it.",
-            "In the model's code, follow the convolution with an activation other than the forms of ReLU, such as leaky ReLU, "
-            "or with none.",
+            "In the model's code, use no activation after the convolution, or one that is not fused, such as leaky ReLU.",
         ),
         "transposed-convolution-bias": Explanation(
-            "bias of a transposed convolution",
+            "transposed convolution with a bias",
             "TRANSPOSE_CONV has a bias as its fourth operand.",
-            "Build the layer with use_bias=False and without a batch normalization after it, whose offset becomes a bias.",
+            "Build the layer with use_bias=False, and without a batch normalization after it, because its offset becomes a bias.",
         ),
         "basic-lstm": Explanation(
             "basic LSTM kernel",
-            "The LSTM is of the form with one concatenated tensor of weights (kernel_type BASIC).",
-            "Build the model with tf.keras.layers.LSTM and convert it with TensorFlow 2, which writes another form.",
+            "The LSTM has a single tensor with all weights (kernel_type BASIC).",
+            "Build the model with tf.keras.layers.LSTM, and convert it with TensorFlow 2, which writes another form of LSTM.",
         ),
         "diagonal-recurrent-weights": Explanation(
             "diagonal recurrent weights",
@@ -221,12 +226,12 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "batch-dims": Explanation(
             "batched gather",
-            "The option batch_dims is set: each batch of indices picks from its own batch.",
+            "The option batch_dims is set: each batch of indices selects from the batch with the same number.",
             "In the model's code, call tf.gather with batch_dims=0 on flattened data, with the offset of each batch added to its "
             "indices.",
         ),
         "slice-offset": Explanation(
-            "ends counted from the beginning",
+            "slice ends relative to the begins",
             "The option offset is set: the ends of the slice are relative to its begins.",
             "In the model's code, slice with constant begins and ends, or with tf.slice.",
         ),
@@ -243,8 +248,8 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         "half-pixel-centers": Explanation(
             "resizing by pixel centers",
             "The option half_pixel_centers is set: positions are measured from the centers of pixels, as in tf.image.resize.",
-            "In the model's code, use tf.compat.v1.image.resize_bilinear or resize_nearest_neighbor, which has the option off "
-            "by default. The results differ slightly: train or check with it.",
+            "In the model's code, use tf.compat.v1.image.resize_bilinear or resize_nearest_neighbor, which do not set the "
+            "option by default. The results differ slightly, so train or check the model with this function.",
         ),
         "align-corners": Explanation(
             "resizing with aligned corners",

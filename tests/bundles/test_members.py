@@ -101,7 +101,7 @@ def test_bundles_of_too_large_bundles(saved, monkeypatch):
     monkeypatch.setattr(members, "_MOST_UNPACKED", 3 << 20)
     inner = zip_bytes({"m": MODEL, "x": bytes(1 << 20)})
     assert len(models_in(saved("a.zip", zip_bytes({"1.zip": inner, "2.zip": inner})))) == 2
-    with pytest.raises(BundleError, match="holds bundles of more than 3 MiB"):
+    with pytest.raises(BundleError, match="holds nested bundles of more than 3 MiB"):
         models_in(saved("b.zip", zip_bytes({str(number): inner for number in range(3)}, zipfile.ZIP_DEFLATED)))
 
 

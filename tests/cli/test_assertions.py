@@ -88,8 +88,7 @@ def test_a_failure_says_why_and_what_to_change(mixed):
         "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up",
         "ADD: 1 node [2]",
         "nnapi-operator-version: version 4; needs version at most 2",
-        "hint: the node does not need the version in the file: "
-        "use the converter of the release that the delegate was written for",
+        "hint: the node does not need the version in the file: use a converter as old as the delegate",
     ]
 
 
@@ -101,7 +100,7 @@ def test_a_refused_model_fails_whatever_is_asked(assertion, argument):
     lines = failure(analysis_of(dynamic_model()), assertion, argument)
     assert lines[0] == (
         "m.tflite on nnapi: NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2 (y) "
-        "of subgraph 0 is dynamic-sized, made so by node 0 (RESHAPE), because its input tensor 1 (shape) is not constant"
+        "of subgraph 0 is dynamic-sized because of node 0 (RESHAPE), whose input tensor 1 (shape) is not constant"
     )
     refusal = next(position for position, line in enumerate(lines) if line.startswith("refusal: dynamic-tensors: tensor 2 (y)"))
     assert lines[refusal + 1].startswith("hint: make tensor 1 a constant")
@@ -153,7 +152,7 @@ def test_a_failure_is_not_endless_and_safe_to_print():
 def test_nodes_with_different_findings_share_a_group():
     lines = failure(analysis_of(chain_model(["ADD", "ADD 4", "ADD 4", "ADD 5"])), "assert_fallback")
     start = lines.index("ADD: 3 nodes [1-3]")
-    assert lines[start + 1] == "nnapi-operator-version: version 4; needs version at most 2 (node 1; similar for the others)"
+    assert lines[start + 1] == "nnapi-operator-version: version 4; needs version at most 2 (node 1; similar for the other nodes)"
 
 
 @pytest.mark.parametrize("share", [95, -0.1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -12,13 +13,15 @@ from delegate_sim.graph import effort
 from delegate_sim.runtime import interpreter
 from tests.support.models import chain_model, many_operators
 
+LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "gpu_refusals.log"
+
 
 @pytest.fixture
 def little(monkeypatch):
     """A model that a command may simulate three times."""
     model = many_operators(10)
-    monkeypatch.setattr(effort, "_MOST_NODES", 170)
-    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 205)
+    monkeypatch.setattr(effort, "_MOST_NODES", 215)
+    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 262)
     return model
 
 
@@ -84,6 +87,62 @@ def test_a_command_leaves_out_questions_and_says_so(run, little, tmp_path, monke
         "DELEGATE_SIM_LIMITS=10"
         in json.loads(run(arguments[0], path, *arguments[1:], "--format", "json").stdout)["not_simulated"][-1]
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "question"),
+    [
+        (["inspect"], "a simulation"),
+        (["analyze", "--delegate", "nnapi"], "a simulation"),
+        (["analyze", "--accelerators", "gpu,cpu"], "a simulation"),
+        (["releases", "--delegate", "gpu"], "a simulation"),
+        (["scan", "--delegate", "gpu", "--processes", "1", "--output", "table.csv"], "a simulation"),
+        (["reconcile", "--log", str(LOG)], "a simulation"),
+        (["export", "dot"], "a drawing of its graph"),
+        (["report", "--no-causes"], "a drawing of its graph"),
+        (["compare", "--with", "delegate=gpu"], "a comparison"),
+        (["whatif", "--to", "int8"], "a comparison"),
+        (["diagnose"], "a diagnosis"),
+        (["whatif", "--search", "1"], "a diagnosis"),
+        (["fix", "--for", "nnapi", "--plan"], "a search for rewrites"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_model_that_is_too_large_for_a_command(run, little, tmp_path, monkeypatch, arguments, question):
+    if arguments[0] == "report":
+        pytest.importorskip("fast_sugiyama", reason="report needs it")
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.tflite").write_bytes(bytes(little.content))
+    form = [arguments[1]] if arguments[0] == "export" else []
+    result = run(arguments[0], *form, "m.tflite", *arguments[1 + len(form) :])
+    said = result.stderr + "".join(path.read_text() for path in tmp_path.glob("table.csv"))
+    assert f"m.tflite: not simulated: 20 nodes, 11 of them different, are too many for {question}; DELEGATE_SIM_LIMITS=10" in said
+    assert result.exit_code == 2
+
+
+def test_a_page_of_a_model_that_is_too_large_for_a_diagnosis(run, little, tmp_path, monkeypatch):
+    pytest.importorskip("fast_sugiyama", reason="report needs it")
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.DRAWING.simulations)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content))
+    assert run("report", path, "--delegate", "gpu", "--output", tmp_path / "page.html").exit_code == 0
+    assert "are too many for a diagnosis" in (tmp_path / "page.html").read_text()
+
+
+def test_the_defaults_of_the_api_are_left_out(run, little, tmp_path, monkeypatch):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content))
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.SIMULATION.simulations)
+    assert "With the API's defaults, not simulated: 20 nodes" in run("analyze", path, "--delegate", "nnapi").stdout
+
+
+def test_assumptions_about_a_device_are_left_out(run, little, tmp_path, monkeypatch):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content))
+    monkeypatch.setattr(effort, "_MOST_NODES", 1)
+    result = json.loads(run("reconcile", path, "--log", LOG, "--format", "json").stdout)
+    assert any("further assumptions are not simulated" in note for note in result["notes"])
 
 
 @pytest.mark.parametrize("arguments", [["diagnose", "--delegate", "nnapi"], ["releases", "--delegate", "nnapi"]])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import xml.etree.ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from delegate_sim.rules.book import RuleBook
 from tests.support.models import MIXED, chain_model
 
 VX = ("--delegate", "vx")
+LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "gpu_refusals.log"
 
 
 @pytest.fixture
@@ -125,6 +128,24 @@ class TestUsedUp:
         rows = [json.loads(line) for line in (folder / "scan.jsonl").read_text().splitlines()]
         errors = [row["error"] for row in rows if row.get("error")]
         assert errors[0].startswith(f"./bad.tflite: not simulated: {limit}")
+
+    @pytest.mark.parametrize(
+        ("command", "function", "arguments"),
+        [
+            ("fix", "search", ["bad.tflite", "--for", "vx", "--plan"]),
+            ("export", "_text", ["dot", "bad.tflite", *VX]),
+            ("reconcile", "reconcile", ["bad.tflite", "--log", str(LOG)]),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_a_command_on_one_model_names_it(self, run, folder, monkeypatch, error, limit, command, function, arguments):
+        def fail(*arguments, **named):
+            raise error
+
+        monkeypatch.setattr(importlib.import_module(f"delegate_sim_cli.commands.{command}"), function, fail)
+        result = run(command, *arguments)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+        assert result.stderr.startswith(f"error: bad.tflite: not simulated: {limit}")
 
     def test_python(self, folder, limit):
         with pytest.raises(LimitError, match=re.escape(f"bad.tflite: not simulated: {limit}")):

@@ -63,7 +63,11 @@ def test_a_model_is_not_overwritten(run, folder, arguments, link):
     *first, last = arguments
     result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
     assert result.exit_code == 2
-    fault = "is the model itself, which fix does not overwrite" if first[0] == "fix" else "is an input, which is not overwritten"
+    fault = (
+        "is the model itself, which fix never overwrites"
+        if first[0] == "fix"
+        else ("is an input file, which is never overwritten")
+    )
     assert result.stderr == f"error: {target}: {fault}\n"
     assert (folder / "model.tflite").read_bytes() == before
 
@@ -91,7 +95,7 @@ def test_a_scan_waits_for_no_pipe(run, folder, name):
 def test_a_summary_is_no_pipe_and_no_model(run, folder):
     os.mkfifo(folder / "pipe")
     before = (folder / "model.tflite").read_bytes()
-    for name, fault in (("pipe", "is not a regular file"), ("model.tflite", "is an input, which is not overwritten")):
+    for name, fault in (("pipe", "is not a regular file"), ("model.tflite", "is an input file, which is never overwritten")):
         result = run("analyze", "model.tflite", "--delegate", "vx", "--format", "github", GITHUB_STEP_SUMMARY=name)
         assert (result.exit_code, f"error: {name}: {fault}\n" in result.stderr) == (2, True), result.stderr
     assert (folder / "model.tflite").read_bytes() == before
@@ -100,7 +104,7 @@ def test_a_summary_is_no_pipe_and_no_model(run, folder):
 def test_a_configuration_is_not_overwritten(run, folder):
     run("check", "--update")
     result = run("check", "--report", "json=delegate-sim.toml")
-    assert (result.exit_code, result.stderr) == (2, "error: delegate-sim.toml: is an input, which is not overwritten\n")
+    assert (result.exit_code, result.stderr) == (2, "error: delegate-sim.toml: is an input file, which is never overwritten\n")
     assert (folder / "delegate-sim.toml").read_text("utf-8") == CONFIGURATION
 
 
@@ -197,9 +201,9 @@ def test_a_pipe_does_not_block(tmp_path):
         ("['a'" + ' . "b"' * 70 + "]", "is not TOML: A key of more than 64 parts"),
         ("x = " + "9" * 5_000, "is not TOML: A value that cannot be read"),
         ("x = " + "[" * 5_000, "is not TOML"),
-        (CONFIGURATION.replace("*", "../*"), "takes what is in the folder of this file or below"),
-        ("baseline = '../../b.json'\n" + CONFIGURATION, "takes what is in the folder of this file or below"),
-        ("baseline = '/tmp/b.json'\n" + CONFIGURATION, "takes what is in the folder of this file or below"),
+        (CONFIGURATION.replace("*", "../*"), "takes a path inside the folder of this file"),
+        ("baseline = '../../b.json'\n" + CONFIGURATION, "takes a path inside the folder of this file"),
+        ("baseline = '/tmp/b.json'\n" + CONFIGURATION, "takes a path inside the folder of this file"),
     ],
     ids=["dots", "quoted dots", "digits", "nested", "models", "baseline", "absolute"],
 )

@@ -149,7 +149,7 @@ def test_a_sweep_that_is_killed_keeps_whole_conversions_or_none(tmp_path):
     expected = swept()
     usual = time.monotonic() - start
     whole = kept_files()
-    assert len(whole) == 2
+    assert len(whole) > 1
     generator = random.Random("sweep")
     for _ in range(-(-KILLS // 9) + 1):
         shutil.rmtree(kept)

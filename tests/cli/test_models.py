@@ -150,7 +150,7 @@ def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, 
         assert pairs == [(f"before/{name}/model.tflite", f"after/{name}/model.tflite") for name in "xy"]
     (folder / "after" / "y" / "model.tflite").unlink()
     missing = run("compare", "before", "after", *VX)
-    assert missing.stderr == "error: before/y/model.tflite: after has no model of this name\n"
+    assert missing.stderr == "error: before/y/model.tflite: after has no models of this name\n"
     (folder / "after" / "z").mkdir()
     chain_model(MIXED).write(folder / "after" / "z" / "model.tflite")
     two = run("compare", "before/y/*", "after", *VX)
@@ -158,8 +158,8 @@ def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, 
 
 
 def test_a_folder_is_not_compared_with_itself_unless_something_differs(run, folder):
-    assert "nothing differs between A and B" in run("compare", "models", "models", *VX).stderr
-    assert "nothing differs between A and B" in run("compare", "models", *VX).stderr
+    assert "A and B are the same" in run("compare", "models", "models", *VX).stderr
+    assert "A and B are the same" in run("compare", "models", *VX).stderr
 
 
 def test_check_takes_a_folder(run, folder):
@@ -207,7 +207,7 @@ def test_a_pointer_of_git_lfs(run, tmp_path):
     path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n")
     result = run("analyze", path)
     assert (result.exit_code, result.stdout) == (2, "")
-    told = f"error: {path}: is a pointer of Git LFS, not the model itself: run git lfs pull\n"
+    told = f"error: {path}: is a Git LFS pointer, not the model itself: run git lfs pull\n"
     assert result.stderr == told
     assert run("compare", path).stderr == told
 

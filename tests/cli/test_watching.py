@@ -67,7 +67,7 @@ def test_a_touched_file_is_a_change(model):
 
 
 def test_standard_input_does_not_change():
-    with pytest.raises(click.UsageError, match="standard input is read once"):
+    with pytest.raises(click.UsageError, match="standard input can be read only once"):
         run_watching(["-"], lambda: 0)
 
 

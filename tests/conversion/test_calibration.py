@@ -97,7 +97,7 @@ def test_images_become_numbers_up_to_one(shape):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: "absent.npz", "absent.npz: there is no such data"),
+        (lambda: "absent.npz", "absent.npz: does not exist"),
         (lambda: ".", ".: the folder has no images"),
         (lambda: open("a.npz", "w").close() or "a.npz", "a.npz: cannot be read as a .npz file"),
         (lambda: "absent:data", "absent:data: there is no module 'absent'"),
@@ -118,7 +118,7 @@ def test_what_the_data_is_said_to_be():
         pass
     open("b.png", "w").close()
     assert DRAWN.words == "8 samples of random numbers (seed 0), not of real data"
-    assert find_calibration("data.npz").words == "up to 8 samples of data.npz"
+    assert find_calibration("data.npz").words == "up to 8 samples from data.npz"
     assert find_calibration(".").kind is CalibrationKind.IMAGES
-    assert find_calibration(".").words.endswith("pixels as numbers from 0 to 1")
+    assert find_calibration(".").words.endswith("with pixels scaled to numbers from 0 to 1")
     assert DRAWN.is_drawn

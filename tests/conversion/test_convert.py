@@ -20,7 +20,7 @@ from tests.support.conversion.fake_converters import make_source, processes_with
 
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and stray processes are watched on Linux")
 INT8 = Settings("int8")
-STOPPED = "tensorflow was stopped when"
+STOPPED = "tensorflow was stopped because"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_what_runs_is_what_is_shown(tmp_path, attempt, fake_python):
         ("strange", Limits(), FailureKind.ERROR, "tensorflow finished, but its output is not a TFLite model"),
         pytest.param(
             *("greedy", Limits(memory=200 << 20), FailureKind.OUT_OF_MEMORY),
-            f"{STOPPED} it held more than 200 MiB",
+            f"{STOPPED} it used more memory than 200 MiB",
             marks=needs_linux,
         ),
     ],

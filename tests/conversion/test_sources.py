@@ -51,7 +51,7 @@ def test_a_source_is_known_by_its_form(make, kind):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: "absent.keras", "absent.keras: there is no such model; give a SavedModel folder, "),
+        (lambda: "absent.keras", "absent.keras: does not exist; give a SavedModel folder, "),
         (lambda: "", ": a folder without saved_model.pb is not a SavedModel"),
         (lambda: write("empty/a", "") and "empty", "empty: a folder without saved_model.pb is not a SavedModel"),
         (lambda: write("m.pb", "x"), "m.pb: cannot be converted: give "),
@@ -67,7 +67,7 @@ def test_a_source_is_known_by_its_form(make, kind):
         (lambda: write("m.py", "x = 1") and "m.py:make", "m.py:make: "),
         (lambda: write("m.py", "def make(:") and "m.py:make", "m.py:make: is not valid Python: "),
         (lambda: write("m.py", b"\xff\xfe\0") and "m.py:make", "m.py:make: is not valid Python: "),
-        (lambda: "a\x1b[31m\nb", "a\\x1b[31m\\nb: there is no such model"),
+        (lambda: "a\x1b[31m\nb", "a\\x1b[31m\\nb: does not exist"),
         (lambda: "a\0b", "a\\x00b: "),
     ],
 )

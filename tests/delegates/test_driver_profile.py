@@ -55,7 +55,7 @@ START = 'schema = "delegate-sim/driver/1"\n'
         ("schema = [\n", "is not TOML"),
         (
             f"{START}more = 1\n",
-            "driver.toml:2: more: there is no such key; known are accelerator, logs, rejects, rejects_one_of, schema, seen",
+            "driver.toml:2: more: there is no such key; the keys are accelerator, logs, rejects, rejects_one_of, schema, seen",
         ),
         (
             f'{START}[[rejects]]\noperation = "ADD"\n\n[[rejects]]\noperation = "ADD"\nrank = -1\n',
@@ -64,10 +64,13 @@ START = 'schema = "delegate-sim/driver/1"\n'
         (f"{START}[[rejects]]\nrank = 1\n", "driver.toml:2: rejects.0: operation is missing"),
         (f"{START}[rejects]\nrank = 1\n", "driver.toml:2: rejects: is written [[rejects]]"),
         (f'{START}[[rejects]]\noperation = "ADD"\nshapes = [[1, "x"]]\n', "driver.toml:4: rejects.0.shapes: takes shapes"),
-        (f'{START}[[rejects]]\noperation = "ADD"\ntypes = "FLOAT32"\n', "driver.toml:4: rejects.0.types: takes a list of texts"),
+        (
+            f'{START}[[rejects]]\noperation = "ADD"\ntypes = "FLOAT32"\n',
+            "driver.toml:4: rejects.0.types: takes a list of strings",
+        ),
         (
             f'{START}[[seen]]\noperation = "ADD"\ntypes = []\nshapes = []\naccepted = true\nlogs = [0]\n',
-            "driver.toml:7: seen.0.logs: takes positions in [[logs]], which has 0",
+            "driver.toml:7: seen.0.logs: takes positions in the list [[logs]], which has 0",
         ),
         (
             f'{START}[[seen]]\noperation = "ADD"\ntypes = []\nshapes = []\naccepted = 1\n',

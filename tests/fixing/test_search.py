@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from delegate_sim import analyze, diagnose, load
@@ -12,7 +14,7 @@ from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import is_better, standing
-from delegate_sim.fixing.search import search
+from delegate_sim.fixing.search import search, try_shapes
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, simulate_if
 from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
@@ -20,6 +22,7 @@ from tests.support.fixing.targets import target
 from tests.support.models import chain_model
 
 NNAPI = target("nnapi", feature_level="30")
+SWIN = Path(__file__).resolve().parents[3] / "shared" / "repro" / "fix" / "swin_window.tflite"
 
 
 def layers(*versions, approximate=False):
@@ -133,6 +136,37 @@ def test_widened_weights_come_to_what_whatif_says_of_a_model_of_floats(name):
     assert measure(assumed) == standing(made.model, on).measures
 
 
+@pytest.mark.skipif(not SWIN.exists(), reason="needs ../shared/repro")
+def test_a_step_that_is_worse_for_one_target_does_not_block_a_better_end():
+    model = load(SWIN)
+    targets = [target("gpu"), target("vx")]
+    plan = search(model, targets)
+    alone = search(model, targets[:1])
+    assert plan.after[0].score == alone.after[0].score < plan.before[0].score
+    assert plan.after[1].score == plan.before[1].score
+    assert plan.conflicts == ()
+
+
+def test_targets_in_conflict_are_named():
+    """Core ML takes the parts around GELU as they are; written out for NNAPI, it would get more boundary bytes."""
+    model = load(mixed().bytes())
+    plan = search(model, [NNAPI, target("coreml")])
+    (conflict,) = plan.conflicts
+    assert conflict.alone.score == search(model, [NNAPI]).after[0].score
+    assert [standing.target.delegate.name for standing in conflict.losing] == ["coreml"]
+    assert conflict.losing[0].score > plan.after[1].score
+
+
+def test_fixed_sizes_that_gain_are_suggested_with_their_result():
+    model = reshaper()
+    plan = try_shapes(search(model, [NNAPI]))
+    assert plan.with_shapes is not None
+    assert dict(plan.with_shapes.shapes) == {model.subgraphs[0].inputs[0]: (1, 4)}
+    assert plan.with_shapes.after[0].score < plan.after[0].score
+    given = search(model, [NNAPI], shapes=parse_shapes(model, ["x=1,4"]))
+    assert try_shapes(given) is given
+
+
 def test_each_trial_is_reported():
     told = []
     plan = search(layers(9, 9), [NNAPI], report=told.append)
@@ -186,7 +220,7 @@ def test_a_given_shape_is_folded():
         ("x=1,a", "a shape is INPUT=1,224,224,3"),
         ("x=0,4", "a shape is INPUT=1,224,224,3"),
         ("v=1,4", "the model has no input 'v'; it has 'x'"),
-        ("x=1,5", r"input 'x' has shape \[-1, 4\], which \[1, 5\] does not fit"),
+        ("x=1,5", r"input 'x' has shape \[-1, 4\], which does not match \[1, 5\]"),
         ("x=1", r"input 'x' has shape \[-1, 4\]"),
     ],
 )

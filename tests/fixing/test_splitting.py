@@ -138,7 +138,7 @@ def test_both_parts_compute_what_the_whole_did(tmp_path_factory, drawn):
     path.write_bytes(second)
     inputs = [generated_inputs(model, model.subgraphs[0], 0, {})]
     then = continuation(split, str(path), numbers)
-    found = compare(model, load(first), inputs, {node.outputs[0]: "" for node in split.nodes}, repeats=0, then=then)
+    found = compare(model, load(first), inputs, {node.outputs[0]: "" for node in split.nodes}, is_timed=False, then=then)
     assert found.is_same
     assert len(load(first).subgraphs[0].nodes) + len(split.nodes) == len(model.subgraphs[0].nodes)
 

@@ -195,7 +195,7 @@ def test_names_in_a_large_file(monkeypatch):
     monkeypatch.setattr(repetition, "_MOST_SAID", 0)
     say_names_often(None)
     monkeypatch.setattr(repetition, "_MOST_SAID_FOR_A_BYTE", 0)
-    with pytest.raises(ModelError, match="say names too often"):
+    with pytest.raises(ModelError, match="repeat names too often"):
         say_names_often(None)
 
 

@@ -105,7 +105,7 @@ def test_a_smaller_share_of_multiply_adds_is_worse(base, now, tolerance, allowed
 
 def test_a_larger_share_of_multiply_adds_is_better():
     better = compute_improvements(ComputeTotals(100, 80), ComputeTotals(100, 90))
-    assert better == ["share of multiply-adds delegated 80 % -> 90 %"]
+    assert better == ["delegated share of multiply-adds 80 % -> 90 %"]
     assert compute_improvements(None, ComputeTotals(100, 90)) == []
     assert compute_improvements(ComputeTotals(100, 80), ComputeTotals(0, 0)) == []
 

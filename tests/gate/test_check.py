@@ -56,7 +56,7 @@ def test_targets_apply_to_the_models_of_their_patterns(project):
 
 
 def test_an_unknown_target_is_named_with_the_known_ones(project):
-    with pytest.raises(ConfigurationError, match=r"there is no target 'desk'; known are phone, tablet$"):
+    with pytest.raises(ConfigurationError, match=r"there is no target 'desk'; the targets are phone, tablet$"):
         project(targets=["desk"])
 
 
@@ -89,8 +89,8 @@ def test_an_update_says_what_it_changes(project, tmp_path):
     classifier(9).write(tmp_path / "classifier.tflite")
     (note,) = notes(project(update=True))["classifier.tflite", "phone"]
     assert note == (
-        "changed in the baseline: partitions 1 -> 2; fallback nodes 0 -> 1; boundary bytes 64 -> 96; delegated share "
-        "100 % -> 75 %; share of multiply-adds delegated 100 % -> 0 %"
+        "changed in the baseline: partitions 1 -> 2; fallback nodes 0 -> 1; boundary bytes 64 -> 96; delegated share 100 % "
+        "-> 75 %; delegated share of multiply-adds 100 % -> 0 %"
     )
 
 
@@ -129,11 +129,11 @@ def test_an_entry_without_its_place_says_why(project, tmp_path):
     text = CONFIGURATION.replace("u*.tflite", "x*.tflite")
     (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
     assert stale(project()) == {
-        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not apply the target to it"
+        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not apply this target to the model"
     }
     (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION.replace("tablet", "desk"), encoding="utf-8")
     assert stale(project()) == {
-        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not name the target"
+        ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not name this target"
     }
 
 

@@ -108,21 +108,24 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('models = "a"\n', "1: there is no target; write one as [targets.NAME] with a delegate"),
-        ("[targets.t]\n", "1: targets.t: has no delegate; known are nnapi, gpu, mldrift, vx, vx-nxp, coreml, hexagon, xnnpack"),
+        ('models = "a"\n', "1: has no target; write one as [targets.NAME] with a delegate"),
+        (
+            "[targets.t]\n",
+            "1: targets.t: has no delegate; the delegates are nnapi, gpu, mldrift, vx, ",
+        ),
         ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
-        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; known are nnapi"),
+        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; the delegates are nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
         (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
-        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; known are tf-2.10"),
+        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; the runtimes are tf-2.10"),
         (f"{TARGET}runtime = []\n", "3: targets.t.runtime: takes a release or a non-empty list of releases"),
         (f'{TARGET}options = {{ release = "tf-9" }}\n', "3: targets.t.options.release: there is no runtime 'tf-9'"),
         (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
         (f'{TARGET}deleagte = "gpu"\n', "3: targets.t.deleagte: there is no such key; did you mean delegate?"),
         (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
-        (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; known are baseline, budgets"),
+        (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; the keys are baseline, budgets"),
         (f"models = [3]\n{TARGET}", "1: models: takes a string, not 3"),
-        (f'models = ["/a"]\n{TARGET}', "1: models: takes what is in the folder of this file or below, not '/a'"),
+        (f'models = ["/a"]\n{TARGET}', "1: models: takes a path inside the folder of this file, not '/a'"),
         (f"baseline = true\n{TARGET}", "1: baseline: takes a string, not True"),
         (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number of at least 0, not -1"),
         (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0, not True"),
@@ -139,7 +142,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             "4: budgets.forbid-fallback-ops: there is no operator CONV2D; did",
         ),
         (f"{TARGET}[[overrides]]\nmax-partitions = 1\n", "3: overrides.0: names neither models nor targets"),
-        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; known are t"),
+        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; the targets are t"),
         (f"{TARGET}[overrides]\n", "3: overrides: must be written as [[overrides]]"),
         (
             f"required-version = '>=99'\n{TARGET}",
@@ -161,7 +164,7 @@ def test_errors_name_file_line_and_key(write, text, fault):
 
 def test_errors_in_a_project_file_name_the_key_below_the_table(write):
     path = write("[project]\nname = 'x'\n\n[tool.delegate-sim]\nmodles = 'a'\n", "pyproject.toml")
-    with pytest.raises(ConfigurationError, match="there is no target"):
+    with pytest.raises(ConfigurationError, match="has no target; write one"):
         read_configuration(path)
     path = write("[project]\nname = 'x'\n\n[tool.delegate-sim.targets.t]\ndelegate = 3\n", "pyproject.toml")
     with pytest.raises(ConfigurationError) as caught:
@@ -228,7 +231,7 @@ def test_the_nearest_configuration_upwards_is_found(write, tmp_path):
 
 
 def test_without_a_configuration_init_is_named(tmp_path):
-    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes one"):
+    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes a configuration"):
         find_configuration(str(tmp_path))
 
 

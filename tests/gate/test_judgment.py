@@ -119,7 +119,7 @@ def test_a_new_node_is_not_one_that_fell_back():
 def test_a_refusal_of_the_whole_graph_is_named_once_with_the_nodes_that_it_affects():
     case = judged(reshaper(is_dynamic=True), entry_of(reshaper()))
     (said,) = statements(case, "dynamic-tensors")
-    assert said.endswith("; 3 nodes fall back with it (changed: input 1 constant INT32[2] -> computed)")
+    assert said.endswith("; 3 nodes fall back for this reason (changed: input 1 constant INT32[2] -> computed)")
     assert "worse-outcome" in codes(case, ERROR)
 
 
@@ -128,22 +128,22 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
     case = judged(chain_model(["ROUND", "LOGISTIC 9"]), entry_of(before))
     assert "worse-outcome" in codes(case, ERROR)
     (said,) = statements(case, "operator-not-loaded")
-    assert said == ("litert-2.3 does not load LOGISTIC version 9: it knows versions 1 to 3 (changed: version 3 -> 9)")
+    assert said == ("litert-2.3 does not load LOGISTIC version 9: it supports versions 1 to 3 (changed: version 3 -> 9)")
 
 
 def test_borders_that_moved_are_told_where_no_node_fell_back():
     case = judged(classifier(), entry_of(classifier(), border_bytes=0))
     assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
-    assert case.notes == ("no previously delegated node fell back: the boundaries between partitions have moved",)
+    assert case.notes == ("no node that was delegated fell back: only the boundaries between partitions have moved",)
 
 
 def test_what_is_better_passes_and_says_how_to_keep_it():
     case = judged(classifier(), entry_of(classifier(9)))
     assert (case.status, case.findings) == (BETTER, ())
     assert case.notes == (
-        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share "
-        "75 % -> 100 %; share of multiply-adds delegated 0 % -> 100 %",
-        "to keep it that way: delegate-sim check --update sub/m.tflite",
+        "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75 % "
+        "-> 100 %; delegated share of multiply-adds 0 % -> 100 %",
+        "to keep this improvement: delegate-sim check --update sub/m.tflite",
     )
 
 
@@ -183,7 +183,7 @@ def test_less_work_on_the_delegate_fails_although_as_many_nodes_are_delegated():
     case = judged(two_layers(9, 1), entry_of(two_layers(1, 9)))
     assert (case.measures.delegated_nodes, case.baseline.delegated_nodes) == (1, 1)
     assert case.status == FAILED
-    assert statements(case, "smaller-multiply-add-share") == ["share of multiply-adds delegated: 80 % -> 20 %"]
+    assert statements(case, "smaller-multiply-add-share") == ["delegated share of multiply-adds: 80 % -> 20 %"]
 
 
 def test_an_entry_of_an_older_version_has_no_multiply_adds():
@@ -209,9 +209,9 @@ def test_another_model_with_the_same_result_is_told():
     [
         (
             classifier(9),
-            "the model is the same as in the baseline: the rules of the tool changed (delegate-sim 0.0.9, rule set 0",
+            "the model is the same as in the baseline, but the tool's rules changed (delegate-sim 0.0.9, rule set 0",
         ),
-        (classifier(), "the model changed, and so did the rules of the tool (delegate-sim 0.0.9, rule set 000000000000 -> "),
+        (classifier(), "the model and the tool's rules changed (delegate-sim 0.0.9, rule set 000000000000 -> "),
     ],
     ids=["same model", "another model"],
 )
@@ -225,7 +225,7 @@ def test_rules_that_changed_are_told_where_something_is_worse(before, start):
 def test_rules_that_changed_are_told_where_something_is_better():
     notes = judged(classifier(), other_rules(entry_of(classifier(9)))).notes
     assert [note.partition(":")[0].partition(" (")[0] for note in notes] == [
-        "the model changed, and so did the rules of the tool", "better than the baseline", "to keep it that way",
+        "the model and the tool's rules changed", "better than the baseline", "to keep this improvement",
     ]  # fmt: skip
 
 

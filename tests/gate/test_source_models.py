@@ -137,11 +137,11 @@ def test_settings_that_no_converter_knows(project):
     project.write('settings = "float+channels-last"')
     (case,) = project.check()
     assert case.findings[0].message == (
-        "net.keras: no converter takes it with float+channels-last; its converters are tensorflow"
+        "net.keras: no converter takes this source with float+channels-last; its converters are tensorflow"
     )
     project.write(f'{FIXED}\nconverter = "onnx2tf"')
     (case,) = project.check()
-    assert "onnx2tf does not convert it" in case.findings[0].message
+    assert "onnx2tf does not convert this source" in case.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_settings_that_no_converter_knows(project):
         ("settings = 8", "sources.net.settings: takes a string, not 8"),
         ("time-limit = 0", "sources.net.time-limit: takes a number above 0, not 0"),
         ('memory-limit = "much"', "sources.net.memory-limit: takes a number above 0, not 'much'"),
-        ('data = "../inputs.npz"', "sources.net.data: takes what is in the folder of this file or below"),
+        ('data = "../inputs.npz"', "sources.net.data: takes a path inside the folder of this file"),
         ("setting = 1", "sources.net.setting: there is no such key; did you mean settings?"),
     ],
 )

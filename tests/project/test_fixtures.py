@@ -65,12 +65,22 @@ COVERAGE = {
     ),
     "vx": Coverage(0.19, _VX_UNTAKEN, frozenset({"delegated", "refused"})),
     "vx-nxp": Coverage(0.18, _VX_UNTAKEN, frozenset({"delegated", "refused"})),
+    "ethosu-imx93": Coverage(
+        0.1,
+        """
+            ABS ARG_MAX BATCH_TO_SPACE_ND EXPAND_DIMS GELU PACK SHAPE SLICE SPACE_TO_BATCH_ND SPLIT SPLIT_V SQUEEZE TRANSPOSE
+            TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM UNPACK ethos-u
+            """,
+        frozenset({"delegated", "none", "refused"}),
+    ),
+    "neutron-imx95": Coverage(0.2, "FULLY_CONNECTED NeutronGraph PAD", frozenset({"delegated", "none", "refused"})),
     "coreml": Coverage(0.55),
     "hexagon": Coverage(
         0.47,
         "ARG_MAX ARG_MIN DEPTH_TO_SPACE NEG PACK SLICE SPACE_TO_DEPTH TRANSPOSE TRANSPOSE_CONV",
         frozenset({"delegated", "none", "refused"}),
     ),
+    "edgetpu": Coverage(0.0, "edgetpu-custom-op", frozenset({"none", "refused"})),
     "xnnpack": Coverage(
         0.24,
         """
@@ -166,9 +176,9 @@ def test_operators_with_rules_are_taken_somewhere(findings):
 
 def test_checks_refuse_a_node_somewhere(findings):
     book = find_delegate(findings.delegate).rules
-    refused = {(op, code, "" if book.speaks else kind) for op, code, kind in findings.refused}
+    refused = {(op, code, "" if book.has_native_messages else kind) for op, code, kind in findings.refused}
     checks = {
-        (op, book.code_of(check.kind), "" if book.speaks else check.native or book.native_of(check.kind))
+        (op, book.code_of(check.kind), "" if book.has_native_messages else check.native or book.native_of(check.kind))
         for op, rule in book.rules.items()
         for check in rule.checks
     }

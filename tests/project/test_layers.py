@@ -30,8 +30,9 @@ LAYERS = (
     ("prepare", "rules", "nnapi_runtime"),
     ("versions", "delegates"),
     ("runtime",),
-    ("hypothetical",),
+    ("hypothetical", "llm"),
     ("results", "inference"),
+    ("micro",),
     ("fixing",),
     ("device", "diagnosis", "live"),
     ("conversion",),
@@ -46,7 +47,7 @@ CLI_LAYERS = (
     ("codes", "exits", "faults", "gathering", "suggestions"),
     ("console",),
     ("assertions", "model_explorer", "models", "options", "text"),
-    ("pytest_plugin",),
+    ("mcp_server", "pytest_plugin"),
     ("answers", "formats"),
     ("outputs", "watching"),
     ("commands",),
@@ -122,13 +123,17 @@ MOST_MODULES = 16
 FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
+    "delegate_sim/delegates/ethosu/rules": FAMILIES,
+    "delegate_sim/delegates/gpu/rules": FAMILIES,
     "delegate_sim/delegates/gpu_compatibility": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,
     "delegate_sim/delegates/npu/rules": FAMILIES,
     "delegate_sim/delegates/vx/rules": FAMILIES,
     "delegate_sim/delegates/xnnpack/rules": FAMILIES,
+    "delegate_sim/micro/kernels": FAMILIES,
     "delegate_sim/nnapi_runtime/operations": FAMILIES,
     "delegate_sim/prepare/kernels": FAMILIES,
+    "tests/support": "a module for each kind of test data",
 }
 """Folders that may have more modules, and why."""
 
@@ -159,18 +164,25 @@ def test_the_package_does_not_import_the_command_line():
         assert "delegate_sim_cli" not in path.read_text(encoding="utf-8"), path
 
 
+NAMING_ROOMS = ("delegates", "llm", "nnapi_runtime")
+NAMING_MODULES = ("source_lines.py", "bundles.py", "mcp_server.py")
 ABOVE_DELEGATES = [
-    *[path for path in modules() if room_of(path) not in ("delegates", "nnapi_runtime") and path.name != "source_lines.py"],
+    *[path for path in modules() if room_of(path) not in NAMING_ROOMS and path.name not in NAMING_MODULES],
     ROOT / "delegate_sim" / "__init__.py",
-    *modules("cli"),
+    *[path for path in modules("cli") if path.name not in NAMING_MODULES],
 ]
 """Modules that name no delegate.
 
-``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it.
-``make sources`` writes ``source_lines.py``.
+``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it. ``llm`` and ``bundles`` are about the
+engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. ``make sources`` writes
+``source_lines.py``. The descriptions of the tools in ``mcp_server`` give examples.
 """
-GENERIC = {"driver", "max_partitions", "release", "soc", "subgraphs"}
+GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
+
+
+OF_FILES_AND_TOOLS = ("edgetpu-custom-op", "edgetpu_compiler", "libedgetpu")
+"""A custom operator of model files, a compiler and a library, whose names contain that of a delegate."""
 
 
 @functools.cache
@@ -202,9 +214,10 @@ def delegates_named_in(source):
     words = words_of_delegates()
     found = set()
     for string in strings_in(ast.parse(source)):
-        found |= words & {string}
-        found |= {word for word in re.findall(r"[\w-]+", string) if word in words and re.search(r"[-_]", word)}
-        found |= {*DELEGATE_NAMES}.intersection(re.findall("[a-z]+", string.lower()))
+        text = re.sub("|".join(OF_FILES_AND_TOOLS), "", string)
+        found |= words & {text}
+        found |= {word for word in re.findall(r"[\w-]+", text) if word in words and re.search(r"[-_]", word)}
+        found |= {*DELEGATE_NAMES}.intersection(re.findall("[a-z]+", text.lower()))
     return found
 
 

@@ -203,7 +203,7 @@ def test_an_operator_is_a_builtin_one_unless_told_otherwise():
     assert rules.rule_of("ADD", is_custom=True) is custom
 
 
-@pytest.mark.parametrize(("changes", "expected"), [({}, "tensor-type"), ({"speaks": True}, "not a float")])
-def test_what_a_delegate_says_is_its_name_for_a_refusal_only_if_it_speaks(changes, expected):
+@pytest.mark.parametrize(("changes", "expected"), [({}, "tensor-type"), ({"has_native_messages": True}, "not a float")])
+def test_what_a_delegate_says_is_its_name_for_a_refusal_only_if_it_has_native_messages(changes, expected):
     (reason,) = verdict(book(TYPE_OF_INPUT.saying("not a float"), **changes)).reasons
     assert reason.kind == expected

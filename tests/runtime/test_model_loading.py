@@ -88,7 +88,7 @@ def test_an_operator_that_no_node_uses_is_refused_too():
 def test_an_application_may_register_operators():
     found = run(chain_model(["RELU", "LOGISTIC 9"]), assume_ops_registered=True)
     assert found["outcome"] == "delegated"
-    assert any("unless the application registers one, which is assumed" in warning for warning in found["warnings"])
+    assert any("only if the application registers one, which is assumed here" in warning for warning in found["warnings"])
 
 
 def custom_model(op, before=()):
@@ -228,7 +228,7 @@ def test_the_first_tensor_of_the_first_subgraph_with_such_a_type_is_the_place():
 
 def test_nothing_is_claimed_of_a_release_that_is_not_known():
     model = load(chain_model(["RELU"]).bytes())
-    loading = load_on(model, Release("litert", (9, 0)))
+    loading = load_on(model, Release("litert", (0, 9)))
     assert loading.loads is Loads.UNKNOWN
     assert [code.op for code in loading.unknown] == ["RELU"]
     assert loading.lines == ()
@@ -292,7 +292,7 @@ def test_several_tensors_that_are_not_loaded_are_all_named_and_the_first_is_the_
     ("tensor", "message"),
     [
         ({"scale": [1.0] * 3, "zero_point": [0]}, "it has 3 scales and 1 zero points"),
-        ({"scale": 1.0, "axis": 1}, "it is quantized along dimension 1 of 1"),
+        ({"scale": 1.0, "axis": 1}, "it is quantized along dimension 1, but has rank 1"),
         ({"scale": [1.0, 1.0]}, "it has 2 scales along a dimension of size 3"),
     ],
 )
@@ -449,12 +449,12 @@ def test_the_first_subgraph_is_prepared_whatever_the_last_is():
 
 
 def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
-    model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (2, 4))
+    model, release = load(chain_model(["RELU"]).bytes()), Release("litert", (0, 9))
     loading = load_on(model, release)
     assert loading.loads is Loads.UNKNOWN
     custom = custom_operators(model, replace(target(), release=release))
     assert list(loading_warnings(model, loading, custom)) == [
-        f"whether {release} loads RELU version 1 is not known; it is assumed"
+        f"whether {release} loads RELU version 1 is not known; here, it is assumed to do so"
     ]
 
 

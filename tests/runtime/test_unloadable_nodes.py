@@ -84,7 +84,7 @@ def other_size(field, found, needed):
         (
             "STABLEHLO_PAD",
             {**PAD, "interior_padding": [0]},
-            "edge_padding_low, edge_padding_high, interior_padding are not of one length",
+            "edge_padding_low, edge_padding_high, interior_padding have different lengths",
             ["'stablehlo.pad' operation parameter array sizes are not consistent."],
         ),
         (

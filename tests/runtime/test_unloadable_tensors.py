@@ -30,11 +30,11 @@ def found(*tensor, release=NEWEST, **arguments):
 @pytest.mark.parametrize(
     ("type", "shape", "size", "words"),
     [
-        ("FLOAT32", [4], 15, "it has 15 bytes of data of the 16 that its shape and type need"),
-        ("FLOAT32", None, 2, "it has 2 bytes of data of the 4 that its shape and type need"),
-        ("FLOAT32", [4], 0, "it has 0 bytes of data of the 16 that its shape and type need"),
-        ("INT4", [5], 2, "it has 2 bytes of data of the 3 that its shape and type need"),
-        ("INT2", [5], 1, "it has 1 bytes of data of the 2 that its shape and type need"),
+        ("FLOAT32", [4], 15, "it has 15 bytes of data, but its shape and type need 16"),
+        ("FLOAT32", None, 2, "it has 2 bytes of data, but its shape and type need 4"),
+        ("FLOAT32", [4], 0, "it has 0 bytes of data, but its shape and type need 16"),
+        ("INT4", [5], 2, "it has 2 bytes of data, but its shape and type need 3"),
+        ("INT2", [5], 1, "it has 1 bytes of data, but its shape and type need 2"),
     ],
 )
 def test_constants_without_enough_data(type, shape, size, words):
@@ -141,7 +141,7 @@ def test_blockwise_quantization_is_not_looked_at():
 def test_all_that_is_wrong_with_a_tensor():
     (wrong,) = found("INT8", [4], b"\0", scale=[1.0, 1.0], variable=True)
     assert wrong.message == (
-        "it has 2 scales along a dimension of size 4 and it has data and is a variable and it has 1 bytes of data of the 4 that "
-        "its shape and type need"
+        "it has 2 scales along a dimension of size 4 and it has data and is a variable and it has 1 bytes of data, but its "
+        "shape and type need 4"
     )
     assert wrong.lines[1:] == ("Tensor 0 has invalid quantization parameters.", WITH_BUFFER, INVALID)

@@ -47,7 +47,7 @@ def test_a_journal_wins_over_the_output_that_it_began_with(zoo):
 
 def test_what_is_no_journal_is_kept(zoo):
     Path("z.csv.journal").write_text("no database" * 99)
-    with pytest.raises(ScanError, match=r"z\.csv\.journal: is not the journal of a scan; remove it"):
+    with pytest.raises(ScanError, match=r"z\.csv\.journal: is not the journal of a scan: remove it"):
         scan(zoo, [NNAPI], "z.csv", Workers())
     assert Path("z.csv.journal").read_text().startswith("no database")
 
@@ -57,7 +57,7 @@ def test_two_scans_do_not_write_one_output(zoo, monkeypatch, system):
     if system != "this one":
         monkeypatch.setitem(sys.modules, "fcntl", None)
     held = Journal("z.csv.journal")
-    with pytest.raises(ScanError, match="another scan is writing it"):
+    with pytest.raises(ScanError, match="another scan is writing to it"):
         scan(zoo, [NNAPI], "z.csv", Workers())
     held.close()
     assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (3, 0)

@@ -110,7 +110,7 @@ def with_a_deadly_model(zoo):
 def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
-    assert error.startswith("zoo/b.tflite: ends the process that simulates it; unless the file shrank")
+    assert error.startswith("zoo/b.tflite: makes the process that simulates it end; unless the file became shorter")
 
 
 def shrinks_while_it_is_read(batch):
@@ -130,7 +130,11 @@ def shrinks_while_it_is_read(batch):
 @pytest.mark.parametrize(
     ("processes", "expected"),
     [
-        (1, "ends the process that simulates it; unless the file shrank meanwhile, please report this with the model"),
+        (
+            1,
+            "makes the process that simulates it end; unless the file became shorter in the meantime, please report this "
+            "with the model",
+        ),
         (2, "is empty"),
     ],
 )

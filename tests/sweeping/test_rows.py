@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.results.report.measures import FAILS_LATER
-from delegate_sim.sweeping.rows import best_for, delegated_share, pareto
+from delegate_sim.sweeping.rows import best_for, delegated_share, excluded_for, pareto
 from tests.support.conversion.sweep_conversions import cost, row
+
+CALIBRATED_AT_RANDOM = dataclasses.replace(row(1, []).conversion, settings=parse_settings("int8"))
 
 
 def test_a_row_with_more_delegated_beats_one_of_the_same_size():
@@ -31,9 +34,28 @@ def test_rows_that_are_equal_are_both_best_unless_their_file_is_the_same():
     assert pareto([row(1, [50]), row(2, [50], same_as=1)]) == {1}
 
 
-def test_a_difference_that_is_not_known_is_as_bad_as_can_be():
-    assert pareto([row(1, [50], error=None), row(2, [50], error=9.0)]) == {2}
-    assert pareto([row(1, [50], error=None), row(2, [50], error=math.inf)]) == {1, 2}
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (row(2, [100], error=None), "has an unknown difference"),
+        (row(2, [100], error=math.inf), "has an unknown difference"),
+        (row(2, [100], error=0.25), "has a difference of 25 %"),
+        (dataclasses.replace(row(2, [100]), conversion=CALIBRATED_AT_RANDOM), "was calibrated with random numbers"),
+    ],
+)
+def test_a_row_that_may_be_wrong_is_never_best(other, why):
+    accurate = row(1, [50], error=0.1)
+    assert other.why_not_best(0.1) == why
+    assert pareto([accurate, other], 0.1) == {1}
+    assert best_for([accurate, other], 0, 0.1) == accurate
+    assert excluded_for([accurate, other], 0, 0.1) == other
+    assert best_for([other], 0, 0.1) is None
+
+
+def test_the_float_model_needs_no_measured_difference():
+    float_model = dataclasses.replace(row(1, [50], error=None), is_float_model=True)
+    assert (float_model.error, float_model.why_not_best(0.0)) == (0.0, "")
+    assert excluded_for([float_model], 0, 0.0) is None
 
 
 def test_a_model_that_does_not_run_is_worse_than_one_of_which_nothing_is_taken():
@@ -47,7 +69,7 @@ def test_rows_without_a_model_do_not_count():
 @given(some.lists(some.tuples(*[some.integers(0, 3)] * 4), min_size=1, max_size=12))
 def test_the_best_are_those_that_no_other_dominates(points):
     rows = [row(number, [one, two], size, float(error)) for number, (one, two, size, error) in enumerate(points)]
-    best = pareto(rows)
+    best = pareto(rows, math.inf)
     assert best
     keys = [(-one, -two, size, error) for one, two, size, error in points]
     for number, own in enumerate(keys):
@@ -62,13 +84,12 @@ def test_the_best_are_those_that_no_other_dominates(points):
         (row(1, [100], border=9), row(2, [100], kernels=2)),
         (row(1, [100], error=0.5), row(2, [100], border=1)),
         (row(1, [100], 9), row(2, [100], error=0.5)),
-        (row(1, [100], 1, None), row(2, [100], 2, None)),
         (row(1, [0], outcome="none"), row(2, [100], outcome=FAILS_LATER)),
     ],
 )
 def test_what_is_best_for_a_target(better, worse):
-    assert best_for([worse, better], 0) == better
-    assert best_for([better, worse], 0) == better
+    assert best_for([worse, better], 0, 1.0) == better
+    assert best_for([better, worse], 0, 1.0) == better
 
 
 def test_nothing_is_best_where_nothing_runs():

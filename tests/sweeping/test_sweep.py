@@ -8,9 +8,11 @@ from delegate_sim.conversion.cache import ConversionCache
 from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.errors import OptionError
+from delegate_sim.runtime.target import with_labels
 from delegate_sim.sweeping import differences as differences_module
+from delegate_sim.sweeping import search as search_module
 from delegate_sim.sweeping import sweep as sweep_module
-from delegate_sim.sweeping.sweep import sweep, with_labels
+from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest
 from tests.support.conversion.sweep_conversions import HALF, MISSING, QUANTIZED, SOURCE, TENSORFLOW, Fake, dense
 from tests.support.diagnoses import target
@@ -23,8 +25,10 @@ INTEGER_ONLY = target("hexagon", {"min_nodes_per_partition": 1})
 def swept(tmp_path, monkeypatch):
     """Sweep with a fake; the result has the fake's calls."""
 
-    def run(*targets, routes=(TENSORFLOW,), failures=(), make=dense, show=lambda *_: None, **asked):
+    def run(*targets, routes=(TENSORFLOW,), failures=(), make=dense, show=lambda *_: None, usual=False, **asked):
         fake = Fake(tmp_path, failures, make)
+        if not usual:
+            monkeypatch.setattr(search_module, "usual_trials", lambda *_, **__: ())
         monkeypatch.setattr(sweep_module, "convert", fake)
         found = sweep(SOURCE, targets, routes, ConversionCache(str(tmp_path)), SweepRequest(**asked), show)
         return found, [name for _, name in fake.asked]
@@ -50,7 +54,10 @@ def test_a_target_that_takes_integers_only_points_to_int8(swept):
     found, asked = swept(INTEGER_ONLY)
     assert asked[0] == "float"
     assert "int8+fixed" in asked
-    assert found.best_for("hexagon").conversion.settings.name == "int8+dense-per-tensor+fixed"
+    excluded = found.excluded_for("hexagon")
+    assert excluded.conversion.settings.name == "int8+dense-per-tensor+fixed"
+    assert excluded.why_not_best(1.0) == "was calibrated with random numbers"
+    assert found.best_for("hexagon").conversion.settings.quantization == "float"
 
 
 def test_dense_layers_with_a_scale_for_each_channel_are_refused_and_with_one_taken(swept):
@@ -62,15 +69,33 @@ def test_dense_layers_with_a_scale_for_each_channel_are_refused_and_with_one_tak
     assert (taken.outcome, taken.delegated_nodes, taken.nodes) == ("delegated", 3, 3)
 
 
-def test_what_changes_nothing_is_not_followed(swept):
+def test_more_than_float_is_tried_where_nothing_is_asked_for(swept):
+    _, asked = swept(PHONE, usual=True)
+    assert asked[:3] == ["float", "float16", "dynamic-range"]
+    _, asked = swept(PHONE, usual=True, settings=(parse_settings("int16x8"),))
+    assert "float16" not in asked
+    _, asked = swept(PHONE, usual=True, routes=(MISSING,))
+    assert asked == ["float"]
+
+
+def test_a_quantized_row_without_a_quantized_tensor_is_an_error(swept):
+    found, _ = swept(PHONE, settings=(parse_settings("int8"),), make=lambda settings: dense(FLOAT))
+    row = named(found)["int8"]
+    assert not row.is_model
+    assert row.failure == "is float32 throughout: the converter quantized nothing, although int8 was asked for"
+
+
+def test_what_changes_nothing_is_not_followed(swept, monkeypatch):
+    monkeypatch.setattr(sweep_module, "unquantized", lambda *_: "")
     found, asked = swept(INTEGER_ONLY, make=lambda settings: dense(FLOAT))
     assert set(asked) == {"float", *[row.conversion.settings.name for row in found.rows[1:]]}
     assert all(row.same_as == 1 for row in found.rows[1:])
     assert {row.origin.row for row in found.rows[1:]} == {1}
 
 
-def test_a_row_taken_as_the_one_before_points_nowhere(swept):
+def test_a_row_taken_as_the_one_before_points_nowhere(swept, monkeypatch):
     """Other weights in the same graph: another file, to which no target does anything else."""
+    monkeypatch.setattr(sweep_module, "unquantized", lambda *_: "")
     found, asked = swept(INTEGER_ONLY, make=lambda settings: dense(FLOAT, is_wrong=settings != FLOAT))
     assert [row.same_as for row in found.rows] == [None, None, *[2] * (len(asked) - 2)]
     assert {row.origin.row for row in found.rows[1:]} == {1}
@@ -175,9 +200,10 @@ def test_a_difference_that_cannot_be_measured_says_why(swept, monkeypatch):
     import delegate_sim.inference.difference as inference
 
     monkeypatch.setattr(inference, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(differences_module, "_RUNTIMES", ())
     found, _ = swept(PHONE)
-    assert [row.error for row in found.rows] == [None, None]
-    assert all("pip install 'delegate-sim[fix]'" in row.no_difference for row in found.rows)
+    assert [row.error for row in found.rows] == [0, None], "the float model needs no measurement"
+    assert "pip install 'delegate-sim[fix]'" in found.rows[1].no_difference
 
 
 def test_without_a_float_model_there_is_no_difference(swept):

@@ -169,10 +169,13 @@ def _introduction(corpus: Corpus) -> Iterator[str]:
     yield "# Types of models and delegates"
     yield ""
     yield f"This page shows what each delegate does to {counted} models. TensorFlow 2.15 and 2.21 converted them from common"
-    yield "architectures. Each delegate is applied by itself; nothing is measured on a device. `make model-types` makes the page."
+    yield "architectures. Each delegate is simulated by itself; nothing is measured on a device."
     yield ""
-    yield 'A cell such as "86 %; 33 / 31 / 8" has the median share of delegated nodes, then how many models are delegated whole'
-    yield "/ refused / restored. Shares are rounded down; a refused or restored model has 0 %. Nodes of all subgraphs count."
+    yield "`make model-types` makes the page."
+    yield ""
+    yield 'A cell such as "86 %; 33 / 31 / 8" has four numbers: the median share of delegated nodes, and the number of models'
+    yield "that are delegated as a whole, refused and restored. Shares are rounded down. A refused or restored model has a share"
+    yield "of 0 %. Nodes of all subgraphs are counted."
     yield ""
 
 
@@ -187,16 +190,17 @@ def _options(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _left_out(corpus: Corpus) -> Iterator[str]:
-    yield "## Which models count"
+    yield "## Models"
     yield ""
     for kind in MODEL_TYPES:
         yield f"- {kind.name}: converter settings {', '.join(f'`{name}`' for name in kind.settings.split())}"
     yield ""
-    yield f"Of {corpus.total} files, {corpus.other_settings} were converted to operators that are not TFLite's own (TensorFlow,"
-    yield f"StableHLO, custom) and are left out, as are {corpus.duplicates} that are equal to another one of their type."
+    yield f"There are {corpus.total} files. {corpus.other_settings} are left out because they were converted to operators of"
+    yield "TensorFlow or StableHLO, or to custom operators."
+    yield f"{corpus.duplicates} are left out because they are equal to another file of their type."
     for kind, number in corpus.without_effect.items():
         types = " or ".join(kind.tensor_types)
-        yield f"{number} more, converted for {kind.name}, are left out because no tensor of theirs is quantized to {types}."
+        yield f"{number} with settings for {kind.name} are left out because they have no tensor that is quantized to {types}."
 
 
 def main() -> int:

@@ -26,12 +26,9 @@ WIDTH = 110
 _HEAD = """\
 # Releases of the runtime
 
-`--runtime` chooses a release of the runtime: its delegates' rules, what its CPU kernels prepare, the operator
-versions that it loads, and its log lines. `delegate-sim releases MODEL` shows how each release treats a model.
-`delegate-sim rules --changes` shows what each release changed in the rules. If the rules of a release are not known,
-the output says which are used instead.
-
-Below are three converted models. `make releases` makes this page.
+`delegate-sim releases MODEL` shows the result for a model on each release of the runtime. Below is its output for three
+converted models. `make releases` makes this page. [targets.md](../targets.md#releases-of-the-runtime) explains what a
+release changes.
 """
 
 

@@ -24,11 +24,13 @@ CLASSES = (
     ("diagnosis/causes/cause.py", ("Cause",)),
     ("results/compare/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),
     ("fixing/fix.py", ("Fixed",)),
-    ("fixing/search.py", ("FixPlan", "FixStep", "Trial")),
+    ("fixing/search.py", ("FixPlan", "Conflict")),
+    ("fixing/descent.py", ("FixStep", "Trial")),
     ("fixing/score.py", ("Standing",)),
-    ("inference/difference.py", ("Difference", "TensorDifference")),
+    ("inference/difference.py", ("Difference", "TensorDifference", "Latency", "EdgeDifference")),
     ("sweeping/sweep_result.py", ("Swept",)),
-    ("sweeping/rows.py", ("SweepRow", "SweepTarget", "Origin")),
+    ("runtime/target.py", ("LabeledTarget",)),
+    ("sweeping/rows.py", ("SweepRow", "Origin")),
     ("conversion/convert.py", ("Conversion", "Failure")),
     ("gate/check.py", ("Checked", "Update")),
     ("gate/results.py", ("Results", "Case")),
@@ -52,12 +54,14 @@ _HEAD = """\
 import delegate_sim
 ```
 
-Functions are `delegate_sim.NAME`, typed, and say which errors they raise: each is a `DelegateSimError`, whose text is one line
-that says what is wrong and what is possible. `ModelLike` is what `load` returns, the path of a model, or its bytes; `NodeLike` is
-the index of a node in the first subgraph, or (subgraph, index).
+All functions are in `delegate_sim` and have types. Each function lists the errors that it raises. Every error is a
+`DelegateSimError`, whose text says in one line what is wrong and which values are possible.
 
-Every result has a `repr` in one line, shows itself as a table in a notebook, and becomes data frames where pandas is installed:
-`to_pandas()` is the first of its tables, `to_pandas(NAME)` another one. This page is made from the docstrings (`make docs`).
+- `ModelLike` is a model that `load` returns, the path of a model, or the bytes of a model.
+- `NodeLike` is the index of a node in the first subgraph, or a pair (subgraph, index).
+
+Every result has a `repr` of one line, and a notebook shows it as a table. If pandas is installed, `to_pandas()` returns the first
+table of a result as a data frame, and `to_pandas(NAME)` another table. This page is generated from the docstrings (`make docs`).
 """
 
 _TABLES = """\

@@ -14,14 +14,15 @@ from delegate_sim_cli.codes import explanations
 _HEAD = """\
 # Codes
 
-Every refusal, finding and suggestion has a code. Codes are stable: you can use them in baselines, SARIF and scripts.
+Every refusal, finding and suggestion has a code. Codes do not change between versions, so you can use them in baselines, SARIF
+and scripts.
 
 ```
-$ delegate-sim explain nnapi-operator-version    # one code, with the operators and the upstream lines it concerns
+$ delegate-sim explain nnapi-operator-version    # one code, with its operators and upstream lines
 $ delegate-sim explain                           # all codes
 ```
 
-This page is made from the same texts (`make docs`).
+This page is generated from the texts that `explain` prints (`make docs`).
 """
 
 

@@ -13,11 +13,11 @@ from delegate_sim_cli.main import program
 _HEAD = """\
 # Commands and options
 
-This page is made from the help texts (`make docs`). `delegate-sim COMMAND --help` prints the same.
+`delegate-sim COMMAND --help` prints the same text as this page, which is generated from it (`make docs`).
 
-- Options of a delegate, such as `--android` or `--max-delegated-partitions`, are listed in the delegate's page of
-  [rules](targets.md#delegates) and printed by `delegate-sim analyze --help --delegate NAME`.
-- [Output formats and exit codes](formats.md) has a page of its own.
+- Options of a delegate, such as `--android` or `--max-delegated-partitions`, are not listed here. They are listed on the
+  delegate's page of [rules](targets.md#delegates), and `delegate-sim analyze --help --delegate NAME` prints them.
+- [formats.md](formats.md) explains output formats and exit codes.
 - A MODEL is a file, a folder, a quoted pattern such as `'models/**/*.tflite'`, or `-` for standard input.
 """
 

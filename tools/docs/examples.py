@@ -32,6 +32,7 @@ FILES = {
     "mobilenet.tflite": "mobilenet_block",
     "quantized.tflite": "quantized_block",
     "encoder.tflite": "transformer_block",
+    "float16.tflite": "float16_weights",
     "models/classifier.tflite": "mobilenet_block",
     "models/encoder.tflite": "transformer_block",
 }

@@ -35,9 +35,9 @@ GALLERY = (
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
     "Tasks": "fallback fix sweep ci device-logs scan gallery/index",
-    "Targets": "targets nnapi npu mldrift vx",
+    "Targets": "targets nnapi npu mldrift vx embedded micro llm",
     "Reference": "commands formats codes suggestions passes python api rules/*",
-    "Contributing": "CONTRIBUTING writing how-it-works architecture learned mutation",
+    "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",
 }
 """The groups of pages, each with its pages in their order."""
@@ -90,9 +90,10 @@ def title(page: Path) -> str:
 def gather(folder: Path) -> None:
     """Put the pages into a folder, the README as its first, with the files that they link to."""
     shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True)
-    for source, target in (("README.md", "index.md"), ("CONTRIBUTING.md", "CONTRIBUTING.md")):
-        text = (ROOT / source).read_text(encoding="utf-8")
-        (folder / target).write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
+    for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG"):
+        text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
+        target = folder / ("index.md" if name == "README" else f"{name}.md")
+        target.write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
     shutil.copytree(ROOT / "templates", folder / "templates")
     (folder / "benchmarks").mkdir()
     for page in (ROOT / "benchmarks").glob("*.md"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
 from delegate_sim.delegates.npu.soc_names import NAMES
-from delegate_sim.delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
+from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 from tools.docs.sections import with_section
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "targets.md"
@@ -16,12 +16,12 @@ _CHECKS = {
     "none": "not simulated",
     "8.1": "not simulated",
     "9": "not simulated",
-    "10": "simulated; splitting over devices as its sources say",
-    "11": "simulated; splitting over devices as its sources say",
-    "12": "simulated as its sources say",
-    "13": "simulated; the default",
-    "14": "assumed to be those of Android 13",
-    "15": "assumed to be those of Android 13",
+    "10": "simulated: checks of operations measured by running the runtime, the rest taken from its sources",
+    "11": "simulated: checks of operations measured by running the runtime, the rest taken from its sources",
+    "12": "simulated from the sources of the runtime, not measured",
+    "13": "simulated: measured by running the runtime; the default",
+    "14": "assumed to be the same as in Android 13",
+    "15": "assumed to be the same as in Android 13",
 }
 """The notes of a report on the runtime of each release (``runtime.notes``), in a few words."""
 
@@ -33,22 +33,22 @@ def page(text: str) -> str:
 
 
 def _android_rows() -> Iterator[str]:
-    yield "| Android | options | NNAPI feature level | Android's own checks |"
+    yield "| Android | options | NNAPI feature level | checks of the NNAPI runtime |"
     yield "|---|---|---|---|"
     for name in RUNTIMES:
         release = android_of({"nnapi_runtime": name})
         assert (release is None) == (_CHECKS[name] == "not simulated")
         level = highest_level_of(name)
         title = "the delegate alone" if level is None else name
-        yield f"| {title} | `--delegate nnapi --android {name}` | {level or 'as `--feature-level` says'} | {_CHECKS[name]} |"
+        yield f"| {title} | `--delegate nnapi --android {name}` | {level or 'set by `--feature-level`'} | {_CHECKS[name]} |"
 
 
 def _soc_rows() -> Iterator[str]:
     yield "| phone, board or trade name | SoC | target | how |"
     yield "|---|---|---|---|"
-    for target in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES):
+    for target in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES):
         vendor = target.partition("-")[2]
-        how = "recognized, not simulated; `--live` only" if target in LIVE_ONLY_NAMES else "simulated"
+        how = "recognized, not simulated; `--live` only" if target in CLOSED_PLUGIN_NAMES else "simulated"
         unnamed = []
         for soc in import_module(f"delegate_sim.delegates.npu.vendors.{vendor}").SOCS:
             if names := NAMES.get(f"{vendor}:{soc}"):
@@ -56,7 +56,7 @@ def _soc_rows() -> Iterator[str]:
             else:
                 unnamed.append(f"`{soc}`")
         if unnamed:
-            yield f"| others of {vendor.capitalize().replace('tek', 'Tek')} | {', '.join(unnamed)} | `{target}` | {how} |"
+            yield f"| other SoCs of {vendor.capitalize().replace('tek', 'Tek')} | {', '.join(unnamed)} | `{target}` | {how} |"
 
 
 def main() -> None:

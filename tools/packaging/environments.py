@@ -19,7 +19,7 @@ from delegate_sim.foundation import toml
 ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 """The releases of Python that the package is tested on."""
-_SOURCES = ("pyproject.toml", "setup.py", "README.md", "delegate_sim", "cli")
+_SOURCES = ("LICENSE", "NOTICE", "pyproject.toml", "setup.py", "README.md", "delegate_sim", "cli")
 
 
 class Environment(NamedTuple):

@@ -44,7 +44,8 @@ def main() -> int:
     if python is None:
         print(f"Python {PYTHON}: there is no such interpreter on the path or among pyenv's", file=sys.stderr)
         return 2
-    print("| installed before | numpy before | numpy after | still works | conflicts | the program says |")
+    columns = ("installed before", "numpy before", "numpy after", "the other package still runs, as version")
+    print(f"| {' | '.join([*columns, '`pip check` says', '`delegate-sim analyze` says'])} |")
     print("|---|---|---|---|---|---|")
     with scratch() as folder:
         wheel = build_wheel(folder)

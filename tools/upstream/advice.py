@@ -23,15 +23,18 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "appendix" / "advice.md"
 
 _HEAD = """\
-# Advice that was followed
+# Following the advice of a diagnosis
 
-Does the first advice of `diagnose` hold when you follow it? `make advice` tries it: TensorFlow {version} converts a
-network, `diagnose` analyzes it, and TensorFlow converts it again with the change that ranks first.
+Is the result as predicted if you follow the first advice of `diagnose`? `make advice` tries it. TensorFlow {version} converts
+a network, and `diagnose` analyzes it. TensorFlow then converts the network again, with the change that ranks first.
 
-"Predicted" is the prediction of the diagnosis, "found" the analysis of the new model. Both give the delegated nodes
-out of all nodes, the delegate kernels, and the share of multiply-adds on the delegate. A row agrees if these, the
-outcome, the partitions and the boundary bytes are the same. If a layer is replaced by more nodes, the CPU nodes are
-compared instead of the delegated ones. A row whose change is not simulated does not agree.
+The column "predicted" has the prediction of the diagnosis. The column "found" has the analysis of the new model. Both
+columns give the number of delegated nodes out of all nodes, the number of delegate kernels, and the share of
+multiply-adds on the delegate.
+
+A row agrees if these numbers, the outcome, the partitions and the boundary bytes are the same. If the change replaces
+a layer by several nodes, the number of CPU nodes is compared instead of the number of delegated nodes. A row does not
+agree if its change is not simulated.
 
 | network | setting | delegate | now | change | predicted | found | agree |
 |---|---|---|---|---|---|---|---|

@@ -42,13 +42,16 @@ _DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "appendix" / "loading
 _PAGE = """\
 # Which models each runtime loads
 
-Every runtime of the package index that installs was given the same 200 models. Some are converted, some published, and some
-generated, with operators and types that converters avoid. `tools/upstream/loading.py` makes the table.
+The same 200 models were given to every runtime of the package index that can be installed. Some models are converted and some
+are published. The others are generated, with operators and types that converters avoid. `tools/upstream/loading.py` makes the
+table.
 
-- "load" counts the models that the runtime loads. "differences in loading" counts models whose real result, or error
-  message, is not the predicted one.
-- "cannot be prepared" counts loaded models that the CPU kernels cannot prepare. "differences in preparing" counts
-  those for which this is not predicted.
+| column | counts |
+|---|---|
+| load | the models that the runtime loads |
+| differences in loading | the models whose real result or error message is not the predicted one |
+| cannot be prepared | the loaded models that the CPU kernels cannot prepare |
+| differences in preparing | the loaded models for which it is wrongly predicted whether the CPU kernels can prepare them |
 
 | runtime | Python | models | load | differences in loading | cannot be prepared | differences in preparing |
 |---|---|---:|---:|---:|---:|---:|

@@ -36,7 +36,7 @@ def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
     if "npu" in names and not socs:
         raise click.UsageError("the NPU needs a SoC: give --soc, such as google:Tensor_G5 or pixel10")
     if socs and "npu" not in names:
-        raise click.UsageError("--soc is for the NPU: add npu to --accelerators")
+        raise click.UsageError("--soc applies only to the NPU: add npu to --accelerators")
     return [Stack(names, soc) for soc in dict.fromkeys(map(full_soc_name, socs))] or [Stack(names)]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from delegate_sim.bundles.formats import is_litertlm
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import as_typed
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
@@ -42,9 +43,11 @@ Examples:
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
   delegate-sim analyze models --format csv -o table.csv
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
+  delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. Several models give an
-array in JSON; four or more give a table in text. A model that cannot be read does not stop the others; the exit code is then 2.
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the JSON
+output is an array; for four or more, the text output is a table. A model that cannot be read does not stop the others; the
+exit code is then 2.
 """
 
 
@@ -63,14 +66,14 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain",
     "is_chain",
     is_flag=True,
-    help="Apply the delegates in order, each to the nodes that the ones before left.",
+    help="Apply the delegates in order, each to the nodes that the previous ones left.",
 )
 @accelerator_options
 @click.option(
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
-    help=f"Whether {APPLIED_BY_DEFAULT} takes the nodes that the delegate, or the chain, leaves.",
+    help=f"Whether {APPLIED_BY_DEFAULT} takes the nodes that the delegate or the chain leaves.",
 )
 @live_options
 @target_arguments(runtime=[runtime_option(f"The release: {_spans(RELEASES)}.")])
@@ -84,8 +87,9 @@ def _spans(releases: Iterable[str]) -> str:
 def command(watch: bool, **given: Any) -> int:
     """Show what a delegate does to each MODEL.
 
-    Without --delegate, each delegate is one row. With it, the output shows the runtime's log lines, how much is delegated, why
-    the other nodes stay on the CPU, and the partitions.
+    Without --delegate, the output is a table with one row for each delegate, and for a LiteRT-LM bundle what the engine does on
+    each of its backends. With --delegate, the output shows the runtime's
+    log lines, how much is delegated, why the other nodes stay on the CPU, and the partitions.
     """
     if not watch:
         return _analyze(**given)
@@ -110,9 +114,13 @@ def _analyze(
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
+    if not arguments.delegates and not is_chain and not live.is_given and all(map(is_litertlm, models)):
+        from .bundles import analyze_bundles
+
+        return analyze_bundles(models, arguments, outputs, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
     if is_chain and not arguments.delegates:
-        raise click.UsageError("--chain needs delegates: give --delegate for each, in order")
+        raise click.UsageError("--chain needs delegates: give --delegate for each of them, in order")
     if live.is_given:
         from .live import analyze_live, refuse_other_options
 
@@ -140,7 +148,7 @@ def _refuse_with_accelerators(
     """Raise UsageError for options that conflict with ``--accelerators`` and ``--soc``."""
     if arguments.delegates or is_chain:
         chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
-        raise click.UsageError(f"{chosen_by} already chooses the delegates: leave out --delegate and --chain")
+        raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
     refused = {
         "--live": live.is_given,
         "--report": bool(outputs.files),

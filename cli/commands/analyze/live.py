@@ -61,7 +61,7 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     for engine in engines:
         if engine.lacks:
             raise OptionError(
-                f"{engine.delegate.name} cannot run here: it lacks {engine.lacks} ('delegate-sim doctor' says more)"
+                f"{engine.delegate.name} cannot run here: {engine.lacks} is missing ('delegate-sim doctor' shows more)"
             )
     if live.live_report is not None:
         refuse_existing(click.get_current_context(), live.live_report)

@@ -1,4 +1,4 @@
-"""The advice of a diagnosis in the outputs of ``analyze``, made only for what is shown."""
+"""Add the advice of a diagnosis to reports of ``analyze``. The diagnosis is made only when the advice is shown."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.delegates.options import as_typed
+from delegate_sim.graph.effort import Effort, EffortQuestion
 from delegate_sim.results.report.measures import TAKEN, measure, outcome_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run, simulate
@@ -15,6 +16,9 @@ from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from .view import View
 
+_SIMULATIONS = 8
+"""Number of simulations that take as long as simulating a delegate with both sets of defaults, and writing the text."""
+
 
 def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -> Iterator[Line]:
     """Yield one sentence if the defaults of the delegate's API lead to a result that differs from ``run``.
@@ -24,6 +28,10 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     target = view.api_targets.get(run.delegate.name)
     if target is None:
         return
+    left_out = Effort(report.model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * len(report.runs)))
+    if left_out:
+        yield from paragraph(f"With the API's defaults, not simulated: {left_out}", view.width, "", "  ")
+        return
     measures = measure(simulate(report.model, target, cache=view.cache))
     if measures == measure(run):
         return
@@ -31,7 +39,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
     kernels = f" in {counted(measures.delegate_kernels, 'kernel')}"
     result = f"{of_all}{kernels}" if measures.outcome == TAKEN else outcome_text(measures.outcome)
     name = f"{run.delegate.name}: " if is_named else ""
-    text = f"{name}An app with the API's defaults ({_changed(run, target)}): {result}; --defaults api"
+    text = f"{name}An application that uses the API's defaults ({_changed(run, target)}): {result} (see --defaults api)"
     yield from paragraph(text, view.width, "", "  ")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
+from delegate_sim.live.decision import CPU, GONE, NPU, UNKNOWN, LivePlacement
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -21,8 +23,10 @@ def live_verdict(result: LiveResult) -> str:
     """Return the result of a live run in a few words."""
     if not result.is_run:
         return "not run"
+    if result.decision.placements is not None:
+        return _headline(result)
     if not result.is_compared:
-        return "ran; there is nothing to compare"
+        return "ran, but there is nothing to compare"
     return "as simulated" if result.is_equal else "differs"
 
 
@@ -32,7 +36,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         if number:
             yield Line("")
         if not result.is_run:
-            text = f"{result.name}, live: cannot run here, it needs {result.decision.lacks}"
+            text = f"{result.name}, live: cannot run here; it needs {result.decision.lacks}"
             yield from paragraph(message(text), view.width, "", "  ", style=_BAD)
             continue
         yield Line(
@@ -42,15 +46,24 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         notes = [*result.differences, *([REPORT_HINT] if result.differences else [])]
         if result.decision.end and not result.differences:
             notes.append(f"after that {result.decision.end}" if result.decision.lines else result.decision.end)
-        if not result.is_compared:
+        if result.decision.placements is not None:
+            notes += [*_figures(result.decision.figures), *_placements(model, result.decision.placements, view)]
+        elif not result.is_compared:
             notes += _selection(model, result, view)
         for note in notes:
             yield from paragraph(message(note), view.width, "  - ", "    ")
 
 
 def _headline(result: LiveResult) -> str:
+    if result.decision.placements is not None:
+        if result.decision.has_failed:
+            return "not compiled"
+        counts = Counter([placement.place for placement in result.decision.placements])
+        operators = counted(int(result.decision.figures.get("ethos_u_operators", 0)), "operator")
+        of_all = f"{counts[NPU]:,} of {counted(counts.total(), 'node')}"
+        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU, {counts[GONE]:,} gone"
     if not result.is_compared:
-        return "the vendor's code is closed, so there is no simulation to compare with"
+        return "the vendor's code is closed source, so there is no simulation to compare it with"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
 
 
@@ -64,7 +77,10 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
         return
     places = {node.place for partition in partitions for node in partition}
     sizes = sum(map(len, partitions))
-    yield f"delegated: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; they are selected, not compiled"
+    yield (
+        f"delegated: {counted(sizes, 'node')} in {counted(len(partitions), 'partition')}; these nodes are selected, but not "
+        "compiled"
+    )
     if None in places:
         taken = Counter([node.op for partition in partitions for node in partition])
         yield "delegated, by operator: " + ", ".join([f"{name(op)} {number:,}" for op, number in taken.most_common()])
@@ -77,9 +93,61 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
                 left.setdefault(node.op, []).append(node.index)
         where = f" of subgraph {graph.index}" if graph.index else ""
         for op, nodes in left.items():
-            shown = nodes if view.verbose else nodes[:_SHOWN]
-            more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
-            yield f"left{where}: {name(op)}: {counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
+            yield f"left{where}: {name(op)}: {_listed(nodes, view)}"
+
+
+def _listed(nodes: Sequence[int], view: View) -> str:
+    """Return the number of nodes, and their indices."""
+    shown = nodes if view.verbose else nodes[:_SHOWN]
+    more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
+    return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
+
+
+def _figures(figures: Mapping[str, int | float | str]) -> Iterator[str]:
+    """Yield a compiler's own estimates for the compiled file."""
+    if not figures:
+        return
+    memories = [f"{title} {figures[key]:,} bytes" for key, title in _MEMORIES.items() if figures[key]]
+    yield (
+        f"{', '.join([*memories, ''])}{figures['npu_cycles']:,} NPU cycles, {figures['total_cycles']:,} cycles in all: the "
+        f"compiler's estimates for {figures['system_config']}, {figures['memory_mode']}"
+    )
+
+
+def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
+    """Yield the nodes that are not on the NPU, by place, operator and reason.
+
+    Of a file that was not compiled, yield the nodes with a reason.
+    """
+    groups: dict[tuple[str, int, str, str], list[LivePlacement]] = {}
+    for placement in placements:
+        if placement.place in (CPU, GONE) or (placement.place == UNKNOWN and placement.reason):
+            reason = "" if placement.place == GONE else _without_names(model, placement)
+            groups.setdefault((placement.place, placement.subgraph, placement.op, reason), []).append(placement)
+    for (place, subgraph, op, reason), group in sorted(groups.items(), key=lambda item: _ORDER.index(item[0][0])):
+        where = f" of subgraph {subgraph}" if subgraph else ""
+        nodes = _listed([placement.node for placement in group], view)
+        why = f": {shortened(group[0].reason)}" if reason else ""
+        yield f"{_TITLES[place]}{where}: {name(op)}: {nodes}{why}"
+
+
+def _without_names(model: Model, placement: LivePlacement) -> str:
+    """Return a reason without the names of the node's tensors, so that nodes with the same reason are one entry."""
+    graph = model.subgraphs[placement.subgraph]
+    node = graph.nodes[placement.node]
+    reason = placement.reason
+    for index in (*node.inputs, *node.outputs):
+        if 0 <= index < len(graph.tensors):
+            reason = reason.replace(f"({printable(graph.tensors[index].name)})", "")
+    return reason
 
 
 _SHOWN = 12
+_MEMORIES = {
+    "sram_bytes": "SRAM",
+    "dram_bytes": "DRAM",
+    "on_chip_flash_bytes": "on-chip flash",
+    "off_chip_flash_bytes": "off-chip flash",
+}
+_TITLES = {CPU: "CPU", GONE: "gone, because the compiler folded or removed it", UNKNOWN: "refused before the end"}
+_ORDER = tuple(_TITLES)

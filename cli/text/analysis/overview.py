@@ -25,8 +25,8 @@ _HINT = "cyan"
 _NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
 _SELECTED = (
-    "For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, "
-    "and whether they run, is not known."
+    "For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles "
+    "these nodes, and whether they run."
 )
 
 
@@ -87,6 +87,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     cells = [((name, row.delegate)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
     titles = ("delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
+    # bounded: four columns
     yield from table(lines, range(keys, keys + 4), width, keys=keys)
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()

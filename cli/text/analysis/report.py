@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
+from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, left_nodes, on_cpu
@@ -42,8 +43,8 @@ _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _SELECTED = (
-    "Selected, not compiled: the plugin selects nodes on the host. Only the vendor's compiler and the device can "
-    "tell whether these nodes compile and run."
+    "Selected, but not compiled: the plugin only selects nodes. Whether these nodes can be compiled and run is known only "
+    "from the vendor's compiler and the device."
 )
 
 
@@ -191,7 +192,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
         asked = "plugin" if whole.delegate.is_plugin else "delegate"
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: the {asked} is not asked about them", view)
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {asked}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     earlier = total - delegated - len(left_nodes(run))
@@ -202,7 +203,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
         what = counted(_kernels(run), "partition") if run.subsets or not run.delegated else "as part of composites"
         yield from _fact("to compile", what, view)
     else:
-        yield from _fact("partitions", f"{len(run.subsets):,}{_counted_differently(run, whole.log_lines)}", view)
+        partitions = counted_partitions(whole.delegate, run.subsets)
+        yield from _fact("partitions", f"{partitions:,}{_counted_differently(run, whole)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
@@ -215,14 +217,18 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
 
 
-def _counted_differently(run: SubgraphRun, log_lines: Sequence[str]) -> str:
+def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     """Explain why the delegate's own log line counts fewer partitions than the runtime. Return "" if there is no such line."""
+    if run.subsets and not whole.delegate.counts_cpu_partitions:
+        return f"; as the delegate counts them. The runtime's line also counts those on the CPU ({len(run.subsets):,})"
     own = [
-        line for line in log_lines if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
+        line
+        for line in whole.log_lines
+        if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
     ]
     if not own or not run.subsets:
         return ""
-    return "; yielding also counts partitions on the CPU, the delegate's own line does not"
+    return " (the runtime also counts partitions on the CPU, the delegate's own line does not)"
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
@@ -387,7 +393,7 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
         yield Line(start + (item_list(names) if view.verbose else cut(item_list(names, room), room)))
     if len(shown) < len(numbered):
         hidden = len(numbered) - len(shown)
-        text = f"... and {counted(hidden, 'more partition')}, none larger than these (--verbose lists all)"
+        text = f"... and {counted(hidden, 'more partition')}, none of them larger (--verbose lists all)"
         yield from _paragraph(text, view, "  ", "  ")
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
 from delegate_sim.device.parse.delegated_counts import Count
+from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
+    COMPILED_FOR,
     FAILED,
     MADE,
     NONE,
+    NOT_COMPILED_FOR,
     NOT_CREATED,
     NOT_LOADED,
     NOT_SHOWN,
@@ -30,6 +33,8 @@ from ..elements.spans import spans
 _HEADING, _BAD = "bold", "bold red"
 
 _OUTCOMES = {
+    COMPILED_FOR: "the model was compiled for it; the log shows no run",
+    NOT_COMPILED_FOR: "the model could not be compiled for it",
     WHOLE: "delegated the whole graph",
     PART: "delegated part of the graph",
     NONE: "was applied, but took no node",
@@ -37,9 +42,9 @@ _OUTCOMES = {
     NOT_CREATED: "could not be created",
     NOT_LOADED: "was not applied: the runtime could not load or prepare the model",
     NOT_SHOWN: "the model ran, but the log shows no delegate: it ran on the CPU",
-    APPLIED_TO: "was applied; the log does not show how many nodes it took",
+    APPLIED_TO: "was applied; the log does not show how much of the graph it took",
     MADE: "was created; the log does not show how many nodes it took",
-    REQUESTED: "was asked for; the log does not show whether it was applied",
+    REQUESTED: "was requested; the log does not show whether it was applied",
     UNKNOWN: "is not known: the log ends too early, or does not cover the delegate",
 }
 
@@ -71,7 +76,9 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     who = message(own.title) if own.title else "not shown"
     rest = "; reconcile --accelerators compares it" if DISPATCH in plain_name(own.title) else ", which is not simulated"
     yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
-    yield from fact("outcome", _OUTCOMES[own.outcome], columns)
+    yield from fact("outcome", _outcome(own), columns)
+    if summary.cause:
+        yield from fact("cause", message(summary.cause), columns)
     yield from _counts(own.counts, columns)
     for other in summary.others:
         yield from _other(other, columns)
@@ -83,6 +90,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from fact("release", _release(summary), columns)
     for title, values in (
         ("accelerators", summary.accelerators),
+        ("chip", summary.chips),
         ("chosen devices", [f"{name(d)} {n:,}" for d, n in summary.chosen_devices]),
     ):
         if values:
@@ -104,6 +112,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
             yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
             if error.meaning:
                 yield from paragraph(message(error.meaning), columns, "      ", "      ")
+    yield from _notes(summary, columns)
+    yield from compiler_lines(summary.edge_tpu, columns)
     if summary.is_cut:
         yield from paragraph(
             "the log does not show what the delegate did: it is cut short, or does not cover the delegate", columns, "  ", "    "
@@ -111,8 +121,45 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from unused_lines(summary.unused, summary.unused_count, summary.line_count, columns, verbose)
 
 
+def _outcome(delegate: LogDelegate) -> str:
+    text = _OUTCOMES[delegate.outcome]
+    if not delegate.failed_running:
+        return text
+    first, separator, rest = text.partition(";")
+    return f"{first}, and failed while the model ran{separator}{rest}"
+
+
+def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:
+    if summary.notes:
+        yield Line("  also in the log", _HEADING)
+    for line, meaning in summary.notes:
+        yield from paragraph(message(line), columns, "    ", "      ")
+        if meaning:
+            yield from paragraph(message(meaning), columns, "      ", "      ")
+
+
+def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Line]:
+    """Yield what the Edge TPU compiler said about the model, and what its statuses mean; nothing for other logs."""
+    if compilation == NOT_COMPILED:
+        return
+    yield Line("  Edge TPU compiler", _HEADING)
+    for title, text in (("version", compilation.version), ("model", compilation.source), ("compiled", compilation.result)):
+        if text:
+            yield from paragraph(f"{title}: {message(text)}", columns, "    ", "      ")
+    if compilation.failure:
+        yield from paragraph(message(compilation.failure), columns, "    ", "      ", style=_BAD)
+        if compilation.failure_meaning:
+            yield from paragraph(compilation.failure_meaning, columns, "      ", "      ")
+    for status in dict.fromkeys(row.status for row in compilation.rows):
+        rows = [row for row in compilation.rows if row.status == status]
+        text = ", ".join(f"{name(row.op)} {row.count:,}" for row in rows)
+        yield from paragraph(f"{message(status)}: {text}", columns, "    ", "      ")
+        if rows[0].meaning and not rows[0].is_mapped:
+            yield from paragraph(rows[0].meaning, columns, "      ", "      ")
+
+
 def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
-    yield from fact("then", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
+    yield from fact("then" if other.is_later else "also", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
     yield from _counts(other.counts, columns)
 
 
@@ -127,7 +174,8 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
             ("delegate kernels", count.kernels),
             ("subgraph", count.subgraph),
         )
-        text = ", ".join(f"{title}: {at_least}{number:,}" for title, number in values if number is not None)
+        given = [(title, number) for title, number in values if number is not None]
+        text = ", ".join(f"{title}: {'' if title == 'subgraph' else at_least}{number:,}" for title, number in given)
         if text:
             yield from fact("counts", f"{text} ({_SOURCES[count.source]})", columns)
 
@@ -139,6 +187,7 @@ _SOURCES = {
     "kernels": "by the delegate",
     "application": "by benchmark_model",
     "compiled": "by the compiler plugin",
+    "compiler": "by the Edge TPU compiler",
     "table": "from the table of operators",
 }
 

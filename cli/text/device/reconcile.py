@@ -37,7 +37,7 @@ _EVIDENCE = {
     "run-order": "the table in running order lists every node that ran on the CPU",
     "node-types": "the summary by node type shows how many nodes of each operator ran on the CPU, but not which",
     "partial": "a table lists some of the nodes that ran on the CPU",
-    "lines": "the log has no table of operators; the simulation tells which nodes ran on the CPU",
+    "lines": "the log has no table of operators; the simulation shows which nodes probably ran on the CPU",
 }
 
 
@@ -85,13 +85,13 @@ def nothing_learned_lines(path: str) -> Iterator[Line]:
     """Yield the message that no profile is written, because nothing was learned about the driver."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
-    yield Line("  not written: nothing is learned from a log that is not explained")
+    yield Line("  not written: nothing is learned from a log with unexplained differences")
 
 
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
     """Return the lines about the learned properties of the devices behind the delegate."""
     yield Line("")
-    yield Line(f"Profile of devices: {message(path)} (for --devices)", _HEADING)
+    yield Line(f"Device profile: {message(path)} (for --devices)", _HEADING)
     for device in learning.devices:
         rejected = ", ".join(dict.fromkeys([rejection.operation for rejection in device.rejects]))
         parts = [f"does not take {rejected}" if rejected else "supported every operation that the log shows"]

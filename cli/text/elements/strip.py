@@ -33,7 +33,7 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
     words = [
         f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(states), legend_texts(delegate, _used(states)), strict=True)
     ]
-    scale = "a cell is a node" if size == 1 else f"a cell is {counted(size, 'node')}"
+    scale = "each cell is a node" if size == 1 else f"each cell stands for {counted(size, 'node')}"
     for line in wrapped(f"{'  '.join(words)}  ({scale}, in running order)", width, " " * _INDENT):
         yield Line(line)
 

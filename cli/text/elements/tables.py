@@ -37,7 +37,7 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
     for column in range(keys + 1, len(sizes)):
         wider = [*groups[-1], column]
         groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]  # bounded: the columns of a table
-    # Without the environment the lines are the same on every terminal and on a pipe.
+    # Environment variables are ignored, so that the lines are the same on every terminal and on a pipe.
     console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
     for number, group in enumerate(groups):
         if number:

@@ -58,7 +58,7 @@ OPTIONS = (
         "coreml_version",
         integer,
         0,
-        "version of Core ML to make models for, 2 or 3; any other number counts as 3",
+        "the version of Core ML for which models are built, 2 or 3; any other number counts as 3",
         flag="coreml_version",
         printed=("coreml version",),
     ),
@@ -66,8 +66,8 @@ OPTIONS = (
         "enabled_devices",
         devices,
         DEVICES_WITH_NEURAL_ENGINE,
-        f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: where the delegate exists at all; on a device where it does, changes no "
-        "verdict",
+        f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: the devices on which the delegate can be created; where it can be, "
+        "the option changes no verdict",
         benchmark_default=ALL_DEVICES,
         has_benchmark_default=True,
     ),
@@ -75,7 +75,7 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         0,
-        "how many partitions to delegate at most, largest first; no limit at 0 and below",
+        "the largest number of partitions to delegate, largest partitions first; no limit if 0 or less",
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),
@@ -152,8 +152,8 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
     if not nodes:
         return ()
     return (
-        f"subgraph {graph.index}: {len(nodes)} delegated FULLY_CONNECTED nodes (first: node {nodes[0]}) leave their bias out, "
-        "where the delegate's kernel reads beyond its memory: it may crash, fail, or compute with a wrong bias",
+        f"subgraph {graph.index}: {len(nodes)} delegated FULLY_CONNECTED nodes (first: node {nodes[0]}) have no bias; the "
+        "delegate's kernel then reads beyond its memory, so it may crash, fail, or compute with a wrong bias",
     )
 
 
@@ -168,8 +168,8 @@ def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
         return ()
     nodes = "1 delegated node pads" if len(indices) == 1 else f"{len(indices)} delegated nodes pad"
     return (
-        f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a value that is computed at run time, where the "
-        "delegate's kernel takes what stands in its memory when the kernel is made",
+        f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a padding value that is computed at run time; the "
+        "delegate's kernel instead uses whatever its memory holds when the kernel is built",
     )
 
 

@@ -15,37 +15,39 @@ WORDINGS: Mapping[str, FailureWording] = {
         Kind(
             "coreml-kernel-operands",
             Problem.OPERANDS,
-            "number of operands of a layer",
-            "The acceptance rules do not count all operands. An accepted node with another number of operands or results than "
-            "its Core ML layer takes makes the kernel of the whole partition fail, and the runtime undoes all delegation.",
-            "Give the node the operands that its layer takes; split a TRANSPOSE_CONV with a bias into one without and an ADD.",
+            "a layer's number of operands",
+            "The acceptance rules do not count all operands. If an accepted node has more or fewer operands or results than "
+            "its Core ML layer takes, the kernel of the whole partition fails, and the runtime undoes all delegation.",
+            "Give the node the operands that its layer takes. Replace a TRANSPOSE_CONV that has a bias by a TRANSPOSE_CONV "
+            "without a bias and an ADD.",
             "give the node the operands that its layer takes",
             is_shared=True,
         ),
     ),
     "coreml-kernel-rank": FailureWording(
-        "{tensor} goes into or out of the partition and has {found} dimensions; needs at most 4",
+        "{tensor} is an input or output of the partition and has {found} dimensions; needs at most 4",
         Kind(
             "coreml-kernel-rank",
             Problem.RANK,
             "more than four dimensions at the boundary of a partition",
-            "The acceptance rules of many operators do not look at ranks, but the delegate hands tensors over to Core ML with at "
-            "most four dimensions. From LiteRT 2.2.0 on a tensor with more makes the kernel fail, and the runtime undoes all "
-            "delegation.",
+            "The acceptance rules of many operators do not check ranks, but the delegate passes only tensors of at most four "
+            "dimensions to Core ML. From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions, and the runtime "
+            "undoes all delegation.",
             "Fold dimensions with a RESHAPE, at least before and after the delegated part.",
             "fold dimensions with RESHAPE",
             is_shared=True,
         ),
     ),
     "coreml-kernel-value": FailureWording(
-        "{op} leaves the value of the padding out, which the delegate's kernel reads",
+        "{op} has no padding value, but the delegate's kernel reads it",
         Kind(
             "coreml-kernel-value",
             Problem.OPERANDS,
             "padding without its value",
-            "The kernel of a padding with three operands reads the third one. If it is left out, the process crashes.",
-            "Use PAD, which has no such operand, or give the value.",
-            "use PAD, or give the value",
+            "If a padding operator has three operands, the kernel reads the third one, the padding value. If the node leaves "
+            "it out, the process crashes.",
+            "Use PAD, which has no such operand, or give the node a padding value.",
+            "use PAD, or give the node a padding value",
             is_shared=True,
         ),
         is_crash=True,

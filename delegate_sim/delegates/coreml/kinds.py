@@ -8,48 +8,52 @@ from ...rules.kinds import Kind, Problem
 COREML_VERSION = Kind(
     "coreml-version",
     Problem.TARGET_LEVEL,
-    "operator for Core ML 2 only",
-    "RESHAPE is accepted only when models are made for Core ML 2; from version 3 on the delegate leaves it to the CPU.",
-    "Set coreml_version to 2 where RESHAPE splits the model into too many partitions.",
+    "operator that is supported for Core ML 2 only",
+    "RESHAPE is accepted only when models are built for Core ML 2. From Core ML 3 on, the delegate leaves it to the CPU.",
+    "Set coreml_version to 2 if RESHAPE splits the model into too many partitions.",
     "set coreml_version to 2",
 )
 KINDS = (
     kinds.OPERATOR,
     kinds.VERSION.reworded(
-        meaning="The delegate takes operators in version 1 only, except for DEPTHWISE_CONV_2D (2) and FULLY_CONNECTED (6). "
-        "Converters raise the version when a node uses a newer feature: half_pixel_centers in RESIZE_BILINEAR, in many operators "
-        "a data type.",
+        meaning="The delegate takes operators of version 1 only. The exceptions are DEPTHWISE_CONV_2D (up to version 2) and "
+        "FULLY_CONNECTED (up to version 6). Converters raise the version when a node uses a newer feature: "
+        "half_pixel_centers in RESIZE_BILINEAR, or a newer data type in many operators.",
     ),
     kinds.TENSOR_TYPE.reworded(
         title="type of an operand",
-        meaning="The data must be FLOAT32. Weights may also be float16 constants. Quantized models do not run on this delegate.",
+        meaning="Inputs and outputs must be FLOAT32. Weights may also be FLOAT16 constants. Quantized models do not run on this "
+        "delegate.",
         advice="Convert a float32 model, or one with float16 weights.",
         hint="convert a float model",
     ),
     kinds.OPERAND_COUNT.reworded(
         title="operand left out",
-        meaning="The delegate looks at this operand whether or not the node has it, and crashes the process if it does not.",
+        meaning="The delegate reads this operand without checking that the node has it. If the node does not have it, the "
+        "process crashes.",
         advice="Give the node the operand, for example a bias of zeros.",
-        hint="give the node the operand; without it the delegate crashes the process",
+        hint="give the node the operand; without it, the delegate crashes the process",
     ),
     kinds.CONSTANT.reworded(
         meaning="The value of this operand becomes part of the Core ML model, so it must be stored in the model file.",
     ),
     kinds.RANK,
     kinds.SHAPE.reworded(
-        meaning="Core ML's layer demands certain sizes: FULLY_CONNECTED takes one row of input, and filters are at most 16384 "
-        "wide and high.",
-        advice="Run with a batch of 1, and a fully connected layer over a sequence as a convolution of 1 by 1.",
+        meaning="Core ML's layer requires certain sizes: FULLY_CONNECTED takes an input with one row, and filters are at most "
+        "16384 wide and high.",
+        advice="Run the model with a batch of 1. Replace a fully connected layer over a sequence by a convolution with 1x1 "
+        "filters.",
     ),
     kinds.BROADCAST.reworded(
-        meaning="Operands of ADD and MUL must have equal batches, unless one is a constant number; equal height and width, "
-        "unless both are 1 in one operand; and equal channels, unless one operand has a single channel. No operand may have "
-        "more than four dimensions.",
+        meaning="The operands of ADD and MUL must have the same batch size, unless one of them is a constant scalar. They must "
+        "have the same height and width, unless one operand has height 1 and width 1. They must have the same number of "
+        "channels, unless one operand has a single channel. No operand may have more than four dimensions.",
         advice="Give both operands the same shape, for example by repeating the smaller one.",
     ),
     kinds.ATTRIBUTE.reworded(meaning="Core ML's layer does not have this setting."),
     kinds.ACTIVATION.reworded(
-        meaning="Pooling and CONCATENATION are accepted only without a fused activation, and no operator with SIGN_BIT.",
+        meaning="Pooling and CONCATENATION are accepted only without a fused activation. No operator is accepted with the fused "
+        "activation SIGN_BIT.",
     ),
     COREML_VERSION,
 )

@@ -47,7 +47,7 @@ def operators(value: Any) -> tuple[str, ...]:
     op_names = tuple(name.upper() for name in names(value))
     for name in op_names:
         if name not in known:
-            raise ValueError(f"takes builtin operators, and {name!r} is not one")
+            raise ValueError(f"takes names of builtin operators, but {name!r} is none")
     return op_names
 
 
@@ -56,7 +56,7 @@ OPTIONS = (
         "allow_quant_ops",
         boolean,
         True,
-        "accept nodes quantized to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
+        "accept nodes that are quantized to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
         flag="gpu_experimental_enable_quant",
         printed=("enable running quant models in gpu",),
     ),
@@ -64,7 +64,7 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         1,
-        "how many partitions to delegate at most, largest first; 0 and below count as 1",
+        "the largest number of partitions to delegate, largest partitions first; 0 and below count as 1",
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
@@ -75,7 +75,7 @@ OPTIONS = (
         "first_delegate_node_index",
         integer,
         0,
-        "index of the first node to delegate; only builds with TFLITE_DEBUG_DELEGATE look at it",
+        "index of the first node to delegate; only builds with TFLITE_DEBUG_DELEGATE use it",
         flag="first_delegate_node_index",
         printed=("index of the first node that could be delegated",),
     ),
@@ -83,7 +83,7 @@ OPTIONS = (
         "last_delegate_node_index",
         integer,
         _LAST_INDEX,
-        "index of the last node to delegate; only builds with TFLITE_DEBUG_DELEGATE look at it",
+        "index of the last node to delegate; only builds with TFLITE_DEBUG_DELEGATE use it",
         flag="last_delegate_node_index",
         printed=("index of the last node that could be delegated",),
     ),
@@ -95,8 +95,8 @@ NODE_RANGE = Kind(
     "gpu-node-range",
     Problem.LIMIT,
     "node outside the range to delegate",
-    "first_delegate_node_index and last_delegate_node_index bound the nodes that are delegated. They exist in builds with "
-    "TFLITE_DEBUG_DELEGATE only, to find the node to blame for a wrong result.",
+    "Only nodes from first_delegate_node_index to last_delegate_node_index are delegated. These options exist only in builds "
+    "with TFLITE_DEBUG_DELEGATE, where they help to find the node that computes a wrong result.",
     "Widen the range, or leave both options at their defaults.",
     "change first_delegate_node_index or last_delegate_node_index",
     is_shared=True,
@@ -110,8 +110,8 @@ class GpuDelegate(Delegate):
     kernel_name = "TfLiteGpuDelegateV2"
     provider_name = "GPU"
     summary = (
-        "TfLiteGpuDelegateV2, the GPU of TFLite: what an application adds to an interpreter itself, and what benchmark_model's "
-        "--use_gpu applies. What LiteRT 2 calls its GPU is the delegate mldrift."
+        "TfLiteGpuDelegateV2, TFLite's GPU delegate: applications add it to an interpreter themselves, and benchmark_model "
+        "applies it with --use_gpu. The GPU accelerator of LiteRT 2 is another delegate, mldrift."
     )
     options = OPTIONS
     rules = RULES
@@ -164,7 +164,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield option values that avoid refusals with this code. They lift the limit on partitions or on node indices."""
+        """Yield option values that avoid refusals with this code. The values lift the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
@@ -179,7 +179,7 @@ def _batch_warnings(decision: Decision, options: OptionValues, release: Release)
         if sizes is not None:
             yield (
                 f"subgraph {decision.graph.index}: the partition that begins with node {subset.nodes[0]} has tensors with "
-                f"batches of {sizes[0]:,} and {sizes[1]:,}; OpenGL rejects it on a device, OpenCL does not"
+                f"batches of {sizes[0]:,} and {sizes[1]:,}; on a device, OpenGL rejects this partition, but OpenCL does not"
             )
 
 
@@ -193,7 +193,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes whose indices are in the range to delegate, and a reason for each supported node outside it."""
+    """Return the supported nodes in the range of indices to delegate, and a reason for each supported node outside the range."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]
@@ -204,7 +204,7 @@ def _outside_range(first: int, last: int) -> Reason:
     return Reason(
         NODE_RANGE.name,
         "node-range",
-        f"lies outside the nodes {first} to {last} that may be delegated",
+        f"lies outside the range of nodes that may be delegated ({first} to {last})",
         "another index",
         f"an index from {first} to {last}",
         NODE_RANGE.hint,

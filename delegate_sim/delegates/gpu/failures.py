@@ -16,7 +16,7 @@ _WORDINGS = (
             "gpu-build-rank",
             Problem.RANK,
             "scalar tensor in a partition",
-            "The rules refuse tensors of five dimensions and more, but not scalars. The delegate's model has no place for a "
+            "The rules refuse tensors with five or more dimensions, but not scalars. The delegate's model cannot hold a "
             "scalar that is computed at run time.",
             "Keep a dimension (keep_dims of reductions, shape [1]), or fold the scalar into a constant.",
             "give the tensor a dimension, for example with keep_dims",
@@ -24,26 +24,26 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "{tensor} is constant, where the delegate reads a tensor that is computed at run time",
+        "{tensor} is constant, but the delegate needs a tensor that is computed at run time",
         Kind(
             "gpu-build-constant-operand",
             Problem.CONSTANT,
-            "constant where a runtime tensor is read",
-            "The rule counts constants, but not in which positions they are. Building the model reads this operand from GPU "
-            "memory, where constants are not.",
-            "Fold the operator, or exchange the operands if their order does not matter.",
+            "constant in place of a runtime tensor",
+            "The rule counts the constants, but does not check their positions. The delegate reads this operand from GPU "
+            "memory, and constants are not stored there.",
+            "Fold the operator, or swap the operands if their order does not matter.",
             "fold the operator, or compute the operand in the graph",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "{tensor} is computed at run time, where the delegate reads a constant",
+        "{tensor} is computed at run time, but the delegate needs a constant",
         Kind(
             "gpu-build-runtime-operand",
             Problem.CONSTANT,
-            "runtime tensor where a constant is read",
-            "The rule does not ask whether this operand is constant. Building the model reads its value before it is "
-            "computed: the process crashes, or reads arbitrary memory.",
+            "runtime tensor in place of a constant",
+            "The rule does not check whether this operand is constant. When the delegate builds its model, it reads the "
+            "operand's value before the value is computed: the process crashes or reads arbitrary memory.",
             "Make the operand a constant of the model.",
             "make the operand a constant of the model",
             is_shared=True,
@@ -51,21 +51,21 @@ _WORDINGS = (
         is_crash=True,
     ),
     FailureWording(
-        "{tensor} is a constant of type {type} without the scale and zero point that the delegate needs to make it float",
+        "{tensor} is a constant of type {type} without the scale and zero point that the delegate needs to convert it to float",
         Kind(
             "gpu-build-unscaled-constant",
             Problem.QUANTIZATION,
             "integer constant without scale",
-            "The rules do not look at constants. Building the model makes 8-bit and INT32 constants float with their "
-            "quantization parameters, and crashes if there are none.",
-            "Convert the model so that the constant has scale and zero point, or is float.",
-            "convert the model with quantization parameters for this constant",
+            "The rules do not check constants. When the delegate builds its model, it converts 8-bit and INT32 constants to "
+            "float with their scale and zero point, and crashes if a constant has none.",
+            "Convert the model so that the constant is float, or has a scale and a zero point.",
+            "convert the model so that this constant has a scale and a zero point, or is float",
             is_shared=True,
         ),
         is_crash=True,
     ),
     FailureWording(
-        "an operand is left out that the delegate reads",
+        "an operand that the delegate reads is left out",
         Kind(
             "gpu-build-missing-operand",
             Problem.OPERANDS,
@@ -82,19 +82,20 @@ _WORDINGS = (
             "gpu-build-operand-count",
             Problem.OPERANDS,
             "number of operands",
-            "Building the model counts operands again, and counts those that are left out as constants.",
+            "When the delegate builds its model, it counts the operands again, and counts operands that the node leaves out "
+            "as constants.",
             "Give the node exactly the operands that it needs.",
             "give the node exactly the operands that it needs",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "has {found} results, where the delegate's model has one",
+        "has {found} results, but the operation in the delegate's model has one",
         Kind(
             "gpu-build-output-count",
             Problem.OPERANDS,
             "number of results",
-            "The delegate's model has one result for this operation.",
+            "In the delegate's model, this operation has one result.",
             "Give the node one result.",
             "give the node one result",
             is_shared=True,
@@ -107,7 +108,7 @@ _WORDINGS = (
             Problem.QUANTIZATION,
             "quantization of a tensor",
             "8-bit tensors that are computed at run time must have one scale and one zero point.",
-            "Convert the model so that every 8-bit tensor has quantization parameters, activations per tensor.",
+            "Convert the model so that every 8-bit tensor that is computed at run time has one scale and one zero point.",
             "quantize the tensor with one scale and zero point",
             is_shared=True,
         ),
@@ -118,8 +119,8 @@ _WORDINGS = (
             "gpu-build-constant-type",
             Problem.TYPE,
             "type of a constant",
-            "The rules do not look at the types of constants. Weights and other values are read from float, 8-bit or INT32 "
-            "constants; 4-bit, INT16 and INT64 ones cannot be read as float.",
+            "The rules do not check the types of constants. The delegate reads weights and other values from float, 8-bit or "
+            "INT32 constants. It cannot read 4-bit, INT16 and INT64 constants as float.",
             "Convert the model so that the constant has one of these types.",
             "convert with another type for this constant",
             is_shared=True,
@@ -131,8 +132,8 @@ _WORDINGS = (
             "gpu-build-constant-shape",
             Problem.SHAPE,
             "shape of a constant",
-            "The rules do not look at the shapes of most constants. Each operator reads its constants in one layout.",
-            "Give the constant the layout that is asked for, by adding or dropping dimensions of size 1.",
+            "The rules do not check the shapes of most constants. Each operator reads its constants in one layout only.",
+            "Give the constant the required layout by adding or removing dimensions of size 1.",
             "give the constant another shape",
             is_shared=True,
         ),
@@ -154,9 +155,9 @@ _WORDINGS = (
         Kind(
             "gpu-build-shape",
             Problem.SHAPE,
-            "shape that the delegate's model cannot have",
-            "The rules accept the node without looking at this shape, and building the model refuses it.",
-            "Change the shape in the model, for example by dropping groups or by packing constants differently.",
+            "shape that the delegate's model cannot represent",
+            "The rules accept the node without checking this shape, but the delegate cannot build its model with it.",
+            "Change the shape in the model, for example by removing groups or by packing constants differently.",
             "change the shape, or split the operator",
             is_shared=True,
         ),
@@ -179,11 +180,11 @@ _WORDINGS = (
             "gpu-build-slice",
             Problem.SHAPE,
             "slice that the delegate's model cannot express",
-            "The delegate takes three values as height, width and channels in STRIDED_SLICE, whatever the rank, and as batch, "
-            "width and channels in SLICE of three dimensions. If the sizes that follow are not those of the result, building "
-            "the model fails.",
+            "In a STRIDED_SLICE of any rank, the delegate reads three values as height, width and channels. In a SLICE of "
+            "three dimensions, it reads them as batch, width and channels. If the result then has other sizes than in the "
+            "file, the delegate fails to build its model.",
             "Give the input four dimensions with a RESHAPE, and slice all four of them.",
-            "slice with as many values as the input has dimensions",
+            "slice with one value for each dimension of the input",
             is_shared=True,
         ),
     ),
@@ -193,7 +194,7 @@ _WORDINGS = (
             "gpu-build-activation",
             Problem.ATTRIBUTE,
             "fused activation",
-            "The rule does not look at the activation of this operator, and building the model refuses it.",
+            "The rule does not check the fused activation of this operator, but the delegate cannot build its model with it.",
             "Keep the activation as a separate operator.",
             "keep the activation as a separate operator",
             is_shared=True,
@@ -205,20 +206,20 @@ _WORDINGS = (
             "gpu-build-repeated-operand",
             Problem.OPERANDS,
             "the same tensor twice",
-            "In the delegate's model an operation reads a tensor once. ADD, MUL and CONCATENATION are rewritten for that; "
-            "other operators are not.",
+            "In the delegate's model, an operation can read a tensor only once. The delegate rewrites ADD, MUL and "
+            "CONCATENATION accordingly, but no other operators.",
             "Replace the operator (x / x, x - x, a SELECT between equal values), or put an operation in between.",
             "replace the operator with one that has a single operand, or copy the tensor",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "{tensor} is both operand and result",
+        "{tensor} is both an operand and a result",
         Kind(
             "gpu-build-in-place",
             Problem.OPERANDS,
             "operand that is also the result",
-            "In the delegate's model an operation cannot write what it reads.",
+            "In the delegate's model, an operation cannot write a tensor that it reads.",
             "Give the node a separate result.",
             "give the node a separate result",
             is_shared=True,
@@ -230,35 +231,35 @@ _WORDINGS = (
             "gpu-build-variable",
             Problem.CONSTANT,
             "variable tensor",
-            "A variable in a partition must get a new value from each node that reads it. Only LSTM does that, for its two "
-            "states, which must be variables.",
-            "Convert recurrent layers as LSTM with variable states, and leave other operators with variables to the CPU.",
-            "keep variables out of the partition, or convert the LSTM with variable states",
+            "In a partition, each node that reads a variable must also write it. Only an LSTM does so, for its two states, "
+            "which must be variables.",
+            "Convert recurrent layers to LSTM with variable states, and leave other operators that read variables to the CPU.",
+            "keep variables out of the partition, or convert the LSTM so that its states are variables",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "an LSTM with one operand for each gate breaks the clean-up of the delegate's model",
+        "an LSTM with one operand for each gate makes the delegate fail while it optimizes its model",
         Kind(
             "gpu-build-lstm",
             Problem.OPERANDS,
             "LSTM with one operand for each gate",
-            "The rules accept this form of LSTM, and it is turned into basic operations. Merging additions into convolutions "
-            "then reads attributes that the additions in its gates do not have, which ends the process or, in builds with "
-            "exceptions, fails.",
+            "The rules accept this form of LSTM, and the delegate turns it into basic operations. When the delegate then "
+            "merges additions into convolutions, it reads attributes that the additions in the gates do not have. This ends "
+            "the process; in builds with exceptions, the delegate fails instead.",
             "Leave the LSTM to the CPU, or unroll it into basic operators when converting.",
             "leave the LSTM to the CPU, or unroll it into basic operators",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "changes nothing and is to be removed, but node {consumer} reads both its operand and its result",
+        "changes nothing, so the delegate removes it, but node {consumer} reads both its operand and its result",
         Kind(
             "gpu-build-identity",
             Problem.SHAPE,
             "RESHAPE or slice that changes nothing",
-            "The delegate removes operations that change nothing on the GPU, and lets their consumers read the operand "
-            "instead. That fails if a consumer reads the operand already, as in x + reshape(x).",
+            "The delegate removes operations that change nothing on the GPU; their consumers then read the operand instead. "
+            "This fails if a consumer already reads the operand, as in x + reshape(x).",
             "Remove the RESHAPE or slice from the model.",
             "remove the operator from the model",
             is_shared=True,
@@ -270,7 +271,7 @@ _WORDINGS = (
             "gpu-build-shared-constant",
             Problem.CONSTANT,
             "constant with more than one consumer",
-            "The delegate merges zeros that are joined to a tensor into padding, and unpacked weights into their convolution. "
+            "The delegate turns a concatenation with zeros into padding, and merges unpacked weights into their convolution. "
             "Both fail if the constant has other consumers.",
             "Give each consumer a separate constant.",
             "give each consumer a separate constant",

@@ -54,11 +54,14 @@ def _broadcast(needed: str, fits: Callable[[tuple[int, ...], tuple[int, ...]], b
 
 
 PLAIN_BROADCAST = _broadcast(
-    "operands of one rank, one of rank 0 or 1, [h, w, c] or [1, 1] against [1, h, w, c], or [b, c] against [b, h, w, c]",
+    "operands of the same rank, an operand of rank 0 or 1, or a pair of shapes such as [h, w, c] and [1, h, w, c], [1, 1] "
+    "and [1, h, w, c], or [b, c] and [b, h, w, c]",
     _fits_older_delegate,
 )
 """The broadcast check of the older delegate, which does not set the flag ``kEnhancedBroadcast``."""
-ENHANCED_BROADCAST = _broadcast("operands whose sizes are equal or 1, from the last dimension on", is_broadcastable)
+ENHANCED_BROADCAST = _broadcast(
+    "sizes that are equal, or 1 in one operand, when the shapes are aligned at the last dimension", is_broadcastable
+)
 """The broadcast check of ML Drift, which sets the flag ``kEnhancedBroadcast``."""
 
 # Selection
@@ -79,7 +82,7 @@ def selected_value(position: int) -> Check[object]:
     """Require that operand ``position`` of SELECT (one of the values to choose from) has the output's shape or is a scalar."""
     return check(
         BROADCAST,
-        f"input {position} of the output's shape, or a scalar",
+        f"an input {position} that is a scalar or has the shape of the output",
         lambda node: _value_of_another_shape(node, position),
         "give both values the shape of the output",
     ).saying(_SELECT_SAYS)

@@ -16,7 +16,7 @@ DEQUANTIZE = case(
     operand_count(1, 1).saying(_say_counts),
     refused_if(
         QUANTIZATION,
-        "an input of another type than INT16",
+        "an input of any type except INT16",
         lambda node: node.input(0).type == "INT16",
         "an INT16 input",
         "quantize to 8 bits",

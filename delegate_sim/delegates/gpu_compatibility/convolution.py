@@ -42,11 +42,13 @@ DEPTHWISE_CONV_2D = case(
     rank(operand(0, "input"), 4).saying("input.dims.size != 4"),
     rank(operand(1, "filter"), 4).saying("filter.dims.size != 4"),
     rank(OUTPUT, 4).saying("output.dims.size != 4"),
-    check(SHAPE, "input and output of one batch size", _other_batch).saying("input.b != output.b"),
-    check(SHAPE, "a filter as deep as the output", _other_filter_depth).saying("filter.i != output.c"),
-    check(SHAPE, "output depth = input depth * depth_multiplier", _other_depth).saying("output.c != input.c * depth_multiplier"),
-    check(SHAPE, "a bias with as many elements as the output is deep", _other_bias_size).saying("bias.size != output.c"),
-    check(SHAPE, "depth_multiplier 1, or 1 input channel", _multiplied_channels).before_release("litert-2.1.0"),
+    check(SHAPE, "the same batch size in input and output", _other_batch).saying("input.b != output.b"),
+    check(SHAPE, "a filter with the depth of the output", _other_filter_depth).saying("filter.i != output.c"),
+    check(SHAPE, "an output depth equal to input depth * depth_multiplier", _other_depth).saying(
+        "output.c != input.c * depth_multiplier"
+    ),
+    check(SHAPE, "a bias with one element for each output channel", _other_bias_size).saying("bias.size != output.c"),
+    check(SHAPE, "a depth_multiplier of 1, or a single input channel", _multiplied_channels).before_release("litert-2.1.0"),
     source=COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility"),
 )
 TRANSPOSE_CONV = (*convolution_operands(), strides())

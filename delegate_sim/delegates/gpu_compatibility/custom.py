@@ -79,7 +79,9 @@ MAX_UNPOOLING = case(runtime_operands(2, 1), _OPTIONS, _WINDOW, _STRIDES, source
 RESAMPLER = case(
     runtime_operands(2, 1),
     check(RANK, "source and warp of rank 4", _resampler_ranks).from_release("litert-2.1.6").saying("src or warp dims size != 4"),
-    check(SHAPE, "source and warp of one batch size", _resampler_batches).from_release("litert-2.1.6").saying("src.b != warp.b"),
+    check(SHAPE, "the same batch size in source and warp", _resampler_batches)
+    .from_release("litert-2.1.6")
+    .saying("src.b != warp.b"),
     check(SHAPE, "a warp of depth 2 or more", _warp_depth).from_release("litert-2.1.6").saying("warp.c < 2"),
     source=_FUNCTION,
 )

@@ -47,7 +47,7 @@ def _one_hot_values(node: NodeView) -> str | None:
     return None
 
 
-ONE_HOT_AXIS = check(ATTRIBUTE, "axis -1, or equal to the last size of the indices", _one_hot_axis)
+ONE_HOT_AXIS = check(ATTRIBUTE, "an axis of -1, or an axis equal to the last size of the indices", _one_hot_axis)
 _ONE_HOT_SAYS = "Indices must be int32 type, on/off tensors must be constant, scalar, float type, axis must be -1 or last dim"
 ONE_HOT = case(
     *saying(
@@ -58,13 +58,15 @@ ONE_HOT = case(
         ),
     ),
     *saying(_ONE_HOT_SAYS, (typed(operand(0, "index tensor"), INT32, hint="use INT32 indices"), ONE_HOT_AXIS)),
-    check(SHAPE, "indices whose sizes are 1, except batch and channels", _one_hot_dimension).saying(_say_one_hot_dimension),
+    check(SHAPE, "indices of size 1 in all dimensions except batch and channels", _one_hot_dimension).saying(
+        _say_one_hot_dimension
+    ),
     *saying(
         _ONE_HOT_SAYS,
         (
             typed(operand(2, "on value"), ("FLOAT32",), hint="use FLOAT32 values"),
             typed(operand(3, "off value"), ("FLOAT32",), hint="use FLOAT32 values"),
-            check(CONSTANT, "constant scalars as on and off value", _one_hot_values),
+            check(CONSTANT, "constant scalars as on value and off value", _one_hot_values),
         ),
     ),
     source=COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility"),

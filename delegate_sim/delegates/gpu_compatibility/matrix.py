@@ -19,7 +19,7 @@ def _changes_kept_rank(node: NodeView) -> str | None:
     source, result = node.input(0).shape, node.output(0).shape
     if not node.options.keep_num_dims or len(source) == len(result):
         return None
-    return f"keep_num_dims with input {list(source)} and output {list(result)}"
+    return f"keep_num_dims with input shape {list(source)} and output shape {list(result)}"
 
 
 def _say_counts(node: NodeView) -> str:
@@ -43,7 +43,7 @@ FULLY_CONNECTED = case(
         "a constant input",
         "compute the input at run time, or fold the operator",
     ).saying("FullyConnected doesn't support constant input."),
-    check(RANK, "input and output of one rank with keep_num_dims", _changes_kept_rank).saying(
+    check(RANK, "the same rank in input and output if keep_num_dims is set", _changes_kept_rank).saying(
         "Input and output dimensions different and FullyConnected doesn't support keep_num_dims."
     ),
 )

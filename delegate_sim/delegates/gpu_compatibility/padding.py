@@ -45,7 +45,7 @@ PAD = case(
     runtime_operands(1, 1),
     operands_available(operand_count(at_least(2)), 1),
     rank(_PADDINGS, 2).saying(_say_paddings_rank),
-    check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _paddings_shape, "pad a tensor of rank 3 or 4").saying(
+    check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _paddings_shape, "pad only tensors of rank 3 or 4").saying(
         _say_paddings_shape
     ),
 )

@@ -31,7 +31,7 @@ _FULL = (
 )
 _BASIC = (
     operands(3, 2, 4),
-    check(SHAPE, "output 3 with a last size that 4 divides", _activation_depth)
+    check(SHAPE, "an output 3 whose last dimension is a multiple of 4", _activation_depth)
     .from_release("litert-2.1.6")
     .saying("BasicLSTM activation depth must be a multiple of 4."),
     activation(("TANH",)).saying(

@@ -16,7 +16,7 @@ def _cumsum_types(node: NodeView) -> str | None:
 _CUMSUM_SAYS = "Input/output must be float type and indices must be constant int32 type"
 CUMSUM = case(
     operand_count(2, 1).saying("Expects 2 inputs and 1 output"),
-    check(TENSOR_TYPE, "input and output of one float type", _cumsum_types).saying(_CUMSUM_SAYS),
+    check(TENSOR_TYPE, "the same float type in input and output", _cumsum_types).saying(_CUMSUM_SAYS),
     CONSTANT_INT32_AXES.saying(_CUMSUM_SAYS),
     source=COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility"),
 )

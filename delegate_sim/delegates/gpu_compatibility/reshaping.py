@@ -14,6 +14,6 @@ def _say_blocks(node: NodeView) -> str:
 
 BLOCKS = case(
     runtime_operands(1, 1),
-    option("block_size", at_least(2), hint="remove the operator: blocks of 1 change nothing").saying(_say_blocks),
+    option("block_size", at_least(2), hint="remove the operator: a block size of 1 changes nothing").saying(_say_blocks),
 )
 """Checks of DEPTH_TO_SPACE and SPACE_TO_DEPTH."""

@@ -32,8 +32,8 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         0,
-        f"how many partitions to delegate at most, largest first; 0 and below count as {DEFAULT_PARTITIONS}, more than "
-        f"{MOST_PARTITIONS} as {MOST_PARTITIONS}",
+        f"the largest number of partitions to delegate, largest partitions first; 0 and below count as {DEFAULT_PARTITIONS}, "
+        f"numbers above {MOST_PARTITIONS} as {MOST_PARTITIONS}",
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),
@@ -78,7 +78,7 @@ def _capping_warning(options: OptionValues) -> tuple[str, ...]:
     if limit <= MOST_PARTITIONS:
         return ()
     option = option_as_typed(OPTIONS, HexagonDelegate.limits.option)
-    return (f"{option} is {limit}; the delegate takes {MOST_PARTITIONS} partitions at most",)
+    return (f"{option} is {limit}, but the delegate takes at most {MOST_PARTITIONS} partitions",)
 
 
 def _log_line(decision: Decision) -> str:

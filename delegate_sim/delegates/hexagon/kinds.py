@@ -5,12 +5,14 @@ from __future__ import annotations
 from ...rules import kinds
 
 OPERATOR = kinds.OPERATOR.reworded(
-    meaning="The delegate has no layer for this operator, or leaves it out because its results are not exact enough (SUM).",
+    meaning="The delegate has no layer for this operator, or it leaves the operator to the CPU because the results are not exact "
+    "enough (SUM).",
 )
 VERSION = kinds.VERSION.reworded(
-    title="operator version that is not taken",
-    meaning="Each operator is taken in certain versions only, most in versions 1 and 2. RELU, RSQRT and "
-    "SQUARED_DIFFERENCE are taken only in version 2, the version for int8 operands. With uint8 operands RELU stays on the CPU.",
+    title="unsupported operator version",
+    meaning="Each operator is supported in certain versions only, most operators in versions 1 and 2. RELU, RSQRT and "
+    "SQUARED_DIFFERENCE are supported only in version 2, the version for INT8 operands. A RELU with UINT8 operands "
+    "therefore stays on the CPU.",
     advice="Convert with int8 activations; or find the feature that raised the version and switch it off in the converter.",
     hint="convert so that the operator has another version",
 )
@@ -24,34 +26,34 @@ KINDS = (
     ),
     VERSION,
     kinds.OPERAND_COUNT.reworded(
-        meaning="The operator is taken with a fixed number of operands; optional ones that are left out count if the node names "
-        "them.",
+        meaning="The operator is supported with a fixed number of operands. An optional operand that the node leaves out still "
+        "counts if the node has a place for it (tensor index -1).",
         advice="Give a convolution a bias of zeros; pad with PAD instead of PADV2.",
     ),
     kinds.TENSOR_TYPE.reworded(
-        meaning="The DSP computes with 8-bit quantized tensors: data and weights are INT8 or UINT8, biases, axes and shapes "
-        "INT32. Float models and dynamic-range quantized ones do not run on it.",
+        meaning="The DSP computes with 8-bit quantized tensors: data and weights are INT8 or UINT8; biases, axes and shapes are "
+        "INT32. Float models and models with dynamic-range quantization do not run on it.",
         advice="Quantize fully to int8 with a representative data set.",
         hint="quantize fully to int8",
     ),
     kinds.CONSTANT,
     kinds.ATTRIBUTE.reworded(
-        meaning="The DSP's layer does not have this setting: strides over 3, dilated convolutions, large pooling windows and "
-        "the like.",
+        meaning="The DSP's layer does not have this setting. Examples are strides over 3, dilated convolutions and large pooling "
+        "windows.",
     ),
     kinds.ACTIVATION.reworded(
-        meaning="Most operators are taken with a fused RELU, RELU6 or RELU_N1_TO_1 or none; pooling and L2_NORMALIZATION only "
-        "with none.",
+        meaning="Most operators are supported with a fused RELU, RELU6 or RELU_N1_TO_1, or without a fused activation. Pooling "
+        "and L2_NORMALIZATION are supported only without one.",
     ),
     kinds.QUANTIZATION.reworded(
         title="quantization parameters of weights",
-        meaning="From LiteRT 2.1.5 on FULLY_CONNECTED is taken only with one scale for all of its weights.",
+        meaning="From LiteRT 2.1.5 on, FULLY_CONNECTED is supported only with one scale for all of its weights.",
         advice="Convert without per-channel quantization of fully connected layers; some converters have a switch for it.",
         hint="convert without per-channel quantization of fully connected layers",
     ),
     kinds.SHAPE.reworded(
-        meaning="The DSP's layer demands certain sizes: filters of depthwise convolutions at least 2 high, and a single input "
-        "channel where a depth multiplier is used.",
+        meaning="The DSP's layer requires certain sizes: a filter height of at least 2 in depthwise convolutions, and a single "
+        "input channel if there is a depth multiplier.",
         advice="Change the layer in the model, for example by padding the filter with zeros.",
     ),
 )

@@ -40,7 +40,7 @@ def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
 
 
 def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant input whose type cannot become a node of ML Drift's model."""
+    """Yield a problem for each constant input that cannot become a node of ML Drift's model because of its type."""
     for position in positions:
         if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
             yield BuildProblem(CONSTANT_TYPE.name, node.input(position))

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
@@ -24,7 +25,6 @@ from ..live_traits import AcceleratorTraits
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, ReleaseHistory
-from ..unstable_sort import llvm_sorted
 from .failures import WORDINGS, hint_not_met, not_fully_accelerated
 from .known_releases import release_notes, rules_of
 from .loading import load_refusal
@@ -46,7 +46,7 @@ _STUBS = (
     "Convolution2DTransposeBias MaxPoolingWithArgmax2D MaxUnpooling2D moe Resampler "
     "custom_call.GroupNorm custom_call.LayerNorm custom_call.RmsNorm custom_call.PixelShuffle"
 )
-"""Custom operators that CompiledModel registers for the GPU; they have no CPU kernels (``litert/runtime/compiled_model.cc``)."""
+"""Custom operators that CompiledModel registers for the GPU, without CPU kernels (``litert/runtime/compiled_model.cc``)."""
 _PRECISIONS = ("default", "fp16", "fp32")
 
 
@@ -70,31 +70,39 @@ def precision(value: Any) -> str:
 
 OPTIONS = (
     Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all of them accept the same nodes"),
-    Option("precision", precision, "default", "default, fp16 or fp32: how kernels compute; changes no verdict"),
+    Option(
+        "precision", precision, "default", "the precision with which kernels compute: default, fp16 or fp32; changes no verdict"
+    ),
     Option(
         "max_delegated_partitions",
         integer,
         1,
-        "always 1, the partition with the most nodes: LiteRT has no option for it",
+        "always 1 (the partition with the most nodes), because LiteRT has no option for it",
     ),
     Option(
         "hint_fully_delegated",
         boolean,
         False,
-        "the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate): CPU kernels are not prepared, "
-        "dynamic-sized tensors pass, and the model fails unless each subgraph is one kernel",
+        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate): CPU kernels are "
+        "not prepared, tensors with dynamic sizes are accepted, and the model fails unless each subgraph becomes one kernel",
+    ),
+    Option(
+        "skip_decompositions",
+        boolean,
+        False,
+        "with hint_fully_delegated, leave out the decompositions of composites that the GPU takes, as LiteRT-LM's binaries do",
     ),
     Option(
         "cpu_fallback",
         boolean,
         True,
-        "whether the CPU is among the accelerators: without it the model fails if any node is left over",
+        "whether the CPU is among the accelerators; without it, the model fails if the GPU does not take every node",
     ),
     Option(
         "build_kernels",
         boolean,
         False,
-        "let the model fail if kernels are known not to be built, instead of only warning",
+        "let the model fail if kernels are known to fail when they are built, instead of only warning",
     ),
 )
 
@@ -132,8 +140,9 @@ class MlDriftDelegate(Delegate):
     kernel_name = _KERNELS["opencl"]
     provider_name = "LiteRT GPU"
     summary = (
-        "ML Drift, the GPU of LiteRT 2: what CompiledModel applies when the accelerators name the GPU (with OpenCL, OpenGL, "
-        "Vulkan, Metal or WebGPU), also in LiteRT.js. The older TfLiteGpuDelegateV2 of TFLite's interpreter is the delegate gpu."
+        "ML Drift, the GPU delegate of LiteRT 2: CompiledModel and LiteRT.js apply it if the GPU is among the accelerators. "
+        "It uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. The older TfLiteGpuDelegateV2 of TFLite's interpreter is another "
+        "delegate, gpu."
     )
     effort = 2
     semantics = 2
@@ -152,6 +161,7 @@ class MlDriftDelegate(Delegate):
         is_in_benchmark_model=False,
         speaks_as="GPU",
         options_by_kernel=MappingProxyType({kernel: {"backend": name} for name, kernel in _KERNELS.items()}),
+        hinted_options=MappingProxyType({"hint_fully_delegated": "true"}),
         options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
     )
     history = ReleaseHistory("litert-2.1.3", starts_at_known=True)
@@ -189,8 +199,9 @@ class MlDriftDelegate(Delegate):
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
         lines = refusal_lines(graph, _refusal_messages(verdicts), len(decision.nodes))
-        # With the hint, the binary also requires that decompositions are delegated completely.
-        skipped = frozenset() if options["hint_fully_delegated"] else frozenset(_lowered(graph, decision.nodes))
+        # With the hint, LiteRT's binaries also require that decompositions are delegated completely.
+        are_needed = options["hint_fully_delegated"] and not options["skip_decompositions"]
+        skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
         remapped = remapping.apply(graph, decision.nodes)
         warnings = tuple(_kernel_warnings(graph, decision.nodes)) if options["backend"] == "opencl" else ()
         decision = replace(decision, log_lines=lines, skipped=skipped, warnings=warnings)
@@ -228,8 +239,9 @@ def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
         places = ", ".join([str(view.node.index) for view in batched[:_NODES_TOLD]])
         more = f" and {len(batched) - _NODES_TOLD:,} more" if len(batched) > _NODES_TOLD else ""
         yield (
-            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}): its OpenCL kernel did not "
-            "build on a device (https://github.com/google-ai-edge/LiteRT/issues/8459); a batch of 1 works"
+            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}): on a device, the OpenCL "
+            "kernel of this operator could not be built (https://github.com/google-ai-edge/LiteRT/issues/8459). A batch of 1 "
+            "works"
         )
 
 

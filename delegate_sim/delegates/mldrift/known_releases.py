@@ -11,7 +11,7 @@ from ...rules.rule import Check
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0"))
 MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
-"""The releases whose binaries were run, oldest first."""
+"""The releases whose binaries were run to measure the rules, oldest first."""
 
 
 def rules_of(release: Release) -> Release:
@@ -28,9 +28,15 @@ def release_notes(release: Release) -> Iterator[str]:
     if simulated.order == release.order:
         return
     if not release.is_at_least(OLDEST):
-        yield f"the rules of mldrift in {release} are not known: those of {OLDEST}, the oldest measured, are used"
+        yield (
+            f"the rules of mldrift in {release} are not known; the rules of {OLDEST}, the oldest measured release, are used "
+            "instead"
+        )
     else:
-        yield f"the rules of mldrift in {release} are not measured: those of {simulated}, the last measured before it, are used"
+        yield (
+            f"the rules of mldrift in {release} were not measured; the rules of {simulated}, the last measured release before "
+            "it, are used instead"
+        )
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:

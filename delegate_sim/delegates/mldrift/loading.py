@@ -13,7 +13,7 @@ from ..decision import KernelFailure, kernel_failure
 from .failures import LITERT_LOADER, WORDINGS
 
 _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
-"""Types that LiteRT has no name for."""
+"""Types without a name in LiteRT."""
 
 
 def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
@@ -32,7 +32,7 @@ def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
 def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
     if tensor.type in _UNNAMED_TYPES or tensor.type.startswith("UNKNOWN("):
         return (
-            f"a tensor of type {tensor.type}, which it has no name for",
+            f"a tensor of type {tensor.type}, which LiteRT does not know",
             f"Element type ({tensor.type}) not currently supported",
         )
     if tensor.is_variable:

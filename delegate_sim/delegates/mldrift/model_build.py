@@ -24,7 +24,7 @@ from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The position of the axis operand, by operator. ML Drift has no kernel for results that are empty along the split axis."""
+"""The position of the axis operand, by operator. ML Drift has no kernel for results that are empty along this axis."""
 _CHANNELS_AXIS = 3
 
 

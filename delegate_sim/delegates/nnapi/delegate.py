@@ -248,7 +248,7 @@ _NOTHING_WITH_FLOAT16 = Reason(
     FLOAT16_ALL_OR_NOTHING.name,
     "the driver rejects part of a model with float16 weights, so nothing is delegated",
     "a driver that rejects an operation",
-    "a driver that takes all operations",
+    "a driver that accepts all operations",
     FLOAT16_ALL_OR_NOTHING.hint,
 )
 

@@ -15,40 +15,42 @@ _FAILURES = (
             "nnapi-tensor-type",
             Problem.TYPE,
             "tensor type that NNAPI lacks",
-            "The rules look at the types of some operands only. If a tensor that they let pass has a type that NNAPI lacks, "
-            "the kernel of the whole partition fails.",
-            "Convert the model so that this tensor has another type; for INT64 and float64 tensors INT32 and float32 are usual.",
+            "The rules check the types of some operands only. If another operand has a type that NNAPI does not have, the "
+            "kernel of the whole partition fails.",
+            "Convert the model so that this tensor has another type; usual replacements are INT32 for INT64, and FLOAT32 for "
+            "FLOAT64.",
             "convert with another type for this tensor",
         ),
     ),
     FailureWording(
-        "an operand is left out that the delegate expects to be there",
+        "an operand that the delegate requires is left out",
         shared_kind(
             "nnapi-absent-operand",
             Problem.OPERANDS,
             "operand left out",
-            "The delegate uses the index -1 of an operand that is left out as if it were a tensor, which crashes the process.",
+            "If a node leaves an operand out, its tensor index is -1. The delegate uses this index as if it were a tensor, "
+            "which crashes the process.",
             "Give the node the operand, for example a bias of zeros.",
             "give the node the operand",
         ),
     ),
     FailureWording(
-        "{tensor} has shape {shape}, whose last dimension the delegate divides by",
+        "{tensor} has shape {shape}, and the delegate divides by its last dimension",
         shared_kind(
             "nnapi-division-by-zero",
             Problem.SHAPE,
             "division by a size of 0",
-            "The delegate divides by the last dimension of the result of a FULLY_CONNECTED that keeps dimensions, and by the "
-            "channels of the filter of a grouped CONV_2D. With allow_dynamic_dimensions the shapes are those of the file, which "
-            "has none, or 0, where it does not know them: on x86, where this was seen, the process ends. Processors that divide "
-            "by 0 without a trap, such as ARM's, go on with a size of 0, which is not simulated.",
+            "The delegate divides by the last dimension of the result of a FULLY_CONNECTED with keep_num_dims, and by the "
+            "number of filter channels of a grouped CONV_2D. With allow_dynamic_dimensions, it uses the shapes in the file, "
+            "where an unknown size is missing or 0. On x86, where this was seen, the process ends. ARM processors continue "
+            "with a size of 0 after such a division, which is not simulated.",
             "Give the model fixed shapes before converting it, or leave allow_dynamic_dimensions off.",
             "leave allow_dynamic_dimensions off, or give the model fixed shapes",
         ),
         is_crash=True,
     ),
     FailureWording(
-        "NNAPI has no accelerator named {found}; the profile has {known}",
+        "NNAPI has no accelerator named {found}; the accelerators in the profile are {known}",
         shared_kind(
             "nnapi-accelerator-unknown",
             Problem.DRIVER,
@@ -64,36 +66,37 @@ _FAILURES = (
             "nnapi-unmapped-operator",
             Problem.OPERATOR,
             "operator without an NNAPI operation",
-            "The delegate accepted the node, but has no operation to map it to.",
-            "Replace the operator with mapped ones.",
-            "replace the operator with mapped ones",
+            "The delegate accepted the node, but has no NNAPI operation for it.",
+            "Replace the operator with operators that have an NNAPI operation.",
+            "replace the operator with operators that have an NNAPI operation",
         ),
     ),
     FailureWording(
-        "{tensor} is a scalar and {found}; scalars here must be constants of type FLOAT32, UINT8, INT8 or INT32",
+        "{tensor} is a scalar and {found}; a scalar operand of this node must be a constant of type FLOAT32, UINT8, INT8 or "
+        "INT32",
         shared_kind(
             "nnapi-scalar-operand",
             Problem.RANK,
             "scalar operand of MAXIMUM or MINIMUM",
-            "The delegate copies a scalar operand into a tensor with one element. It can do so only with constants of some "
-            "types, and float16 is not one of them.",
+            "The delegate copies a scalar operand into a tensor with one element. It can do so only with constants of "
+            "certain types, and FLOAT16 is not among them.",
             "Give the operand a dimension (shape [1]), or convert the model without float16 weights.",
             "give the operand the shape [1], or convert without float16 weights",
         ),
     ),
     FailureWording(
-        "{tensor} has {found} elements; NNAPI takes this operand as one number",
+        "{tensor} has {found} elements, but in NNAPI this operand is a single number",
         shared_kind(
             "nnapi-scalar-value",
             Problem.OPERANDS,
             "operand with more than one element",
-            "NNAPI takes this operand as a scalar, which the delegate can make only from a tensor with exactly one element.",
+            "In NNAPI, this operand is a scalar. The delegate can create it only from a tensor with exactly one element.",
             "Give the operand exactly one element.",
             "give the operand exactly one element",
         ),
     ),
     FailureWording(
-        "{tensor} is {type}; NNAPI takes this operand as a number of another type",
+        "{tensor} is {type}, but in NNAPI this operand is a number of another type",
         shared_kind(
             "nnapi-scalar-type",
             Problem.TYPE,
@@ -105,26 +108,25 @@ _FAILURES = (
         ),
     ),
     FailureWording(
-        "{tensor} is {type}; the results between the NNAPI operations of {op} can only be FLOAT32, UINT8 or INT8",
+        "{tensor} is {type}; the intermediate results between the NNAPI operations of {op} can only be FLOAT32, UINT8 or INT8",
         shared_kind(
             "nnapi-intermediate-type",
             Problem.TYPE,
             "type of an intermediate result",
-            "The delegate builds this node from more than one NNAPI operation, and the tensor between them cannot have this "
-            "type.",
+            "The delegate builds this node from several NNAPI operations, and the tensors between these operations cannot "
+            "have this type.",
             "Convert the model so that the tensor is float32 or quantized to 8 bits.",
             "convert with another type for this tensor",
         ),
     ),
     FailureWording(
-        "{tensor} is {type} and has quantization parameters other than those of the input; only UINT8 and INT8 can be "
-        "requantized",
+        "{tensor} is {type} and has another scale or zero point than the input; only UINT8 and INT8 can be requantized",
         shared_kind(
             "nnapi-requantize-type",
             Problem.TYPE,
             "MEAN that changes the quantization",
-            "Where scale or zero point of input and result differ, the delegate appends an addition that requantizes the "
-            "result. That works with 8-bit results only.",
+            "If the input and the result differ in scale or zero point, the delegate appends an addition that requantizes "
+            "the result. This works only with 8-bit results.",
             "Remove the quantization parameters from float tensors, or quantize the result to 8 bits.",
             "remove the quantization parameters from float tensors",
         ),
@@ -134,14 +136,14 @@ _FAILURES = (
         shared_kind(
             "nnapi-axis",
             Problem.SHAPE,
-            "axis along which the node cannot be split up",
-            "The delegate builds this node from other operations, and cannot do so along this axis.",
-            "Use another axis, with TRANSPOSE around the node; from feature level 6 on, PACK takes every axis.",
+            "axis along which the delegate cannot split the node",
+            "The delegate builds this node from several operations, and cannot do so along this axis.",
+            "Use another axis, with a TRANSPOSE before and after the node. From feature level 6 on, PACK supports every axis.",
             "use another axis",
         ),
     ),
     FailureWording(
-        "splits into {count} parts, with {size} elements along the axis and {outputs} outputs",
+        "splits into {count} parts, but has {size} elements along the axis and {outputs} outputs",
         shared_kind(
             "nnapi-split-count",
             Problem.SHAPE,
@@ -167,10 +169,10 @@ _FAILURES = (
         shared_kind(
             "nnapi-lstm-intermediates",
             Problem.QUANTIZATION,
-            "quantized LSTM of another variant",
-            "NNAPI takes the variant of the integer LSTM with five intermediate tensors. TFLite also has one with twelve.",
-            "Convert the LSTM in the variant with five intermediate tensors.",
-            "convert the LSTM with five intermediate tensors",
+            "unsupported variant of the quantized LSTM",
+            "NNAPI supports the quantized LSTM with five intermediate tensors. TFLite also has a variant with twelve.",
+            "Convert the LSTM to the variant with five intermediate tensors.",
+            "convert the LSTM to the variant with five intermediate tensors",
         ),
     ),
     FailureWording(
@@ -179,8 +181,8 @@ _FAILURES = (
             "nnapi-sparse-weights",
             Problem.CONSTANT,
             "sparse weights that cannot be unpacked",
-            "The delegate unpacks sparse weights of CONV_2D itself. It needs their sparsity parameters, and FLOAT32, FLOAT16 or "
-            "INT8 values.",
+            "The delegate unpacks the sparse weights of a CONV_2D itself. For this, the weights must have sparsity "
+            "parameters and the type FLOAT32, FLOAT16 or INT8.",
             "Convert the model without sparse weights.",
             "convert without sparse weights",
         ),
@@ -191,9 +193,9 @@ _FAILURES = (
             "nnapi-empty-pool",
             Problem.SHAPE,
             "partition without input or output bytes",
-            "The delegate keeps all inputs of a partition in one pool of memory and all outputs in another. Constants do not "
-            "count. A pool of 0 bytes cannot be created, so a partition that reads only constants and empty tensors, or writes "
-            "only empty ones, fails.",
+            "The delegate keeps all inputs of a partition in one memory pool, and all outputs in another. Constants are in "
+            "neither. A pool of 0 bytes cannot be created, so a partition fails if it reads only constants and empty "
+            "tensors, or writes only empty tensors.",
             "Fold nodes whose operands are all constant before or while converting, and remove empty tensors from the model.",
             "fold nodes that read only constants, and remove empty tensors",
         ),

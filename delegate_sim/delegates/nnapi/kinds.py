@@ -18,8 +18,8 @@ FEATURE_LEVEL = Kind(
     "feature-level",
     Problem.TARGET_LEVEL,
     "feature level too low",
-    "NNAPI has the operation, or this form of it, only from a later feature level on than that of the device and its runtime.",
-    "Target a newer Android release or driver, or build the same from operators that NNAPI has had for longer.",
+    "NNAPI introduced the operation, or this form of it, at a later feature level than the device and its runtime have.",
+    "Target a newer Android release or driver, or use older operators for the same computation.",
     "target a newer feature level",
     native="kUnsupportedAndroidVersion",
 )
@@ -27,7 +27,7 @@ OUTPUT_TYPE = Kind(
     "output-type",
     Problem.TYPE,
     "type of the result",
-    "The operation does not give results of this type at this feature level.",
+    "At this feature level, the operation does not support results of this type.",
     "Convert the model so that the result has another type, or insert a CAST.",
     "convert so that the result has a supported type",
     native=UNSUPPORTED_OUTPUT_TYPE,
@@ -36,8 +36,8 @@ SCALAR_OUTPUT = Kind(
     "scalar-output",
     Problem.RANK,
     "scalar result",
-    "NNAPI reductions cannot give a tensor without dimensions.",
-    "Set keep_dims, and drop the dimensions afterwards if need be.",
+    "NNAPI reductions cannot have a scalar result.",
+    "Set keep_dims, and remove the dimensions afterwards if necessary.",
     "set keep_dims",
     native=UNSUPPORTED_OUTPUT_TYPE,
 )
@@ -45,7 +45,7 @@ PER_CHANNEL = Kind(
     "per-channel",
     Problem.QUANTIZATION,
     "weights quantized per channel",
-    "Before NNAPI 1.2 all weights of a convolution share one scale.",
+    "Before NNAPI 1.2, all weights of a convolution must share one scale.",
     "Quantize weights per tensor, or target NNAPI 1.2.",
     "quantize weights per tensor, or target NNAPI 1.2",
     native="kUnsupportedQuantizationType",
@@ -54,7 +54,7 @@ RESTRICTED_SCALES = Kind(
     "restricted-scales",
     Problem.QUANTIZATION,
     "scales of a quantized convolution",
-    "Before NNAPI 1.2 the product of the scales of input and weights must be less than the scale of the output.",
+    "Before NNAPI 1.2, input scale * weight scale must be less than the output scale.",
     "Widen the output's range when quantizing, or target NNAPI 1.2.",
     "widen the output's range, or target NNAPI 1.2",
     native="kNotRestrictedScaleCompliant",
@@ -63,7 +63,8 @@ FILTER_AREA = Kind(
     "filter-area",
     Problem.SHAPE,
     "pooling window too large",
-    "Where no accelerator is specified, the delegate guards against an overflow in NNAPI's reference implementation.",
+    "If no accelerator is specified, the delegate refuses large windows to avoid an overflow in NNAPI's reference "
+    "implementation.",
     "Name an accelerator, or pool in two steps.",
     "name an accelerator, or pool in two steps",
     native="kUnsupportedOperandSize",
@@ -71,7 +72,7 @@ FILTER_AREA = Kind(
 DENSE_WEIGHTS = Kind(
     "dense-weights",
     Problem.CONSTANT,
-    "DENSIFY of something that is not constant",
+    "DENSIFY of a tensor that is not constant",
     "The delegate unpacks sparse weights only if they are constant, and only from NNAPI 1.3 on.",
     "Target NNAPI 1.3, or convert the model without sparse weights.",
     "target NNAPI 1.3, or convert without sparse weights",
@@ -81,22 +82,22 @@ DRIVER = Kind(
     "nnapi-driver",
     Problem.DRIVER,
     "rejected by the driver",
-    "From NNAPI 1.2 on the delegate builds each partition and asks the accelerator's driver which operations it takes. A node "
-    "stays on the CPU if the driver rejects one of its operations. With sparse or float16 values in the partition, all of its "
-    "nodes do.",
-    "Replace the operator with one that the driver takes, or choose another accelerator. The simulation knows which "
-    "operations a driver rejects only from the options driver_rejects and driver.",
-    "replace the operator, or use a driver that takes it",
+    "From NNAPI 1.2 on, the delegate builds each partition and asks the accelerator's driver which operations it accepts. A "
+    "node stays on the CPU if the driver rejects one of its operations. If the partition has sparse or float16 values, all "
+    "of its nodes then stay on the CPU.",
+    "Replace the operator with one that the driver accepts, or choose another accelerator. The simulation knows only from "
+    "the options driver_rejects and driver which operations a driver rejects.",
+    "replace the operator, or use a driver that accepts it",
     is_shared=True,
 )
 HIDDEN = Kind(
     PREFIX + "hidden",
     Problem.TARGET_LEVEL,
     "operation above the driver's feature level",
-    "The runtime shows a driver only what its feature level has. The delegate maps nodes for the driver's level too, but some of "
-    "what it adds needs more, such as HARD_SWISH below NNAPI 1.3. The runtime keeps these operations from the driver, which then "
-    "does not take them.",
-    "Choose a device with a newer driver, or build the same from older operations.",
+    "The NNAPI runtime offers a driver only operations of the driver's feature level. The delegate also builds nodes for "
+    "this level, but some operations that it adds need a higher level, for example for HARD_SWISH below NNAPI 1.3. The "
+    "runtime does not offer them to the driver, so the driver cannot accept them.",
+    "Choose a device with a newer driver, or use older operations for the same computation.",
     "choose a device with a newer driver",
     is_shared=True,
 )
@@ -104,8 +105,8 @@ FLOAT16_ALL_OR_NOTHING = Kind(
     "float16-all-or-nothing",
     Problem.QUANTIZATION,
     "driver rejects part of a model with float16 weights",
-    "In a model with float16 weights the delegate changes the operands of all supported nodes before it asks the driver. If the "
-    "driver then rejects any operation, it takes the changes back and delegates nothing.",
+    "In a model with float16 weights, the delegate changes the operands of all supported nodes before it asks the driver. If "
+    "the driver then rejects any operation, the delegate reverts these changes and delegates nothing.",
     "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
     "convert the model with float32 or 8-bit weights",
     is_shared=True,
@@ -113,57 +114,57 @@ FLOAT16_ALL_OR_NOTHING = Kind(
 KINDS = (
     kinds.OPERATOR.reworded(
         title="operator that NNAPI lacks",
-        meaning="The delegate has no NNAPI operation for this operator, at any feature level. It has none for custom operators.",
+        meaning="The delegate has no NNAPI operation for this operator at any feature level. Custom operators never have one.",
         advice="Replace the operator in the model with operators that NNAPI has, or let another delegate take it.",
         hint="replace the operator, or let another delegate take it",
         suffix="operator",
         native="kUnsupportedOperator",
     ),
     kinds.VERSION.reworded(
-        advice="Find the feature that raised the version and switch it off in the converter. For FULLY_CONNECTED and CONV_2D "
-        "this is most often dynamic-range quantization with asymmetric inputs, or int16 activations.",
+        advice="Find the feature that raised the version, and switch it off in the converter. For FULLY_CONNECTED and CONV_2D, "
+        "this is most often dynamic-range quantization with asymmetric inputs, or INT16 activations.",
         native="kUnsupportedOperatorVersion",
     ),
     FEATURE_LEVEL,
     kinds.TENSOR_TYPE.reworded(
         title="type of an operand",
-        meaning="The operation does not take operands of this type at this feature level.",
+        meaning="At this feature level, the operation does not support operands of this type.",
         advice="Convert the model so that this tensor has another type (float, or quantized to 8 bits), or insert a CAST.",
         suffix="input-type",
         native=UNSUPPORTED_INPUT_TYPE,
     ),
     OUTPUT_TYPE,
     kinds.RANK.reworded(
-        meaning="Many NNAPI operations take at most four dimensions, and some need exactly four, or at least one.",
+        meaning="Many NNAPI operations support at most four dimensions. Some need exactly four dimensions, or at least one.",
         native=UNSUPPORTED_OPERAND_RANK,
     ),
     SCALAR_OUTPUT,
     kinds.ACTIVATION.reworded(
-        meaning="The operation cannot apply a fused activation, or not with operands of this type.",
+        meaning="The operation cannot apply a fused activation, or cannot apply it to operands of this type.",
         native="kNoActivationExpected",
     ),
     kinds.CONSTANT.reworded(native="kInputTensorShouldHaveConstantShape"),
     kinds.OPERAND_VALUE.reworded(
         title="value of an operand or option",
-        meaning="The operation is not taken with this setting at this feature level.",
+        meaning="The operation does not support this setting at this feature level.",
         advice="Change the setting in the model, or target a newer feature level.",
         hint="change the setting in the model",
         native=UNSUPPORTED_OPERAND_VALUE,
     ),
     kinds.OPERAND_COUNT.reworded(
-        meaning="Only the variants of the operator with these numbers of operands are mapped to NNAPI.",
-        advice="Give the node all the operands that the mapped variant has, and no others.",
-        hint="give the node the operands of a variant that is mapped",
+        meaning="The delegate maps the operator to NNAPI only if it has certain numbers of operands.",
+        advice="Give the node exactly the number of operands that is mapped.",
+        hint="give the node a number of operands that is mapped",
         native=UNSUPPORTED_OPERATOR_VARIANT,
     ),
     kinds.OPTIONAL_OPERAND.reworded(
         title="CONV_2D without bias",
-        meaning="The delegate takes CONV_2D only with a bias operand.",
+        meaning="The delegate supports CONV_2D only with a bias operand.",
         suffix="missing-bias",
         native="kMissingRequiredOperand",
     ),
     kinds.HYBRID.reworded(
-        meaning="NNAPI has no hybrid form of this operation, or not at this feature level.",
+        meaning="NNAPI has no form of this operation with float activations and quantized weights, or not at this feature level.",
         advice="Quantize fully (int8 with a representative data set), or keep the weights in float.",
         hint="quantize fully, or keep the weights in float",
         native="kUnsupportedHybridOperator",
@@ -171,7 +172,7 @@ KINDS = (
     PER_CHANNEL,
     RESTRICTED_SCALES,
     kinds.QUANTIZATION.reworded(
-        meaning="The operation demands particular scales and zero points.",
+        meaning="The operation requires certain scales and zero points.",
         native="kUnsupportedQuantizationParameters",
     ),
     FILTER_AREA,
@@ -179,7 +180,7 @@ KINDS = (
     DENSE_WEIGHTS,
     kinds.SHAPE.reworded(
         title="operand without elements",
-        meaning="Padding operations do not take tensors with a dimension of 0.",
+        meaning="Padding operations do not support tensors with a dimension of 0.",
         advice="Remove the empty tensor from the model.",
         hint="remove the empty tensor from the model",
         suffix="zero-size",

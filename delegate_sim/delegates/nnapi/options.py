@@ -28,7 +28,9 @@ def feature_level(value: Any) -> int:
             level = 0
         if level in _LATER_API_LEVELS:
             android = _LATER_API_LEVELS[level]
-            raise ValueError(f"{level} is the API level of Android {android}, not a feature level: give --android {android}")
+            raise ValueError(
+                f"{level} is the API level of Android {android}, not a feature level: use --android {android} instead"
+            )
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
         known = ", ".join(map(str, FEATURE_LEVELS))
         raise ValueError(f"takes one of {known}, or {', '.join(LEVELS_BY_NAME)}, not {value!r}")
@@ -73,14 +75,14 @@ def _above_runtime(values: OptionValues) -> str:
     highest = highest_level_of(name)
     if highest is None or level <= highest or level == FEATURE_LEVEL_8:
         return ""
-    return f"Android {name} has at most feature level {highest}, not {level}: give one of --android and --feature-level"
+    return f"Android {name} has at most feature level {highest}, not {level}: give only --android or only --feature-level"
 
 
 def _without_runtime(values: OptionValues) -> str:
     """Return an error message if a profile of devices is given but no runtime is simulated; otherwise an empty string."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
-    return "devices are what the NNAPI runtime splits a model over: give --android a release from 10 on"
+    return "the NNAPI runtime splits models over devices only from Android 10 on: set --android to 10 or later"
 
 
 _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
@@ -102,8 +104,9 @@ OPTIONS = (
         "nnapi_runtime",
         runtime_name,
         NEWEST_RUNTIME,
-        "the Android release, 8.1 to 15, which sets NNAPI's feature level and the runtime behind the delegate: below 10 the "
-        "delegate alone, from 14 on assumed to be as 13; none for the delegate alone",
+        "the Android release, 8.1 to 15; it sets NNAPI's feature level and the NNAPI runtime behind the delegate. Before "
+        "Android 10, and with none, only the delegate is simulated; the runtimes of Android 14 and 15 are assumed to be like "
+        "that of 13",
         flag="android",
         other_flags=("nnapi-runtime",),
     ),
@@ -111,14 +114,14 @@ OPTIONS = (
         "device_feature_level",
         _optional_feature_level,
         None,
-        "feature level of the accelerator, if below the runtime's",
+        "feature level of the accelerator, if it is lower than the runtime's",
         flag="device-feature-level",
     ),
     Option(
         "accelerator_name",
         text,
         None,
-        "the accelerator to use, by name; nnapi-reference is NNAPI's own CPU",
+        "name of the accelerator to use; nnapi-reference is NNAPI's own CPU",
         flag="nnapi_accelerator_name",
         printed=("nnapi accelerator name",),
     ),
@@ -126,7 +129,7 @@ OPTIONS = (
         "disallow_nnapi_cpu",
         boolean,
         True,
-        "leave NNAPI's own CPU implementation out",
+        "do not use NNAPI's own CPU implementation",
         flag="disable_nnapi_cpu",
         printed=("disable nnapi cpu", "disallow nnapi cpu"),
     ),
@@ -134,7 +137,7 @@ OPTIONS = (
         "max_number_delegated_partitions",
         integer,
         3,
-        "how many partitions to delegate at most, largest first; no limit at 0 and below",
+        "the largest number of partitions to delegate, largest partitions first; no limit if 0 or less",
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
@@ -144,7 +147,7 @@ OPTIONS = (
         "allow_dynamic_dimensions",
         boolean,
         False,
-        "take graphs with dynamic dimensions, as they are in the file",
+        "accept graphs with dynamic dimensions, and use the shapes in the file",
         flag="nnapi_allow_dynamic_dimensions",
         printed=("allow dynamic dimensions in nnapi",),
     ),
@@ -160,7 +163,7 @@ OPTIONS = (
         "execution_preference",
         _preference,
         None,
-        "what NNAPI chooses devices by: low_power, fast_single_answer or sustained_speed",
+        "NNAPI's preference when it chooses devices: low_power, fast_single_answer or sustained_speed",
         flag="nnapi_execution_preference",
         printed=("nnapi execution preference",),
     ),
@@ -168,7 +171,8 @@ OPTIONS = (
         "devices",
         _devices,
         None,
-        "profile of the phone's NNAPI devices, a file: what each takes, what it costs, what it cannot compile",
+        "a file with a profile of the phone's NNAPI devices: the operations that each device supports, their costs, and the "
+        "operations that it cannot compile",
         flag="devices",
         is_path=True,
         conflict=_without_runtime,
@@ -178,7 +182,7 @@ OPTIONS = (
         "driver",
         _driver,
         None,
-        "profile of the accelerator's driver, a file that 'delegate-sim reconcile --learn' writes",
+        "a file with a profile of the accelerator's driver; 'delegate-sim reconcile --learn' writes it",
         flag="driver",
         is_path=True,
     ),
@@ -188,7 +192,7 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """``ShouldUseTargetDevices``: return whether the options limit NNAPI to target devices.
 
-    The options must name an accelerator or, in NNAPI 1.2 and later, exclude NNAPI's CPU.
+    They do so if they name an accelerator or, in NNAPI 1.2 and later, if they exclude NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 

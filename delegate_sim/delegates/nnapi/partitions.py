@@ -33,7 +33,7 @@ class Partitions:
         self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions, by the partition and the set of its nodes that are only assumed to be supported."""
+        """Lowered partitions, keyed by a partition and the set of nodes in it that are only assumed to be supported."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
@@ -45,7 +45,7 @@ class Partitions:
     def lowered(self, subset: Subset) -> LoweredPartition:
         """Return the NNAPI model of a partition; it is built at the first call.
 
-        A kernel that was kept is found by the first node of the partition alone (``MaybeGetCachedDelegateKernel``).
+        A kept kernel is reused for every partition with the same first node (``MaybeGetCachedDelegateKernel``).
         """
         key = subset, self.graph.assumed.intersection(subset.nodes)
         lowered = self._kept.get(subset.nodes[0]) or self._lowered.get(key)
@@ -84,8 +84,9 @@ class Partitions:
         """Return the reason why the kernel of the partition ``failed`` cannot be initialized.
 
         The result has the log lines of all partitions whose kernels were not kept.
-        TFLite initializes all kernels before it prepares the first kernel. So even if ``failed`` cannot be lowered, Android's
-        runtime may refuse a call while a later partition is built. The result then reports this refused call.
+
+        TFLite initializes all kernels before it prepares the first kernel. So even if ``failed`` cannot be lowered, later
+        partitions are still built. If Android's runtime then refuses a call, the result reports this refused call.
         """
         failure = self.failure(failed, lambda: every)
         if failure is None:
@@ -95,7 +96,7 @@ class Partitions:
             refused = next((other for other in behind if self.lowered(other).calls), None)
             later = None if refused is None else self.failure(refused, lambda: every)
             if later is not None and later.stage is not None:
-                before = f"before it, the delegate cannot map a partition: {failure.message}"
+                before = f"before this call, the delegate cannot map a partition: {failure.message}"
                 failure = replace(later, stage=replace(later.stage, further=(before, *later.stage.further)))
         made = [self.lowered(subset) for subset in every if subset.nodes[0] not in self._kept]
         return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))

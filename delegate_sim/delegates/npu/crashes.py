@@ -24,7 +24,7 @@ def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
         if count > 1
     ]
     if shared:
-        yield f"LiteRT will crash when it writes the model: several composites have subgraph {min(shared)} as their body"
+        yield f"LiteRT will crash when it writes the model: several composites share subgraph {min(shared)} as their body"
     for decision in decisions:
         node = None if decision is None else _unread(decision)
         if decision is not None and node is not None:

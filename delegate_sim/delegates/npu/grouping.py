@@ -121,7 +121,7 @@ def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | N
 
 
 def _subsets(graph: Graph, parts: Sequence[tuple[bool, Sequence[int]]]) -> tuple[Subset, ...]:
-    """Return the subsets of a plan, each with its input tensors and with its results that are read outside the subset."""
+    """Return the subsets of a plan. The outputs of a subset are only the results that are read outside the subset."""
     nodes = graph.nodes
     read = [{tensor for index in indices for tensor in nodes[index].inputs if tensor >= 0} for _, indices in parts]
     written = [{tensor for index in indices for tensor in nodes[index].outputs if tensor >= 0} for _, indices in parts]

@@ -1,4 +1,4 @@
-"""Properties of a file that only LiteRT's loader reads; some of them make the loader refuse the model.
+"""Properties of a file that only LiteRT's loader reads. Some of these properties make the loader refuse the model.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
 (``litert/core/model/flatbuffer_to_litert.cc``).

@@ -98,7 +98,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
         failure = _too_many(graph, len(groups), strategy.limit)
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
-    # LiteRT logs this line after each partition that it slices out of an unsortable graph; the order depends on addresses.
+    # LiteRT logs this line after each partition of a graph that cannot be sorted. The order of partitions is unpredictable.
     lines += [NOT_SORTED_LINE] if decision.warnings else []
     lines.append(PARTITIONED_LINE.format(subgraph=graph.index, selected=len(selected), total=total, partitions=len(groups)))
     return Partitioned(decision, tuple(lines))
@@ -152,8 +152,8 @@ def _decided(
         subsets, is_sorted = in_running_order(graph, (*groups, *[(index,) for index in npu_calls]))
         if not is_sorted:
             warnings = (
-                f"subgraph {graph.index}: partitions wait for each other in a circle, so that no order of them can run; the "
-                "strategy that groups what is connected allows this",
+                f"subgraph {graph.index}: some partitions depend on each other in a cycle, so they cannot run in any order; "
+                "this can happen with the partition strategy weakly_connected",
             )
     return Decision(
         graph,

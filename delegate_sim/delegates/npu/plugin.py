@@ -40,7 +40,7 @@ def natural(value: Any) -> int:
     """Parse an integer that is not negative."""
     number = integer(value)
     if number < 0:
-        raise ValueError(f"takes a whole number from 0 up, not {value!r}")
+        raise ValueError(f"takes a whole number of 0 or more, not {value!r}")
     return number
 
 
@@ -69,20 +69,21 @@ COMMON_OPTIONS = (
         "partition_strategy",
         strategy,
         DEFAULT,
-        "how selected nodes are grouped: default (0), runs of consecutive ones, or weakly_connected (1), those that read each "
-        "other's results",
+        "how selected nodes are grouped: default (0) groups consecutive nodes, weakly_connected (1) groups nodes that read "
+        "each other's results",
     ),
     Option(
         "max_partitions",
         natural,
         0,
-        "how many partitions a subgraph may have; with more of them nothing is compiled; no limit at 0 (from litert-2.2.0)",
+        "the largest number of partitions that a subgraph may have; with more, nothing is compiled; 0 is no limit (from "
+        "litert-2.2.0 on)",
     ),
     Option(
         "subgraphs",
         subgraph_numbers,
         (),
-        "indices of the subgraphs to ask the plugin about, with commas between them; all if empty",
+        "indices of the subgraphs to pass to the plugin, separated by commas; all subgraphs if empty",
     ),
 )
 
@@ -137,7 +138,10 @@ class NpuPlugin(CompilerPlugin):
     def release_notes(self, release: Release) -> Iterator[str]:
         """If the rules for ``release`` are not known, yield notes that name the release whose rules are used instead."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
-            yield f"{release} has no compiler plugin whose rules are known: those of {self.history.known_since} are used"
+            yield (
+                f"the rules of this compiler plugin in {release} are not known; the rules of {self.history.known_since} are "
+                "used instead"
+            )
             return
         yield from release_notes(self.name, release, self.history.known_since, is_unchanged=False)
 
@@ -177,7 +181,7 @@ class NpuPlugin(CompilerPlugin):
 
     @property
     def _cpu_call(self) -> Reason:
-        message = f"the model asks for the CPU; needs another composite than {CPU_CALL.name}"
+        message = f"the model assigns it to the CPU; needs a composite other than {CPU_CALL.name}"
         return Reason(f"{self.name}-cpu-call", CPU_CALL.name, message, "odml.cpu_call", "another composite", CPU_CALL.hint)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

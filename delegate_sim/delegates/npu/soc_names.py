@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from ...errors import OptionError
-from ..registry import LIVE_ONLY_NAMES, PLUGIN_NAMES, plugin_of
+from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 
-_VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *LIVE_ONLY_NAMES)])
+_VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
 
 NAMES = {
     "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
@@ -31,13 +31,13 @@ NAMES = {
     "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
     "samsung:E9965": ("Exynos 2600",),
 }
-"""Names of phones, trade names and variants, by SoC: MT8792 is MT6897 for tablets."""
+"""Names of phones, trade names and variants, by SoC. For example, MT8792 is the variant of MT6897 for tablets."""
 
 
 def full_soc_name(text: str) -> str:
     """Return a SoC as ``vendor:model``.
 
-    A model that the vendor's plugin does not know is returned as given, because the simulation covers unknown models.
+    If the vendor's plugin does not know the SoC, the name is returned as given, because the simulation covers unknown SoCs.
     Raises OptionError for other unknown names, and for a SoC whose plugin cannot be simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
@@ -51,7 +51,7 @@ def full_soc_name(text: str) -> str:
             raise OptionError(_unknown(text, known))
         full = known[_folded(text)]
         plugin = plugin_of(full.partition(":")[0])
-    if plugin in LIVE_ONLY_NAMES:
+    if plugin in CLOSED_PLUGIN_NAMES:
         raise OptionError(_not_simulated(text, full, plugin))
     return full
 
@@ -59,7 +59,7 @@ def full_soc_name(text: str) -> str:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to ``vendor:model``, for all SoCs whose plugins can be simulated.
 
-    The names are the models, and the folded names of phones.
+    Each SoC has its model as a name, and its names from ``NAMES`` in folded form (see ``_folded``).
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
@@ -86,14 +86,14 @@ def _folded(name: str) -> str:
 
 def _unknown(text: str, known: dict[str, str]) -> str:
     near = list(dict.fromkeys([known[name] for name in get_close_matches(_folded(text), known, n=8)]))
-    others = f"near matches are {', '.join(near)}" if near else "name it as VENDOR:SOC, such as google:Tensor_G5"
+    others = f"similar names are {', '.join(near)}" if near else "name the SoC as VENDOR:SOC, such as google:Tensor_G5"
     return f"LiteRT's compiler plugins know no SoC {text!r}: {others}"
 
 
 def _not_simulated(text: str, full: str, plugin: str) -> str:
     vendor, _, model = full.partition(":")
     return (
-        f"{text} is {full}, whose NPU cannot be simulated: a closed library of {vendor.capitalize()} decides about every node. "
-        f"On this host, `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} --live` runs the real plugin (see "
-        "delegate-sim doctor); --accelerators gpu,cpu shows what the GPU and the CPU take without the NPU"
+        f"{text} is {full}, and its NPU cannot be simulated: a closed-source library of {vendor.capitalize()} decides about "
+        f"every node. On this host, `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} --live` runs the "
+        "real plugin (see delegate-sim doctor); --accelerators gpu,cpu shows what the GPU and the CPU run without the NPU"
     )

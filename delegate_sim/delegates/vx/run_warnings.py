@@ -21,7 +21,7 @@ def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterat
     changed = {option.name for option in declared if options[option.name] != option.default}
     for name in NEVER_USED:
         if name in changed:
-            yield f"option {name} has no effect: the delegate parses it and never uses it"
+            yield f"option {name} has no effect: the delegate parses it, but never uses it"
     if "device_id" in changed:
         yield "option device_id has no effect except in builds of the delegate for several devices"
     if "cache_file_path" in changed and "allowed_cache_mode" not in changed:
@@ -35,8 +35,8 @@ def cache_warnings(decision: Decision, options: OptionValues) -> Iterator[str]:
     kernels = len(decision.candidates)
     if decision.nodes and options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
         yield (
-            f"subgraph {decision.graph.index}: its {kernels} delegate kernels share one cache file, which holds one network: "
-            "only the first kernel can use it, and the others load a network that is not theirs"
+            f"subgraph {decision.graph.index}: its {kernels} delegate kernels share one cache file, which holds only one "
+            "network: it fits the first kernel, but the other kernels load it too and so run the wrong network"
         )
 
 
@@ -45,12 +45,17 @@ def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[
     tensor = graph.tensors[dynamic.tensor]
     where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"
     if dynamic.node is not None:
-        where += f", made by node {dynamic.node} ({graph.nodes[dynamic.node].op}),"
+        where += f", computed by node {dynamic.node} ({graph.nodes[dynamic.node].op}),"
     if dynamic.node in delegated:
         meaning = (
-            f"the kernel with node {dynamic.node} computes it with the size in the file, and any other gives wrong values; where "
-            "it leaves the kernel, no memory is allocated for it, and Invoke may crash"
+            f"the kernel with node {dynamic.node} computes this tensor with the size in the file, so every other size gives "
+            "wrong values. If the tensor is an output of the kernel, no memory is allocated for it, and Invoke may crash"
         )
     else:
-        meaning = "kernels that depend on it are built for its size at the first Invoke, and any later size gives wrong values"
-    return f"{where} is known only at run time. The delegate takes the graph nevertheless, with the shapes in the file: {meaning}"
+        meaning = (
+            "kernels that depend on this tensor are built for its size at the first Invoke, so every later size gives wrong "
+            "values"
+        )
+    return (
+        f"{where} is known only at run time. The delegate nevertheless accepts the graph, with the shapes in the file: {meaning}"
+    )

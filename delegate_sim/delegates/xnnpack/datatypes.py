@@ -18,13 +18,13 @@ _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2":
 _INT4_MIDDLE = 8
 
 _ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
-"""Since this release, one zero point may serve several scales.
+"""Since this release, several scales may share one zero point.
 
-Earlier releases need either one zero point for each scale, or no zero points.
+Earlier releases need one zero point for each scale, or no zero points at all.
 """
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
-"""Since this release, a tensor quantized per channel must have zero points of 0 or 8 if it is INT4, and of 0 otherwise.
+"""Since this release, the zero points of tensors quantized per channel must be 0; for INT4, they may also be 8.
 
 Earlier releases accept any zero point for INT4, and 0 or 8 for other types.
 """

@@ -46,35 +46,41 @@ def _optional_boolean(value: Any) -> bool | None:
 
 
 _FLAG_HELP = {
-    "qs8": "take nodes with signed 8-bit quantization",
-    "qu8": "take nodes with unsigned 8-bit quantization",
+    "qs8": "accept nodes with signed 8-bit quantization",
+    "qu8": "accept nodes with unsigned 8-bit quantization",
     "force_fp16": "compute float32 in float16; changes no verdict",
-    "dynamic_fully_connected": "take FULLY_CONNECTED with float32 weights that are computed at run time",
-    "variable_operators": "take operators of variables; has no effect from litert-1.3.0 on, where they are always taken",
+    "dynamic_fully_connected": "accept FULLY_CONNECTED with float32 weights that are computed at run time",
+    "variable_operators": "accept operators on variables; has no effect from litert-1.3.0 on, which always accepts them",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
     "enable_latest_operators": (
-        "take operators that are not yet on by default; there are none from litert-2.0.2 on, and before that the runtime sets "
-        "the flag"
+        "accept operators that are not yet accepted by default; from litert-2.0.2 on there are none, and before that the "
+        "runtime always sets the flag"
     ),
-    "enable_subgraph_reshaping": "take graphs with dynamic tensors; has no effect, it is on by default",
+    "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because this is the default",
     "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
-    "disable_subgraph_reshaping": "refuse graphs with dynamic tensors, and see others as the CPU kernels prepare them",
+    "disable_subgraph_reshaping": (
+        "refuse graphs with dynamic tensors, and use the shapes that the CPU kernels computed for other graphs"
+    ),
     "disable_dynamically_quantized_ops": (
-        "refuse CONV_2D and FULLY_CONNECTED of float activations with integer weights; has an effect from litert-2.0.2 on"
+        "refuse CONV_2D and FULLY_CONNECTED with float activations and integer weights; has an effect only from litert-2.0.2 on"
     ),
 }
 _BENCHMARK_FLAGS = {"force_fp16": "xnnpack_force_fp16"}
 
 OPTIONS = (
     Option(
-        "flags", _bits, DEFAULT_FLAGS, "all flags as a bitmask; the default is the runtime's, qs8 and qu8", flag="xnnpack-flags"
+        "flags",
+        _bits,
+        DEFAULT_FLAGS,
+        "all flags as a bitmask; the default is that of the runtime, qs8 and qu8",
+        flag="xnnpack-flags",
     ),
     *(
         Option(
             name,
             _optional_boolean,
             None,
-            f"{_FLAG_HELP[name]} (bit {bit:#x} of flags, which counts if this is not set)",
+            f"{_FLAG_HELP[name]} (if not set, bit {bit:#x} of flags counts)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
             printed=(_BENCHMARK_FLAGS[name],) if name in _BENCHMARK_FLAGS else (),
         )
@@ -83,7 +89,7 @@ OPTIONS = (
 )
 
 
-_MANY_MIXTURES = "there are so many mixtures of experts that not all lines and changes of the order are shown"
+_MANY_MIXTURES = "the model has too many mixtures of experts: not all of their log lines and changes of the node order are shown"
 
 
 class XnnpackDelegate(Delegate):

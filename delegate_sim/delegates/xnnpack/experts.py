@@ -55,7 +55,7 @@ def _text(node: NodeView, key: str) -> str:
 
 
 def _size(node: NodeView, key: str) -> int:
-    """Return an integer attribute. It is truncated to 32 bits, because upstream truncates it too."""
+    """Return an integer attribute, truncated to 32 bits as in the original."""
     size = _attributes(node).integer(key) or 0
     return (size + 2**31) % 2**32 - 2**31
 
@@ -175,7 +175,7 @@ def _weight_problems(node: NodeView, position: int, name: str, elements: int) ->
     expected = (elements + 1) // 2 if (tensor.type, weight_type) == ("INT8", "int4") else elements
     if tensor.element_count != expected:
         message = f"{name} element count {tensor.element_count} does not match expected {expected}"
-        yield _Problem(f"{name} of {tensor.element_count} elements where {expected} are expected", message)
+        yield _Problem(f"{name} with {tensor.element_count} elements instead of {expected}", message)
 
 
 def _scale_problems(node: NodeView, position: int, name: str, rows: int) -> Iterator[_Problem]:
@@ -249,15 +249,15 @@ MIXTURE: OpRule[Visit] = (
                     _other_activation(_ACTIVATIONS, "unsupported activation='{}'"),
                 )
             ),
-            _demand(ATTRIBUTE, "sizes above 0, and no more active experts than experts", _unusable_sizes),
+            _demand(ATTRIBUTE, "sizes above 0, and no more active experts than there are experts", _unusable_sizes),
             _since_quantized(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
             _before_quantized(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
-            _since_quantized(_demand(OPERAND_COUNT, "7 operands, or 10 with integer weights, and 1 result", _other_counts)),
-            _before_quantized(_demand(TENSOR_TYPE, "FLOAT32, and INT32 for the indices", _other_types_before)),
+            _since_quantized(_demand(OPERAND_COUNT, "7 operands (10 if the weights are integers) and 1 result", _other_counts)),
+            _before_quantized(_demand(TENSOR_TYPE, "FLOAT32 tensors, and INT32 for the indices", _other_types_before)),
             _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
             _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
             _since_quantized(
-                _demand(SHAPE, "constant weights and scales of the types and sizes of the attributes", _unusable_operand)
+                _demand(SHAPE, "constant weights and scales with the types and sizes that the attributes give", _unusable_operand)
             ),
         )
     )

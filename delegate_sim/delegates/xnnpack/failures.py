@@ -16,9 +16,10 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-datatype",
             Problem.TYPE,
             "tensor that XNNPACK cannot store",
-            "The rules look at the types of operands, but not always at their scales and zero points, nor at every result. A "
-            "tensor without an XNNPACK datatype makes the kernel of the whole partition fail.",
-            "Convert the model so that scales are positive, zero points are in range, and indices are not results of the node.",
+            "The rules check the types of operands, but not always their scales and zero points, and not every result. If "
+            "XNNPACK has no datatype for a tensor, the kernel of the whole partition fails.",
+            "Convert the model so that scales are positive and zero points are in range, and so that the node has no integer "
+            "results such as indices.",
             "convert with another type, or with usable scales and zero points, for this tensor",
         ),
     ),
@@ -28,43 +29,45 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-rank",
             Problem.RANK,
             "tensor of more than six dimensions",
-            "Not all rules look at the number of dimensions, and XNNPACK has no tensors of more than six.",
+            "Not all rules check the number of dimensions, but XNNPACK's tensors have at most six dimensions.",
             "Fold dimensions with a RESHAPE around the operator.",
             "fold dimensions with RESHAPE",
         ),
     ),
     "xnnpack-kernel-mixed-types": FailureWording(
-        "{op} of {found} is not an operation of XNNPACK",
+        "XNNPACK has no operation {op} for {found}",
         shared_kind(
             "xnnpack-kernel-mixed-types",
             Problem.TYPE,
-            "types that do not go together",
-            "The rules look at the type of each operand, and XNNPACK at all of them together: for example, 8-bit weights of a "
-            "convolution that are quantized per channel need a bias that is quantized per channel too.",
-            "Quantize weights and bias alike, and keep float operands and results in one type.",
-            "keep operands, weights, bias and result in types that go together",
+            "types that cannot be combined",
+            "The rules check the type of each operand separately, but XNNPACK checks the combination of all types. For "
+            "example, if the 8-bit weights of a convolution are quantized per channel, the bias must be quantized per "
+            "channel too.",
+            "Quantize the weights and the bias in the same way, and give all float operands and results the same type.",
+            "give operands, weights, bias and result types that XNNPACK can combine",
         ),
     ),
     "xnnpack-kernel-rescaling": FailureWording(
-        "{op} would have to change the scale or zero point, from {found}",
+        "{op} would have to change the scale or zero point from {found}",
         shared_kind(
             "xnnpack-kernel-rescaling",
             Problem.QUANTIZATION,
             "input and output quantized differently",
-            "XNNPACK moves quantized values without changing them, so that input and output need the same scale and zero point. "
-            "The rules do not look at that for all operators.",
-            "Quantize the model with a converter that gives such operators the same parameters on both sides, as TensorFlow's "
-            "does, or put a QUANTIZE after the operator.",
+            "XNNPACK moves quantized values without changing them, so the input and the output need the same scale and zero "
+            "point. The rules do not check this for all operators.",
+            "Quantize the model with a converter that gives the input and the output of such operators the same scale and "
+            "zero point, as TensorFlow's converter does. Or put a QUANTIZE after the operator.",
             "give input and output the same scale and zero point",
         ),
     ),
     "xnnpack-kernel-zero-point": FailureWording(
-        "{tensor} has zero point {found}, where XNNPACK needs 0",
+        "{tensor} has zero point {found}, but XNNPACK needs 0",
         shared_kind(
             "xnnpack-kernel-zero-point",
             Problem.QUANTIZATION,
             "weights with a zero point",
-            "XNNPACK multiplies by signed integer weights only if their zero point is 0; with INT4 it may also be 8.",
+            "XNNPACK multiplies by signed integer weights only if their zero point is 0. The zero point of INT4 weights may "
+            "also be 8.",
             "Quantize weights symmetrically.",
             "quantize weights symmetrically",
         ),
@@ -74,9 +77,9 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-scale",
             Problem.QUANTIZATION,
-            "scales that XNNPACK cannot compute with",
-            "The scale of input times weights over that of the output must stay below 256, and the scales of the second input of "
-            "BATCH_MATMUL must divide its columns evenly.",
+            "scales with which XNNPACK cannot compute",
+            "Input scale * weight scale / output scale must be below 256. In a BATCH_MATMUL, the number of columns of the "
+            "second input must be a multiple of the number of its scales.",
             "Quantize with a representative data set.",
             "quantize with a representative data set",
         ),
@@ -86,8 +89,8 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-block-size",
             Problem.QUANTIZATION,
-            "blocks that do not divide the input channels",
-            "Weights quantized in blocks need a whole number of blocks for each output channel.",
+            "block size that does not divide the input channels",
+            "Weights that are quantized in blocks need a whole number of blocks for each output channel.",
             "Choose a block size that divides the input channels.",
             "choose a block size that divides the input channels",
         ),
@@ -99,31 +102,31 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.ATTRIBUTE,
             "operand that is not a permutation",
             "The delegate reads the permutation as INT32 whatever its type. XNNPACK needs each dimension exactly once.",
-            "Give the permutation as INT32, with each dimension once.",
-            "name every dimension once, as INT32",
+            "Give the permutation as INT32, and list each dimension once.",
+            "give the permutation as INT32, and list each dimension once",
         ),
     ),
     "xnnpack-kernel-scalar": FailureWording(
-        "{tensor} has no dimensions; {op} quantizes it along the last one",
+        "{tensor} has no dimensions, but {op} quantizes it along the last dimension",
         shared_kind(
             "xnnpack-kernel-scalar",
             Problem.RANK,
-            "scalar to be quantized at run time",
-            "FULLY_CONNECTED of float activations and integer weights quantizes the activations along their last dimension. The "
-            "shape is that of the file, which has none where it is not known.",
+            "scalar that would be quantized at run time",
+            "A FULLY_CONNECTED with float activations and integer weights quantizes the activations along their last "
+            "dimension. XNNPACK uses the shape in the file, which has no dimensions if it is unknown.",
             "Give the model fixed shapes before converting it.",
             "give the operand at least one dimension in the file",
         ),
     ),
     "xnnpack-kernel-axes": FailureWording(
-        "{tensor} has shape {shape}; there is no axis {found}",
+        "{tensor} has shape {shape}, which has no axis {found}",
         shared_kind(
             "xnnpack-kernel-axes",
             Problem.ATTRIBUTE,
             "axis that the operand does not have",
-            "The delegate does not compare axes with the rank of the operand, but XNNPACK does when it computes shapes.",
-            "Name axes that the operand has.",
-            "name axes that the operand has",
+            "The delegate does not compare axes with the rank of the operand. XNNPACK does so when it computes shapes.",
+            "Use axes that the operand has.",
+            "use axes that the operand has",
         ),
     ),
     "xnnpack-kernel-attention": FailureWording(
@@ -131,34 +134,36 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-attention",
             Problem.SHAPE,
-            "attention whose operands do not go together",
-            "Queries, keys and values need four dimensions: batch, length, heads and size. The heads of the query must be a "
-            "multiple of those of the keys, keys and values must be equally long, and the mask must fit.",
-            "Give the operands four dimensions, and share keys among a whole number of heads.",
-            "give queries, keys and values four dimensions that go together",
+            "attention operands that do not match",
+            "Queries, keys and values need four dimensions: batch, length, heads and size. The number of query heads must be "
+            "a multiple of the number of key heads. Keys and values must have the same length, and the mask must have the "
+            "shape of their products.",
+            "Give the operands four dimensions, and let a whole number of query heads share each key head.",
+            "give queries, keys and values four dimensions that match",
         ),
     ),
     "xnnpack-kernel-unpacked-shape": FailureWording(
-        "{tensor} has shape {shape}, and the constant that it is made from has {found}",
+        "{tensor} has shape {shape}, but the constant from which it is computed has shape {found}",
         shared_kind(
             "xnnpack-kernel-unpacked-shape",
             Problem.SHAPE,
-            "weights with another shape than their constant",
-            "Results of DEQUANTIZE that serve as weights only are replaced by their float16 constant, while the delegate goes by "
-            "the shape that the file gives the result.",
-            "Give the result the shape of the constant: converters do.",
+            "weights whose shape differs from that of their constant",
+            "If the result of a DEQUANTIZE serves only as weights, XNNPACK uses the FLOAT16 constant instead, but the "
+            "delegate uses the shape that the file gives the result. The two shapes must be equal.",
+            "Give the result the shape of the constant, as converters do.",
             "give the result of DEQUANTIZE the shape of its constant",
         ),
     ),
     "xnnpack-kernel-unpacked-size": FailureWording(
-        "{tensor} has shape {shape}, which is not that of the constant that is unpacked into it, {found}",
+        "{tensor} has shape {shape}, but the constant that is unpacked into it has shape {found}",
         shared_kind(
             "xnnpack-kernel-unpacked-size",
             Problem.SHAPE,
             "constant unpacked into too little memory",
-            "The delegate unpacks constants into memory of the size that the file gives the result of DEQUANTIZE or DENSIFY, and "
-            "writes beyond it. What happens then is undefined; usually the process ends.",
-            "Give the result the shape of the constant: converters do.",
+            "The delegate unpacks a constant into memory whose size is that of the result of the DEQUANTIZE or DENSIFY in "
+            "the file. If the constant is larger, the delegate writes beyond this memory. The behavior is then undefined; "
+            "usually the process ends.",
+            "Give the result the shape of the constant, as converters do.",
             "give the unpacked tensor the shape of its constant",
         ),
         is_crash=True,
@@ -168,9 +173,9 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-variable-twice",
             Problem.NEIGHBORS,
-            "value of a variable that one node reads twice",
-            "XNNPACK leaves out the copy that READ_VARIABLE makes where one node alone reads it, and replaces only the first of "
-            "the node's operands. The other is left without a shape.",
+            "value of a variable that a node reads twice",
+            "If a single node reads the result of a READ_VARIABLE, XNNPACK leaves out the copy, but replaces only the first "
+            "operand of this node. If the node reads the value twice, its other operand has no shape.",
             "Read the variable a second time, or let another node read the value too.",
             "read the variable once for each operand",
         ),

@@ -270,7 +270,7 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     factor = quotient(product, output.scale)
     if factor < _LARGEST_REQUANTIZATION:
         return None
-    description = f"a scale that times the input's is {factor:g} times the output's, not below {_LARGEST_REQUANTIZATION:g}"
+    description = f"input scale * weight scale / output scale = {factor:g}, which is not below {_LARGEST_REQUANTIZATION:g}"
     return kernel_failure("xnnpack-kernel-scale", node.node.index, kernel.tensor(weights), found=description)
 
 

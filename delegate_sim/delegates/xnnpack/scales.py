@@ -39,4 +39,7 @@ def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
     """Describe the scales and zero points of a tensor and an output if they differ; return None if they are equal."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
-    return f"scale {tensor.scale:g} and zero point {tensor.zero_point}, output {output.scale:g} and {output.zero_point}"
+    return (
+        f"scale {tensor.scale:g} and zero point {tensor.zero_point}, but output scale {output.scale:g} and zero point "
+        f"{output.zero_point}"
+    )

@@ -1,4 +1,4 @@
-"""Kernel failures caused by shapes, by constants that do not fit the tensor they are unpacked to, and by variables read twice.
+"""Kernel failures due to shapes, to constants that do not fit the tensor to which they are unpacked, and to variables read twice.
 
 Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, ``reshape_reduce_operator``
 (``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
@@ -45,16 +45,16 @@ def _attention_problems(node: NodeView) -> Iterator[str]:
     named = {"query": node.input(0), "key": node.input(1), "value": node.input(2)}
     query, key, value = named.values()
     if min(query.rank, key.rank) > 2 and key.shape[2] and query.shape[2] % key.shape[2]:
-        yield f"{query.shape[2]} heads of the query and {key.shape[2]} of the key"
+        yield f"{query.shape[2]} heads in the query and {key.shape[2]} in the key"
     yield from [f"a {name} of shape {list(tensor.shape)}" for name, tensor in named.items() if tensor.rank != _ATTENTION_RANK]
     batches, length, heads, _ = query.shape
     _, key_length, key_heads, _ = key.shape
     if key_heads == 1 and heads != 1 and key.shape[0] != 1:
-        yield f"one head of the key and {key.shape[0]} batches of it"
+        yield f"a key with one head and {key.shape[0]} batches"
     if value.shape[1] != key_length:
         yield f"{key_length} keys and {value.shape[1]} values"
     if key_heads == heads and value.shape[2] not in (1, heads):
-        yield f"{heads} heads of the query and {value.shape[2]} of the value"
+        yield f"{heads} heads in the query and {value.shape[2]} in the value"
     mask = node.input(3)
     if mask.index >= 0 and not _broadcasts(mask.shape, (batches, heads, length, key_length)):
         yield f"a mask of shape {list(mask.shape)} for products of shape {[batches, heads, length, key_length]}"

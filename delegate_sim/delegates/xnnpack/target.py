@@ -30,7 +30,7 @@ FLAGS = MappingProxyType(
 
 QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
-"""The flags that the runtime sets by default: builds of the runtime include signed and unsigned quantized operators."""
+"""The flags that the runtime sets by default. Builds of the runtime include signed and unsigned quantized operators."""
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")

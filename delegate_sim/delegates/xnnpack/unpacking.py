@@ -28,7 +28,7 @@ class Unpacking:
         self.producers: dict[int, int] = {}
         """The index of the node that unpacks each tensor, by the index of the tensor."""
         self.elided_float16: dict[int, int] = {}
-        """The float16 constant that replaces the result of a DEQUANTIZE for all readers, by the index of the result."""
+        """The FLOAT16 constant that all readers use in place of the result of a DEQUANTIZE, by the index of the result."""
         self.refused_readers: dict[int, Node] = {}
         """For each unpacking node (by index) that is left to the CPU, the first refused node that reads its result."""
 
@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers accept the node's result as float16 weights, and no reader has it as its first operand."""
+    """Return whether all readers accept the node's result as float16 weights, and none takes it as the first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

@@ -50,7 +50,7 @@ class Variables:
         if known is None:
             return "no VAR_HANDLE before this node"
         if known.value is not None and (known.value.type, known.value.shape) != (value.type, value.shape):
-            return f"{value.type} {list(value.shape)}, where another node has {known.value.type} {list(known.value.shape)}"
+            return f"{value.type} {list(value.shape)}, while another node has {known.value.type} {list(known.value.shape)}"
         return None
 
     def has_value(self, handle: NodeView) -> bool:

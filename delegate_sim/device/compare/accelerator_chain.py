@@ -100,7 +100,7 @@ def reconcile_stack(
             other = trial.steps(fewer)
             if _status(other) == REPRODUCED:
                 names = " and ".join(missing)
-                explanation = f"the device behaves as if {names} had not been asked for"
+                explanation = f"the device behaves as if {names} had not been requested"
                 steps = [step for step in steps if step.accelerator in missing] + other
                 trial.result = trial.simulated(fewer)
                 break
@@ -156,7 +156,7 @@ class _Trial:
         if run is None:
             # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
-            more = ("only the device applies it: the simulation leaves no nodes for it",) if is_shown else ()
+            more = ("only the device applies it: in the simulation, no nodes are left for it",) if is_shown else ()
             return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
         if not is_told:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
@@ -216,16 +216,16 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
     ]
     if both[0] != both[1]:
         on_device, simulated = (" ".join([replacement.line for replacement in lines]) or "no line" for lines in (theirs, ours))
-        yield f"of {DISPATCH_KERNEL} the device has: {on_device} The simulation has: {simulated}"
+        yield f"the lines about {DISPATCH_KERNEL} differ; device: {on_device} / simulation: {simulated}"
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each line about replaced nodes whose total is not the simulated model's number of nodes at this step."""
+    """Yield a note for each line about replaced nodes that has another total number of nodes than the simulation."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
             yield (
-                f"the log's line counts {replacement.total} nodes, and after the steps before it the model has "
+                f"the log's line counts {replacement.total} nodes, but after the earlier steps the model has "
                 f"{', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
             )
 

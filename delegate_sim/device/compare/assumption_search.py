@@ -73,7 +73,7 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
         on_device += [
             line.partitions // 2
             for line in facts.replacements or ()
-            if line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1)
+            if line.partitions is not None and (line.subgraph == index or (line.subgraph is None and len(run.subgraphs) == 1))
         ]
         if (
             subgraph.decision is not None
@@ -96,7 +96,7 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
         return
     which = "" if not failed or None in failed else f" (kernel {failed[0]} of {kernel_count(first)})"
     seen = (
-        "the nodes were replaced as simulated, and then" if facts.replacements is not None else "after the nodes were replaced,"
+        "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
     )
     yield Match(first, Account("compilation", f"{seen} the driver could not compile or prepare a kernel{which}"))
 
@@ -129,7 +129,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
     changes = {interface.option: _Without(missing)}
     run = trials.fitting(changes)
     if run is not None and all(partition.compilation is not None for partition in matched_partitions(trials.facts.runtime, run)):
-        text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
+        text = f"the driver rejects {', '.join(sorted(missing))}: the runtime did not compile them"
         yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
 
 
@@ -143,7 +143,7 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of the delegate kernel at each node index, counted from 1; None for an index without a delegate kernel.
+    """For each node index, return the number of its delegate kernel, counted from 1; None if the node is no delegate kernel.
 
     TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
     """
@@ -174,8 +174,11 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
-    others = f" (so do {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
-    text = f"feature level {level} instead of {trials.setting.options[declared.option]} reproduces the device{others}"
+    others = f" (also with {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
+    text = (
+        f"with feature level {level} instead of {trials.setting.options[declared.option]}, the simulation reproduces the "
+        f"device{others}"
+    )
     changes = {declared.option: level}
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
 
@@ -188,7 +191,7 @@ def _limits(trials: Trials) -> Iterator[Match]:
         return
     for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
         if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            text = f"{option} = {limit} instead of {setting.options[option]} reproduces the device"
+            text = f"with {option} = {limit} instead of {setting.options[option]}, the simulation reproduces the device"
             yield Match(run, Account("options", text, {option: limit}))
             return
 
@@ -212,9 +215,9 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
     if not option or option in trials.setting.known:
         return
     counts = set(trials.facts.kernels.values())
-    for line in trials.facts.replacements or ():
+    for partitions in [line.partitions for line in trials.facts.replacements or () if line.partitions is not None]:
         # Delegated and other partitions alternate.
-        counts |= {line.partitions // 2, line.partitions - line.partitions // 2}
+        counts |= {partitions // 2, partitions - partitions // 2}
     for limit in sorted(counts - {0}):
         yield from _at_any_level(trials, {option: limit}, "a limit on partitions")
 
@@ -222,7 +225,7 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
     """Yield a simulation with the changed options, if one reproduces the log.
 
-    The assumed feature level is tried first, then the other levels. If several of these fit, the highest is used.
+    The assumed feature level is tried first. If it does not fit, the highest other level that fits is used.
     """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"

@@ -115,7 +115,7 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
     for subgraph in sorted({*theirs, *ours}):
         if theirs.get(subgraph) != ours.get(subgraph):
             on_device, simulated_line = (lines.get(subgraph, "no line") for lines in (theirs, ours))
-            yield f"of subgraph {subgraph} the device has: {on_device} The simulation has: {simulated_line}"
+            yield f"the plugin's lines for subgraph {subgraph} differ; device: {on_device} / simulation: {simulated_line}"
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
         ours = [_numbers(replacement) for replacement in simulated.replacements]
         theirs = [_numbers(replacement) for replacement in facts.replacements]
         if not _same_numbers(theirs, ours):
-            yield f"the device's lines report {_replaced_text(theirs)}, the simulated ones {_replaced_text(ours)}"
+            yield f"the lines about replaced nodes differ; device: {_replaced_text(theirs)} / simulation: {_replaced_text(ours)}"
     if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
         who = "the simulation" if facts.dynamic is None else "the device"
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
@@ -136,7 +136,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
         yield f"only {who} restores the original execution plan"
     if facts.application is not None and facts.application != (application := _application(run)):
         theirs_text, ours_text = _applied_text(*facts.application), _applied_text(*application)
-        yield f"on the device the delegate {theirs_text}, in the simulation it {ours_text}"
+        yield f"on the device, the delegate {theirs_text}, but in the simulation it {ours_text}"
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
@@ -154,18 +154,21 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
         if printed and (delegated, total, partitions) not in printed:
             ours_delegated, ours_total, ours_partitions = printed[0]
             yield (
-                f"the delegate counts {delegated} of {total} nodes in {counted(partitions, 'partition')}, and in the simulation "
-                f"{ours_delegated} of {ours_total} in {counted(ours_partitions, 'partition')}"
+                f"the delegate's line counts {delegated} of {total} nodes in {counted(partitions, 'partition')}, but the "
+                f"simulated line counts {ours_delegated} of {ours_total} nodes in {counted(ours_partitions, 'partition')}"
             )
         elif not printed and (delegated, total) not in sizes:
-            yield f"the delegate counts {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
+            yield f"the delegate's line counts {delegated} of {total} nodes, but in the simulation there are {_sizes_text(sizes)}"
     kernels = sum([subset.is_delegated for subgraph in run.subgraphs for subset in subgraph.subsets])
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
-        yield f"the delegate says that it made {counted(facts.kernels_made, 'kernel')}, and in the simulation {kernels}"
+        yield f"the delegate reports {counted(facts.kernels_made, 'kernel')}, but the simulation has {kernels}"
     for delegated, rest in facts.splits:
         total = delegated + rest
         if (delegated, total) not in sizes:
-            yield f"the delegate says that it runs {delegated} of {total} nodes, and in the simulation {_sizes_text(sizes)}"
+            yield (
+                f"the delegate reports that it runs {delegated} of {total} nodes, but in the simulation it runs "
+                f"{_sizes_text(sizes)}"
+            )
 
 
 def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
@@ -183,7 +186,7 @@ def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
             yield f"nodes{place} on the CPU: {more} only on the device, {fewer} only in the simulation"
         if index in facts.listed and not facts.listed[index] <= ours:
             more = len(facts.listed[index] - ours)
-            yield f"nodes{place} on the CPU: {more} of those that the log lists are delegated in the simulation"
+            yield f"nodes{place} on the CPU: {more} of the nodes that the log lists are delegated in the simulation"
         if index in facts.counts:
             yield from _count_differences(facts, subgraph, ours, place)
         if index in facts.kernels and not facts.is_restored:
@@ -198,10 +201,10 @@ def _count_differences(facts: Facts, subgraph: SubgraphRun, ours: frozenset[int]
     other = sorted(op for op in {*theirs, *counts} if theirs.get(op, 0) != counts[op])
     if other:
         text = ", ".join(f"{op} {theirs.get(op, 0)} and {counts[op]}" for op in other)
-        yield f"nodes{place} on the CPU, on the device and in the simulation: {text}"
+        yield f"the counts of nodes{place} on the CPU differ (device and simulation): {text}"
 
 
-_Numbers = tuple[int, int | None, int, int | None]
+_Numbers = tuple[int, int | None, int | None, int | None]
 
 
 def _numbers(replacement: Replacement) -> _Numbers:
@@ -217,10 +220,14 @@ def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
 
 def _replaced_text(numbers: Sequence[_Numbers]) -> str:
     parts = [
-        f"{replaced}{'' if total is None else f' of {total}'} nodes in {counted(partitions, 'partition')}"
+        f"{replaced}{'' if total is None else f' of {total}'} nodes{_partitions_text(partitions)}"
         for replaced, total, partitions, _ in numbers
     ]
     return "; ".join(parts) or "no replacement"
+
+
+def _partitions_text(count: int | None) -> str:
+    return "" if count is None else f" in {counted(count, 'partition')}"
 
 
 def _application(run: Run) -> tuple[str, int | None]:

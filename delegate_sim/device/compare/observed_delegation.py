@@ -13,6 +13,7 @@ from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ..parse.applied_target import flags_without_others
 from ..parse.delegate_identity import UNNAMED_KERNEL, delegate_named, is_of, names_of, plain_name
+from ..parse.error_meanings import is_while_running
 from ..parse.known_lines import (
     API_ERROR,
     BENCHMARK_FAILED,
@@ -44,7 +45,7 @@ class Facts:
     """Index of the dynamic-size tensor that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
-    """Lines about errors that a driver returned, and about delegate kernels that failed to prepare or run."""
+    """Lines about errors that a driver returned, and about delegate kernels that failed to prepare."""
     on_cpu: Mapping[int, frozenset[int]]
     """CPU nodes, keyed by subgraph. Only subgraphs with a complete operator table are included."""
     listed: Mapping[int, frozenset[int]]
@@ -57,7 +58,7 @@ class Facts:
     kernels: Mapping[int, int]
     """Number of delegate kernels, keyed by subgraph."""
     failed_nodes: tuple[int, ...]
-    """Node indices of the delegate kernels that failed to prepare or run."""
+    """Node indices of the delegate kernels that failed to prepare."""
     has_ended: bool
     """True if the benchmark ended before anything ran."""
     own_counts: tuple[tuple[int, int, int], ...]
@@ -142,14 +143,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
             [
                 statement.line
                 for statement in log.statements_of(API_ERROR, NODE_ERROR)
-                if statement.kind == API_ERROR or is_of(delegate, statement.values["op"])
+                if not is_while_running(statement) and (statement.kind == API_ERROR or is_of(delegate, statement.values["op"]))
             ]
         ),
         failed_nodes=tuple(
             [
                 int(statement.values["node"])
                 for statement in log.statements_of(NODE_ERROR)
-                if is_of(delegate, statement.values["op"])
+                if is_of(delegate, statement.values["op"]) and not is_while_running(statement)
             ]
         ),
         has_ended=bool(log.statements_of(BENCHMARK_FAILED, CRASH)),
@@ -166,7 +167,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         refusals=refusals,
         is_foreign=not delegate.is_plugin and bool(log.replacements) and _is_unknown(log, own),
         lines=tuple(lines),
-        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own)])),
+        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own), *_failed_running(log, delegate)])),
         plugins=log.plugins if delegate.is_plugin else (),
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
     )
@@ -179,7 +180,14 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
         offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
         offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
         offer = f"; give --delegate {offered[0].name}" if offered else ""
-        yield f"the lines of the log are of {kernels}, and none is of the delegate that is simulated{offer}"
+        yield f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
+
+
+def _failed_running(log: DeviceLog, delegate: Delegate) -> Iterator[str]:
+    """Yield a note if a kernel of the delegate failed while the model ran, which no simulation covers."""
+    for statement in log.statements_of(NODE_ERROR):
+        if is_while_running(statement) and is_of(delegate, statement.values["op"]):
+            yield f"the delegate was applied, and failed while the model ran: {statement.line}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
@@ -218,7 +226,7 @@ class _TableFacts:
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (
-            "another delegate ran nodes that this one left, so the tables do not list them; take the log "
+            "another delegate ran nodes that this delegate left, so the tables do not list them; record the log "
             f"{f'with {flags}' if flags else 'with this delegate alone'}"
         )
         self.on_cpu: dict[int, frozenset[int]] = {}
@@ -230,7 +238,7 @@ class _TableFacts:
     def add_run_order(self, index: int, table: RunOrder) -> None:
         """Add the CPU nodes and the number of kernels from a table in execution order."""
         if index >= len(self.graphs):
-            raise ReconcileError(f"the log lists nodes of subgraph {index}, which the model does not have; {OTHER_MODEL}")
+            raise ReconcileError(f"the log lists nodes of subgraph {index}, but the model has no such subgraph; {OTHER_MODEL}")
         rest = [row for row in table.rows if row.op not in self.own_kernels]
         rows = [row for row in rest if row.op not in self.other_kernels and not row.outputs.startswith("Delegate/")]
         is_foreign = len(rows) < len(rest)
@@ -251,7 +259,7 @@ class _TableFacts:
         known = {*self.own_kernels, *available}
         is_foreign = any(op in self.other_kernels or not (op in known or is_operator(op)) for op in summary.counts)
         if not summary.is_complete or self.is_hiding or is_foreign:
-            note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, and ignored"
+            note = self.hidden if summary.is_complete else f"the summary of subgraph {index} is cut short, so it is ignored"
             self.notes.append(note)
             return
         self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}

@@ -13,7 +13,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Lines and counts of the device or of the simulation, for all subgraphs; unknown counts are None."""
+    """Log lines and counts from the device or from the simulation, for all subgraphs together. Unknown counts are None."""
 
     lines: tuple[str, ...]
     delegated: int | None
@@ -56,7 +56,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         kernels = facts.application[1]
     if facts.replacements is not None:
         delegated = sum([replacement.replaced for replacement in facts.replacements])
-        partitions = sum([replacement.partitions for replacement in facts.replacements])
+        counts = [replacement.partitions for replacement in facts.replacements]
+        partitions = None if None in counts else sum([count for count in counts if count is not None])
         # If the log belongs to another model, the log's counts may exceed this model's number of nodes.
         rest = nodes - delegated if delegated <= nodes else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...delegates.driver import Driver
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
+from ...graph.effort import Effort
 from ...model.model import Model
 from ...runtime.interpreter import Run
 from ..parse.applied_target import DeviceSetting, setting_of
@@ -47,7 +48,7 @@ def reconcile(
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
     setting, run = _fitting_platform(model, setting, facts, run)
-    trials, first = _fitting_release(Trials(model, setting, setting.release, facts), run)
+    trials, first = _fitting_release(Trials(model, setting, setting.release, facts, Effort(model)), run)
     unavailable = _unavailable(log, facts, first)
     texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
     levels = fitting_levels(trials) if texts and not unavailable else ()
@@ -55,6 +56,9 @@ def reconcile(
     lifted = disproved_limit(facts, first) if match is None else {}
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = None if match is None else match.account
+    left_out = trials.effort.is_over and bool(texts)
+    if left_out and account is not None:
+        account = replace(account, is_certain=False)
     return Reconciliation(
         model=model,
         log=log,
@@ -79,6 +83,7 @@ def reconcile(
                     *facts.notes,
                     *_notes(trials),
                     *_limit_note(setting, lifted),
+                    *([f"further assumptions are not simulated: {trials.effort.reason}"] if left_out else []),
                     *stage_notes(log, best),
                 ]
             )
@@ -95,7 +100,7 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, or those of another platform release that accepts the model.
+    """Return the given setting and simulation, or the setting and simulation for another platform release that accepts the model.
 
     If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
     """
@@ -106,7 +111,10 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
     refused = setting.options[platform.option]
     for name in (*reversed(platform.releases), platform.alone):
         options = {**setting.options, platform.option: name}
-        note = f"{platform.key} {refused} would refuse this model, and the device did not: {platform.option}={name} is simulated"
+        note = (
+            f"{platform.key} {refused} would refuse this model, but the device did not, so {platform.option}={name} is "
+            "simulated instead"
+        )
         other = replace(setting, options=options, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
         if then.refusal is None or then.refusal.behind is None:
@@ -122,7 +130,7 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
     if not differences(trials.facts, run):
         return trials, run
     for release in trials.setting.releases:
-        other = Trials(trials.model, trials.setting, release, trials.facts)
+        other = Trials(trials.model, trials.setting, release, trials.facts, trials.effort)
         if (fitting := other.fitting({})) is not None:
             return other, fitting
     return trials, run
@@ -141,7 +149,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the reported CPU nodes are those of a simulation without the limit on partitions."""
+    """Yield a note if the reported CPU nodes come from a simulation without the limit on partitions."""
     for name, value in lifted.items():
         yield (
             f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "
@@ -153,8 +161,9 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
     """Yield a note if the log probably belongs to another model, or if a compiler plugin left only a part to the delegate."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
-            "the delegate saw what a compiler plugin had left of the model, and the simulation all of it; give "
-            f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each with what it saw"
+            "on the device, a compiler plugin had already taken a part of the model, but the simulation gave the delegate "
+            f"the whole model; give --accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with "
+            "the nodes that it got"
         )
         return
     note = other_model_note(log, trials.facts, first)
@@ -167,12 +176,12 @@ def _notes(trials: Trials) -> Iterator[str]:
     counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:
-        if kernels is not None and len(counts) == 1 and kernels != partitions:
+        if kernels is not None and partitions is not None and len(counts) == 1 and kernels != partitions:
             yield (
-                f"the line of the replacement counts {partitions} partitions, those on the CPU among them; the line of "
-                f"benchmark_model counts the delegate's {kernels} kernels alone"
+                f"the runtime's line counts {partitions} partitions, including those on the CPU; the line of benchmark_model "
+                f"counts only the delegate's {kernels} kernels"
             )
     if trials.release != trials.setting.release:
-        yield f"{trials.release} reproduces the device, {trials.setting.release} does not"
+        yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
     if trials.facts.driver_errors:
         yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"

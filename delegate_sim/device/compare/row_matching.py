@@ -39,7 +39,7 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
         if row.node is not None or node is None:
             place = "" if row.node is None else f" as node {row.node}"
             raise ReconcileError(
-                f"the log lists {row.op}{place} of subgraph {graph.index}, which the model does not have; {OTHER_MODEL}"
+                f"the log lists {row.op}{place} of subgraph {graph.index}, but the model has no such node; {OTHER_MODEL}"
             )
         matched.add(node)
     return frozenset(matched)

@@ -56,21 +56,24 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         return
     yield (
         f"of {counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
-        f"partition in the same order; {counted(len(matched), 'partition')} of that kind"
+        f"partition in the same order; there are {counted(len(matched), 'partition')} of this kind"
     )
     short = [
         compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete
     ]
     for compilation in short:
-        yield f"of {compilation.operation_count} operations that the runtime compiled, the log has {len(compilation.choices)}"
+        yield (
+            f"the runtime compiled {compilation.operation_count} operations, but the log lists only "
+            f"{len(compilation.choices)} of them"
+        )
     if not short:
         device, ours = _operators(log.runtime.compilations), _names(run)
         other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
         if sum((Counter(device) & Counter(ours)).values()) < sum(device.values()) / 2:
-            yield f"the runtime compiled other operations than this model is mapped to; {OTHER_MODEL}"
+            yield f"the runtime compiled other operations than those of this model; {OTHER_MODEL}"
         elif other:
             text = ", ".join([f"{name} {device.get(name, 0)} and {ours.get(name, 0)}" for name in other])
-            yield f"operations that the runtime compiled on the device, and in the simulation: {text}"
+            yield f"the counts of compiled operations differ (device and simulation): {text}"
 
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
@@ -97,7 +100,7 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
             ours.remove(steps)
             continue
         other = next((step for step in ours if _operation_counts(step) == _operation_counts(steps)), None)
-        yield f"the runtime's steps on the device are {_steps_text(steps)}, and in the simulation " + (
+        yield f"the runtime's steps on the device are {_steps_text(steps)}, but in the simulation they are " + (
             _steps_text(other) if other is not None else "no partition has these operations"
         )
 
@@ -122,7 +125,7 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
     steps = device_steps(compilation)
     words = [counted(count, "operation")] if count or compilation.operation_count is not None else []
     if not compilation.is_complete and compilation.operation_count is not None:
-        words.append(f"the log has {len(compilation.choices)} of them")
+        words.append(f"the log lists {len(compilation.choices)} of them")
     if steps is not None:
         words.append(f"{counted(len(steps), 'step')}: {_steps_text(steps)}")
     refused: dict[str, Counter[str]] = {}
@@ -130,9 +133,9 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
         for device in choice.refused_by:
             refused.setdefault(device, Counter())[choice.op] += 1
     for device, operators in refused.items():
-        words.append(f"{device} does not take {', '.join([f'{op} {number}' for op, number in operators.items()])}")
+        words.append(f"{device} does not accept {', '.join([f'{op} {number}' for op, number in operators.items()])}")
     words += [f"{failure.device or 'a device'} failed to compile ({failure.why})" for failure in compilation.failures]
-    words += [f"no device takes {compilation.undone}"] if compilation.undone else []
+    words += [f"no device accepts {compilation.undone}"] if compilation.undone else []
     words += ["the runtime's CPU took over the whole model"] if compilation.fell_back else []
     return "; ".join(words)
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...graph.analysis_cache import AnalysisCache
+from ...graph.effort import Effort
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...runtime.interpreter import Run, simulate
@@ -45,20 +46,27 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The model, the setting, the release and the facts from the log that all trial simulations share."""
+    """The model, the setting, the release and the facts from the log that all trial simulations share, and their limit."""
 
     model: Model
     setting: DeviceSetting
     release: Release
     facts: Facts
+    effort: Effort
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""
+        self.effort.spend(self.setting.delegate.effort)
         return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Simulate the model with the changed options ``changes``; return None if the result differs from the log."""
+        """Simulate the model with the changed options ``changes``; return None if the result differs from the log.
+
+        If no optional simulation is left, return None as well.
+        """
+        if self.effort.is_over:
+            return None
         run = self.simulate(changes)
         return None if differences(self.facts, run) else run
 

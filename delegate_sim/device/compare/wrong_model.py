@@ -38,7 +38,7 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         total = ours.get(plugin.subgraph, plugin.total)
         if plugin.total != total:
             place = f"of subgraph {plugin.subgraph} " if plugin.subgraph else ""
-            difference = f"{plugin.total} nodes {place}before anything is compiled, and the model {total}"
+            difference = f"{plugin.total} nodes {place}before anything is compiled, but the model has {total}"
             yield f"the log's line counts {difference}; {OTHER_MODEL}"
 
 
@@ -50,10 +50,10 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
     lines = [replacement.total for replacement in facts.replacements or () if replacement.total is not None]
     for total, owner in [(total, "line") for total in lines] + [(total, "delegate") for total in own]:
         if total not in sizes:
-            yield f"the log's {owner} counts {total} nodes, and {has}"
+            yield f"the log's {owner} counts {total} nodes, but {has}"
     for replacement in facts.replacements or ():
         if replacement.total is None and replacement.replaced > max(sizes, default=0):
-            yield f"the log's line counts {replacement.replaced} nodes as replaced, and {has}"
+            yield f"the log's line counts {replacement.replaced} nodes as replaced, but {has}"
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)
     if missing:
-        yield f"the log lists {', '.join(missing)} as refused, which the model does not have"
+        yield f"the log lists {', '.join(missing)} as refused, but the model has no such operator"
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
@@ -74,17 +74,17 @@ def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
         ours = [graph.nodes[node].op for graph in (subgraph.graph for subgraph in run.subgraphs) if node < len(graph.nodes)]
         if op not in ours:
             has = f"is {' or '.join(dict.fromkeys(ours))}" if ours else "is not there"
-            yield f"node {node}, which could not {statement.values['stage']}, is {op} in the log, and in the model it {has}"
+            yield f"node {node}, which could not {statement.values['stage']}, is {op} in the log, but in the model it {has}"
 
 
 def _failed_kernels(facts: Facts, run: Run) -> Iterator[str]:
     count = len(run.subgraphs[0].graph.nodes)
     for node, kernel in zip(facts.failed_nodes, failed_kernels(run, facts.failed_nodes), strict=True):
         if (kernel is None and facts.replacements is None) or node < count:
-            yield f"the kernel that failed is node {node}, behind those of the model, and the model has {count}"
+            yield f"the kernel that failed is node {node}, which comes after the model's own nodes, but the model has {count}"
 
 
 def _tensors(facts: Facts, run: Run) -> Iterator[str]:
     count = max([len(subgraph.graph.tensors) for subgraph in run.subgraphs])
     if facts.dynamic is not None and facts.dynamic >= count:
-        yield f"the log names tensor {facts.dynamic} as dynamic, and the model has {count}"
+        yield f"the log names tensor {facts.dynamic} as dynamic, but the model has {count}"

@@ -68,12 +68,15 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     ]
     if not matched:
         raise LearningError(
-            "nothing can be learned about devices: the runtime compiled other operations than those of a simulated partition"
+            "nothing can be learned about devices, because the runtime compiled other operations than the simulated "
+            "partitions have"
         )
     notes: list[str] = []
     missing = sum([bool(compilation.choices) for compilation in reconciliation.log.runtime.compilations]) - len(matched)
     if missing:
-        notes.append(f"{missing} of the models that the runtime compiled are not partitions of the simulation, and not used")
+        notes.append(
+            f"{missing} of the models that the runtime compiled are not partitions of the simulation, so they are not used"
+        )
     names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
     seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
@@ -84,7 +87,9 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     devices = tuple([_traits(name, seen[name], costs.get(name, {}), notes) for name in names])
     text = interface.profile_text(devices, reconciliation.setting.options)
     if not _reproduces(reconciliation, interface, text):
-        notes.append("this profile does not lead to the steps of the log; the devices decide for reasons that it cannot express")
+        notes.append(
+            "this profile does not reproduce the steps in the log: the devices decide for reasons that a profile cannot express"
+        )
     return DevicesLearning(devices, text, tuple(notes))
 
 
@@ -100,7 +105,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # The runtime never asked a driver that neither took nor refused an operation, so the log says nothing about this driver.
+    # If a driver neither took nor refused an operation, the runtime never asked it, so the log says nothing about it.
     return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 
@@ -197,7 +202,8 @@ def _costs(
                 better.setdefault(one, set())
             elif _reaches(better, other, one):
                 notes.append(
-                    f"{one} and {other} are each chosen before the other for {key}: for a reason that costs cannot express"
+                    f"for {key}, {one} is sometimes chosen before {other} and sometimes after it, for a reason that costs "
+                    "cannot express"
                 )
             else:
                 better.setdefault(one, set()).add(other)
@@ -247,7 +253,7 @@ def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: lis
             if most < min(map(_bytes, seen.failed)):
                 largest = most
             else:
-                notes.append(f"{name} failed to compile a step that differs from others neither in operations nor in bytes")
+                notes.append(f"{name} failed to compile a step that has the same operations and bytes as other steps")
     return DeviceTraits(name, costs, tuple(_rejections(seen, name, notes)), fails, cannot, largest)
 
 
@@ -272,7 +278,7 @@ def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[St
         elif signature not in seen.taken:
             rejections[signature] = None
         else:
-            notes.append(f"{device} takes and refuses {signature.operation} with the same types and shapes")
+            notes.append(f"{device} both accepts and refuses {signature.operation} with the same types and shapes")
     yield from sorted(rejections, key=str)
 
 

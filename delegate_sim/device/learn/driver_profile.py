@@ -35,7 +35,7 @@ class Learning:
 
 
 _AskedNode = tuple[str, tuple[OperationSignature, ...]]
-"""A node that the driver was asked about: its operator and its operations."""
+"""A node about which the driver was asked: its operator and its operations."""
 
 
 class _Seen:
@@ -52,8 +52,8 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A
-    contradiction is an operation that is rejected in one of them and accepted in the other, with the same types and shapes.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. The log
+    contradicts the profile if an operation is rejected in one and accepted in the other, with the same types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -75,7 +75,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
     if not _reproduces(reconciliation, interface, refined):
-        notes.append("these rules alone do not reproduce the log; it does not show enough")
+        notes.append("these rules alone do not reproduce the log, which does not show enough")
     added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
     return Learning(refined, added, tuple(notes))
 
@@ -87,7 +87,9 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     """
     delegate = reconciliation.setting.delegate
     if delegate.behind.driver is None:
-        raise LearningError(f"a log of {delegate.name} shows nothing about a driver: no driver decides which nodes run on it")
+        raise LearningError(
+            f"a log of {delegate.name} shows nothing about a driver, because no driver decides which nodes this delegate runs"
+        )
     if reconciliation.status == UNEXPLAINED:
         raise LearningError("nothing can be learned from a log with an unexplained difference")
     is_by_lines = (
@@ -95,7 +97,7 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     )
     if reconciliation.evidence == "partial" or is_by_lines:
         flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
-        raise LearningError(f"the log does not tell which nodes ran on the CPU; take it with {flags}")
+        raise LearningError(f"the log does not show which nodes ran on the CPU; record it with {flags}")
     return delegate.behind.driver
 
 
@@ -210,8 +212,8 @@ def _rejected(
     for group in [group for group in remaining if group.isdisjoint(rejected)]:
         names = ", ".join(sorted({operation.operation for operation in group}))
         notes.append(
-            f"the driver rejects at least one of {names} in nodes that are delegated together or not at all; which one is not "
-            f"known, so another model is given nothing only if it has all of them"
+            f"the driver rejects at least one of {names}, but it is not known which one; the profile therefore rejects "
+            "another model only if it has all of these operations"
         )
     return rejected, tuple([group for group in remaining if group.isdisjoint(rejected)])
 
@@ -334,8 +336,8 @@ def _rejection_entry(rejection: Rejection) -> dict[str, Any]:
 def profile_text(profile: DriverProfile) -> str:
     """Return the text of a profile's file."""
     lines = [
-        "# What the driver of an accelerator rejects, as logs of a device showed it.",
-        "# Written by 'delegate-sim reconcile --learn'; the rules in 'rejects' are made from what is under 'seen'.",
+        "# The operations that an accelerator's driver rejects, according to logs of a device.",
+        "# Written by 'delegate-sim reconcile --learn', which derives the rules in 'rejects' from the observations in 'seen'.",
         f"schema = {toml_string(SCHEMA)}",
     ]
     if profile.accelerator:

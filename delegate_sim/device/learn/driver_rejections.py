@@ -63,7 +63,7 @@ class _Inquiry:
     option: str
     """The delegate's option that sets the driver."""
     changes: Mapping[str, Any]
-    """The options whose values differ from those of the setting."""
+    """The options that have other values than in the setting."""
     text: str
     """Suffix of the text that explains a match."""
     base: Run
@@ -163,8 +163,8 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except
-    those of one kind. They are needed if the number of partitions is limited. In this case, the driver may have accepted some of
+    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except those
+    of one kind. These sets are needed if the number of partitions is limited. In this case, the driver may have accepted some of
     the CPU nodes, because the limit may have dropped their partitions.
     """
     by_op: dict[str, set[_Node]] = {}
@@ -202,7 +202,7 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
     ambiguous = {node for other, _ in fits for node in other ^ rejected}
     text = f"the driver rejects nodes that the delegate accepts, by operator: {', '.join(sorted(set(map(inquiry.op, rejected))))}"
     if len(fits) > 1:
-        text += f"; {len(fits)} sets of nodes fit, and this is one of them"
+        text += f"; this is one of {len(fits)} sets of nodes that fit the log"
     yield inquiry.match(run, rejected, ambiguous, text, len(fits) == 1)
 
 
@@ -263,10 +263,10 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
         if fitting:
             names, rejected, run = fitting[0]
             others = [" and ".join(fit) for fit, _, _ in fitting[1:]]
-            text = f"a driver that rejects {' and '.join(names)} would lead to these lines"
+            text = f"a driver that rejects {' and '.join(names)} would cause these lines"
             if others:
                 text += f", and so would one that rejects {' or '.join(others)}"
-            text += "; only a table of operators would tell"
+            text += "; only a table of operators would show which"
             yield inquiry.match(run, rejected, rejected, text, is_certain=False)
             return
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.options import Option, OptionValues, boolean, canonical_names, parse_options
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, APPLIED_BY_DEFAULT, DELEGATE_NAMES, PLUGIN_NAMES, find_delegate
+from ...delegates.registry import (
+    ACCELERATORS,
+    APPLIED_AHEAD,
+    APPLIED_BY_DEFAULT,
+    DELEGATE_NAMES,
+    DISPATCH_KERNEL,
+    PLUGIN_NAMES,
+    find_delegate,
+)
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
 from .delegate_identity import (
@@ -25,11 +33,28 @@ from .delegate_identity import (
     plugin_in,
     speaker,
 )
-from .known_lines import CHOICE, DRIVER_REFUSAL, FINISHED, INTERFACE, INTERFACE_USED, RUNTIME, RUNTIME_ERROR
+from .edge_tpu_compiler import NOT_COMPILED
+from .known_lines import (
+    CHOICE,
+    DRIVER_REFUSAL,
+    FINISHED,
+    HINT_ERROR,
+    INTERFACE,
+    INTERFACE_USED,
+    LIBRARY_ERROR,
+    RUNTIME,
+    RUNTIME_ERROR,
+)
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
 """Kinds of lines that are printed by a driver, or by the runtime behind a delegate."""
+_SECOND = 2
+"""The major version of LiteRT that has accelerators in place of delegates."""
+_ACCELERATOR_KERNELS = "LITERT_"
+"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
+_SINCE_REASONS = "litert-2.1.5"
+"""The first release in which the graphics accelerator refuses operators with its own reasons."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
@@ -131,7 +156,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
     applied = [kernel for _, kernel in kernels if kernel is None or not kernel.is_applied_by_default]
     if applied:
         return applied[0]
-    delegates = _named_delegates(log)
+    delegates = [*_named_delegates(log), *_missing_delegates(log)]
     if all(delegate.is_applied_by_default for delegate in delegates):
         # A delegate that was requested but could not be applied prints no line of its own.
         named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
@@ -157,22 +182,27 @@ def _require_delegate(log: DeviceLog) -> Delegate:
     delegate = delegate_in(log)
     if delegate is not None:
         return delegate
+    if log.edge_tpu != NOT_COMPILED and not log.replacements:
+        raise UnknownDelegateError(
+            "the log is of the Edge TPU's compiler, which shows no run on a device; delegate-sim reconcile MODEL --log FILE "
+            "joins its table with the nodes of the model that was compiled"
+        )
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     if kernels and not other_name(kernels[0]):
-        raise UnknownDelegateError(f"the log is of a delegate that is not known, whose kernel is {kernels[0]}; give --delegate")
+        raise UnknownDelegateError(f"the log is of an unknown delegate with the kernel {kernels[0]}; give --delegate")
     applied = accelerators_in(log)
     if len(applied) > 1 and APPLIED_AHEAD in applied:
         raise UnknownDelegateError(
-            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare each, "
-            "or --delegate to compare one"
+            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare "
+            "all of them, or --delegate to compare one"
         )
     if log.plugins:
         plugin = plugin_in(log)
         if plugin is not None:
             return plugin
         raise UnknownDelegateError(
-            "the log is of a compiler plugin of LiteRT 2, and does not show whose; give --delegate, one of "
+            "the log is of a compiler plugin of LiteRT 2, but does not show the vendor; give --delegate with one of "
             + ", ".join(PLUGIN_NAMES)
         )
     if others:
@@ -184,7 +214,7 @@ def _require_delegate(log: DeviceLog) -> Delegate:
             f"the log is of {who}, which is not simulated; give --delegate to compare it with another delegate"
         )
     if library := library_of(log):
-        raise UnknownDelegateError(f"the log does not show what the delegate in {library} is; give --delegate")
+        raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
     likely = ""
     if log.dynamic_tensor is not None and not log.is_failed:
         likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by itself"
@@ -199,6 +229,13 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
     """Return the simulated delegates that the log's lines name."""
     delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [delegate for delegate in delegates if delegate is not None]
+
+
+def _missing_delegates(log: DeviceLog) -> list[Delegate]:
+    """Return the simulated delegates whose libraries could not be loaded."""
+    paths = [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
+    delegates = [delegate_of_library(path) for path in paths]
+    return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
 
 
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
@@ -236,6 +273,7 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     if delegate.behind.devices is not None:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
+    options |= delegate.log.hinted_options if log.statements_of(HINT_ERROR) else {}
     for statement in log.statements_of(INTERFACE_USED) if not options else ():
         options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
     return options
@@ -272,15 +310,15 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
     If no release has this wording, all known releases are returned. If the log names a known TensorFlow version with this
     wording, only the releases of that version are returned.
     """
-    known = [parse_release(name) for name in RELEASES]
+    known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
         release = parse_release(runtime)
         if not all(_has_wording(release, replacement) for replacement in log.replacements):
-            notes.append(f"{release} would word the log's lines differently")
+            notes.append(f"{release} prints these lines with another wording")
         return (release,)
     if not fitting:
-        notes.append("no known release words its lines as the log does")
+        notes.append("no known release prints lines with the wording of this log")
         fitting = known
     if log.tensorflow_version is not None:
         minor = tuple(int(part) for part in log.tensorflow_version.split(".")[:2])
@@ -288,9 +326,41 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
         if exact:
             return tuple(exact)
         notes.append(
-            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release or words its lines differently"
+            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release, or prints lines with another "
+            "wording"
         )
     return tuple(fitting)
+
+
+def _possible_releases(log: DeviceLog) -> Iterator[Release]:
+    """Yield the known releases that have everything that the log shows, whatever their wordings are."""
+    releases = [parse_release(name) for name in RELEASES]
+    if log.has_reasons_of_compiled_model:
+        since = parse_release(_SINCE_REASONS)
+        yield since
+        yield from [release for release in releases if release.family == since.family and release.order > since.order]
+    elif is_of_second_litert(log):
+        yield from [release for release in releases if release.family == "litert" and release.version[0] >= _SECOND]
+    else:
+        yield from releases
+
+
+_SECOND_WORDS = ("kLiteRtStatus", "LITERT_CL")
+"""Words that only LiteRT 2 prints."""
+
+
+def is_of_second_litert(log: DeviceLog) -> bool:
+    """Return whether only LiteRT 2 can have printed the log."""
+    return (
+        log.is_of_compiled_model
+        or bool(log.statements_of(HINT_ERROR))
+        or log.has_reasons_of_compiled_model
+        or any(word in statement.line for statement in log.statements for word in _SECOND_WORDS)
+        or any(
+            replacement.kernel == DISPATCH_KERNEL or replacement.kernel.startswith(_ACCELERATOR_KERNELS)
+            for replacement in log.replacements
+        )
+    )
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
@@ -308,7 +378,7 @@ def may_be_older(log: DeviceLog) -> bool:
     if log.tensorflow_version is not None:
         oldest = parse_release(RELEASES[0]).version
         return tuple(int(part) for part in log.tensorflow_version.split(".")[:2]) < oldest
-    if log.is_of_compiled_model:
+    if is_of_second_litert(log):
         return False
     return log.is_old or all(_has_wording(parse_release(RELEASES[0]), replacement) for replacement in log.replacements)
 
@@ -320,10 +390,10 @@ def _has_wording(release: Release, replacement: Replacement) -> bool:
         replaced=replacement.replaced,
         total=replacement.total if replacement.total is not None else -1,
         kernel=replacement.kernel,
-        partitions=replacement.partitions,
+        partitions=replacement.partitions if replacement.partitions is not None else 1,
         subgraph=replacement.subgraph if replacement.subgraph is not None else -1,
         name=replacement.name if replacement.name is not None else "\0",
     )
-    if not replacement.line.endswith("."):  # the log is cut off here
+    if replacement.partitions is None or not replacement.line.endswith("."):  # the log is cut off here
         return line.startswith(replacement.line)
     return line == replacement.line

@@ -3,39 +3,60 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
+from operator import itemgetter
 
 from ...delegates.base import Delegate
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, find_delegate
+from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, EDGE_TPU, find_delegate
 from .known_lines import (
     API_ERROR,
     APPLIED,
+    COMPILED_PART,
+    CREATED,
+    DYNAMIC_ERROR,
     FAILURE,
     FLEX_ERROR,
+    HINT_ERROR,
+    IMMUTABLE_ERROR,
     INTERFACE_USED,
     KERNEL_ERROR,
+    KERNELS,
     LIBRARY,
     LIBRARY_ERROR,
+    LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
+    NOT_APPLIED,
     OPERATOR_REFUSED,
+    OTHER_ERROR,
     OWN_COUNT,
-    PLACED,
     PREPARATION_ERROR,
+    REGISTERED,
+    RESTORED,
     SAID,
     SPLIT,
+    TEFLON_DONE,
+    TEFLON_GRAPH,
+    TEFLON_ROW,
+    VENDOR_ERROR,
+    VERSION_SAID,
+    Statement,
 )
 from .log_contents import DeviceLog
 
 _OTHERS = {
     "armnn": "Arm NN",
     "dispatch": "the dispatch of LiteRT 2's compiler plugins",
-    "edgetpu": "Edge TPU",
+    EDGE_TPU: "Edge TPU",
     "ethosn": "Ethos-N",
     "ethosu": "Ethos-U",
     "flex": "Flex, which runs TensorFlow's operators",
     "hailo": "Hailo",
+    "neutron": "NXP's Neutron",
+    "teflon": "Mesa's Teflon",
     **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
     "neuron": "MediaTek's Neuron",
     "npu": "LiteRT 2's NPU accelerator",
@@ -49,6 +70,8 @@ _BEGINNING = "Initializing"
 
 The older GPU delegate instead prints a line after the initialization.
 """
+_ACCELERATOR = "LITERT_"
+"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
 UNNAMED_KERNEL = "DELEGATE"
 """Name that old releases show for the kernels of all delegates in operator tables."""
 _EXTERNAL = "external"
@@ -97,8 +120,11 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     for candidate in candidates:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
-    is_accelerator = log.is_of_compiled_model or any(
-        _BEGINNING in statement.line for statement in log.statements_of(INTERFACE_USED)
+    is_accelerator = (
+        log.is_of_compiled_model
+        or bool(log.statements_of(HINT_ERROR))
+        or log.has_reasons_of_compiled_model
+        or any(statement.line.startswith((_BEGINNING, _ACCELERATOR)) for statement in log.statements_of(INTERFACE_USED))
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
@@ -111,6 +137,17 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
     shared = {plain_name(delegate.log.speaks_as) for delegate in map(find_delegate, DELEGATE_NAMES) if delegate.log.speaks_as}
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
     return (names - shared) | shared_names
+
+
+def whole_kernel(start: str) -> str:
+    """Return the name of the kernel that begins with ``start``; empty unless exactly one simulated delegate has such a kernel."""
+    kernels = {
+        delegate.name: kernel
+        for delegate in map(find_delegate, DELEGATE_NAMES)
+        for kernel in delegate.kernel_names
+        if kernel.startswith(start)
+    }
+    return next(iter(kernels.values())) if len(kernels) == 1 else ""
 
 
 def is_of(delegate: Delegate, kernel: str) -> bool:
@@ -148,14 +185,99 @@ def names_in(log: DeviceLog) -> Iterator[str]:
     yield from (op for summary in log.summaries.values() for op in summary.counts)
     yield from (
         statement.values["name"]
-        for statement in log.statements_of(APPLIED, LISTED_REFUSALS, SPLIT, SAID)
+        for statement in log.statements_of(
+            APPLIED, LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, HINT_ERROR, SAID, TEFLON_ROW, TEFLON_GRAPH, TEFLON_DONE
+        )
         if "name" in statement.values
     )
     yield from (
         statement.values["name"]
-        for statement in log.statements_of(OPERATOR_REFUSED, API_ERROR, KERNEL_ERROR, PLACED)
+        for statement in log.statements_of(
+            OPERATOR_REFUSED, API_ERROR, KERNEL_ERROR, LIBRARY_ERROR, VENDOR_ERROR, OTHER_ERROR, COMPILED_PART
+        )
         if "name" in statement.values
     )
+    yield from (statement.line for statement in log.statements_of(VERSION_SAID) if _is_delegate_version(statement))
+
+
+def _is_delegate_version(statement: Statement) -> bool:
+    """Return whether a line about a version comes from a delegate, and not from a vendor's library."""
+    return any(word in statement.line for word in ("elegate", "ArmNN"))
+
+
+_TURNS = (
+    CREATED,
+    OWN_COUNT,
+    LISTED_REFUSALS,
+    SPLIT,
+    KERNELS,
+    APPLIED,
+    HINT_ERROR,
+    API_ERROR,
+    NODE_ERROR,
+    PREPARATION_ERROR,
+    KERNEL_ERROR,
+    OTHER_ERROR,
+)
+"""Kinds of lines that name a delegate, and so show that the runtime was applying or running it."""
+_OF_LAST_TURN = (RESTORED, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, PREPARATION_ERROR, NOT_APPLIED)
+"""Kinds of errors that belong to the delegate that the last line before them names."""
+_OF_APPLICATION = (IMMUTABLE_ERROR, NOT_APPLIED)
+"""Kinds of errors that only an application's call causes, so they do not belong to a delegate that is applied by default."""
+
+
+def turns(log: DeviceLog) -> list[tuple[int, str]]:
+    """Return every name of a delegate in the lines of a log, with the number of the line, in the order of the log."""
+    named = [(replacement.place, replacement.kernel) for replacement in log.replacements]
+    named += [(application.place, application.provider) for application in log.applications]
+    for statement in log.statements_of(*_TURNS):
+        name = statement.values.get("op" if statement.kind == NODE_ERROR else "name", "")
+        named += [(place, name) for place in statement.places if name]
+    return sorted(named)
+
+
+def last_turn(log: DeviceLog, names: set[str]) -> int:
+    """Return the number of the last line about replaced nodes of a delegate; without such a line, of any line that names it."""
+    replaced = [replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names]
+    return max(replaced or [place for place, name in turns(log) if plain_name(name) in names], default=0)
+
+
+def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
+    """Return a log without the errors that belong to other delegates than the one with these names.
+
+    With ``is_certain``, errors whose delegate the log does not show are left out too.
+    """
+    named = turns(log)
+    owners = {name: _owner(log, name, names) for _, name in named}
+    known = [(place, owner) for place, name in named if (owner := owners[name])]
+    requested = [(place, owner) for place, owner in known if owner != _BY_DEFAULT]
+
+    def is_own(kind: str, place: int) -> bool:
+        candidates = requested if kind in _OF_APPLICATION else known
+        index = bisect_right(candidates, place, key=itemgetter(0))
+        return candidates[index - 1][1] == _OWN if index else not is_certain
+
+    statements = []
+    for statement in log.statements:
+        if statement.kind not in _OF_LAST_TURN:
+            statements.append(statement)
+        elif places := tuple([place for place in statement.places if is_own(statement.kind, place)]):
+            statements.append(replace(statement, places=places))
+    dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
+    return replace(log, statements=tuple(statements), dynamic_tensor=dynamic[-1] if dynamic else None)
+
+
+_OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
+
+
+def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
+    """Return whether a name is one of ``names``, or of another delegate; empty if it is no delegate's name."""
+    if plain_name(name) in names:
+        return _OWN
+    delegate = speaker(log, name)
+    if delegate is not None:
+        return _BY_DEFAULT if delegate.is_applied_by_default else _ANOTHER
+    return _ANOTHER if other_name(name) else ""
 
 
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
@@ -181,16 +303,32 @@ def plugin_in(log: DeviceLog) -> Delegate | None:
 def others_in(log: DeviceLog) -> tuple[str, ...]:
     """Return the distinct names of unsimulated delegates in the log, starting with the most conclusive kinds of lines."""
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
-    names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR)]
+    names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
     names += [path for statement in log.statements_of(LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
-    names += [statement.values["source"] for statement in log.statements_of(LITERT, FAILURE) if "source" in statement.values]
+    names += [
+        re.split(r"[/\\]", statement.values["source"])[-1]
+        for statement in log.statements_of(LITERT, FAILURE)
+        if "source" in statement.values
+    ]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     # Only delegates print counts of delegated nodes, so even an unknown name in such a line is a delegate's name.
     names_of_others += [
         name for statement in log.statements_of(OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]
     return tuple(dict.fromkeys(names_of_others))
+
+
+def accelerator_of(name: str) -> str:
+    """Return the LiteRT 2 accelerator that a name in a log means (``GPU`` for ``LiteRT GPU``); other names stay."""
+    known = [accelerator.upper() for accelerator in ACCELERATORS]
+    return next((accelerator for accelerator in known if accelerator in name.upper()), name)
+
+
+def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
+    """Return the accelerators that LiteRT 2 registered, each once."""
+    names = [name for statement in log.statements_of(REGISTERED) for name in statement.values["name"].split(", ")]
+    return tuple(dict.fromkeys(map(accelerator_of, names)))
 
 
 def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
-from .known_lines import COMPILED, KERNELS, OWN_COUNT, PLACED, SPLIT, Statement
+from .known_lines import COMPILED, KERNELS, OWN_COUNT, SPLIT, TEFLON_GRAPH, TEFLON_ROW, Statement
 from .log_contents import DeviceLog
 
 
@@ -46,7 +46,6 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(statement.values["name"]) in names:
             counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
             yield Count(statement.line, "split", counts, counts + left, left)
-    yield from _placed(log, names)
     for statement in log.statements_of(COMPILED):
         if any(DISPATCH in name for name in names):
             yield count_of_plugin(statement)
@@ -60,17 +59,24 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     for applied in log.applications:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
+    yield from _teflon_counts(log, names)
     yield from _table_counts(log, names)
 
 
-def _placed(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the number of operations that a compiler places on the accelerator, and the number on the CPU."""
-    lines = {plain_name(statement.values["name"]): statement for statement in log.statements_of(PLACED)}
-    own = [line for name, line in lines.items() if name in names]
-    others = [line for name, line in lines.items() if name not in names]
-    if own and others:
-        delegated, on_cpu = int(own[-1].values["count"]), int(others[-1].values["count"])
-        yield Count(own[-1].line, "split", delegated, delegated + on_cpu, on_cpu)
+def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+    """Yield the counts of Mesa's Teflon: what it compiles, and all operations if its table lists them."""
+    rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
+    if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
+        return
+    if not graphs:
+        return  # a table alone does not show what was compiled
+    delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])
+    supported = [row for row in rows if row.values["support"] == "supported"]
+    is_complete = [int(row.values["index"]) for row in rows] == list(range(len(rows))) and len(supported) == delegated
+    total = len(rows) if is_complete else None
+    kernels = sum([graph.times for graph in graphs])
+    line = (*graphs, *rows)[0].line
+    yield Count(line, "own", delegated, total, None if total is None else total - delegated, None, kernels)
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:

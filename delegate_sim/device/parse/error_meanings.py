@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .delegate_identity import delegate_named, other_name, plain_name
+from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
+from .delegate_identity import (
+    DISPATCH,
+    accelerator_of,
+    delegate_named,
+    names_in,
+    other_name,
+    plain_name,
+    registered_accelerators,
+    requested_accelerators,
+    speaker,
+)
 from .known_lines import (
     API_ERROR,
     BENCHMARK_FAILED,
     BUILD_ERROR,
     BUILTIN_ERROR,
     CALL_ERROR,
+    COMPILED_PART,
     CRASH,
     CUSTOM_ERROR,
     DYNAMIC_ERROR,
     FAILURE,
     FLEX_ERROR,
+    HINT_ERROR,
     IMMUTABLE_ERROR,
     KERNEL_ERROR,
+    KERNELS,
     LIBRARY_ERROR,
+    LISTED_REFUSALS,
     LOAD_ERROR,
+    MISSING_SERVICE,
     NODE_ERROR,
+    NOT_APPLIED,
     NOT_REGISTERED,
+    OPERATOR_REFUSED,
     OTHER_ERROR,
     OWN_COUNT,
     PREPARATION_ERROR,
     RUNTIME_ERROR,
     SPLIT,
+    VENDOR_ERROR,
+    VERSION_SAID,
     Statement,
 )
-from .log_contents import DeviceLog
+from .log_contents import DeviceLog, Replacement
 
+_HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
+_COMPOSITE = "STABLEHLO_COMPOSITE"
+_ONLY_GPU = "OP is supported, but "
+"""The beginning of reasons that only the older GPU delegate gives."""
+_NPU = "NPU"
+_MEDIATEK = "mediatek"
+_NEURON_CLOSED = (8, 2, 24)
+"""The version of MediaTek's Neuron from which on its compiler decides about operators (``neuron_adapter_api.h``)."""
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
-    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer was null that must not be",
+    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer was null, but must not be",
     "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
     "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run it",
     "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
@@ -51,6 +80,7 @@ _CODES = {
 }
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in list(_CODES) if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
+_RUNNING = "the model runs"
 _CALLS = (
     ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
     ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
@@ -62,27 +92,34 @@ _CALLS = (
     (
         "checking supported operations",
         "ANeuralNetworksModel_getSupportedOperationsForDevices",
-        "the driver is asked what it takes",
+        "the driver is asked which operations it accepts",
     ),
-    ("running computation", "ANeuralNetworksExecution_startCompute", "the model runs"),
-    ("waiting for async computation", "ANeuralNetworksEvent_wait", "the model runs"),
+    ("running computation", "ANeuralNetworksExecution_startCompute", _RUNNING),
+    ("waiting for async computation", "ANeuralNetworksEvent_wait", _RUNNING),
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
 """API calls, as (words from the delegate's description of the call, name of the function, stage in which the call is made)."""
 _MEANINGS = {
-    DYNAMIC_ERROR: "the delegate takes no graph in which the shape of a tensor is only known while it runs; nothing is delegated",
+    HINT_ERROR: (
+        "the application said that one accelerator takes the whole graph, and the accelerator refuses operators of it; so "
+        "nothing is delegated"
+    ),
+    DYNAMIC_ERROR: (
+        "the delegate does not accept graphs with a tensor whose shape is known only at run time; nothing is delegated"
+    ),
     IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
     KERNEL_ERROR: "the delegate's kernel of a partition failed when it was made; the error before it says why",
     BUILD_ERROR: "the device's driver could not compile a program that the delegate made",
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
-    FLEX_ERROR: "the model has operators of TensorFlow's own; the application has to link the Flex delegate and apply it",
+    FLEX_ERROR: "the model has TensorFlow's own operators; the application must link the Flex delegate and apply it",
     NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
 }
 
 
 _FAILURES = (
+    ("No dispatch library", "the application brings no dispatch library of the NPU's vendor in this directory"),
     (
         "No usable Dispatch",
         "no dispatch library of the NPU's vendor was found or started, so compiled parts of the model cannot run",
@@ -90,13 +127,17 @@ _FAILURES = (
     ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
     ("load plugin", "a compiler plugin's library could not be loaded, so it compiles nothing"),
-    ("NPU islands", "the compiler plugin would make more partitions than the application allows, so it compiles nothing"),
-    ("get hooks", "the accelerator gives no hooks for profiling; LiteRT goes on without them"),
+    ("NPU islands", "the compiler plugin would create more partitions than the application allows, so it compiles nothing"),
+    ("get hooks", "the accelerator provides no hooks for profiling; LiteRT continues without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
     ("initialize", "the vendor's runtime could not be started on this device"),
     (
+        "restore model from compiled network",
+        "MediaTek's runtime does not take the compiled part: it was compiled for another SoC or version of Neuron",
+    ),
+    (
         "context from context binary",
-        "the vendor's runtime does not take the compiled part: it may be made for another device or version",
+        "the vendor's runtime does not accept the compiled part: it may have been compiled for another device or version",
     ),
     ("context", "the vendor's runtime could not set up a compiled part of the model"),
     ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
@@ -105,14 +146,53 @@ _FAILURES = (
 
 
 _OTHER_ERRORS = (
+    (
+        "requires runtime version",
+        "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile it again with "
+        "edgetpu_compiler --min_runtime_version",
+    ),
+    (
+        "custom op handler",
+        "the Edge TPU's library reads the tensors with another layout than the runtime has: libedgetpu and TensorFlow Lite do "
+        "not match, so use a pair that was built from the same version",
+    ),
+    ("prepare for TPU", "the Edge TPU's driver does not take the compiled part"),
+    ("execute request", "the Edge TPU did not finish an inference: it was disconnected, reset or too slow"),
+    ("TPU context", "no Edge TPU was opened, so the compiled part cannot run"),
+    ("to reshape runtime", "the CPU library could not compute the shapes of its part for the sizes of the inputs"),
+    (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not take the graph that was made for it"),
+    (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
     ("versions", "the delegate's libraries on the device are of different versions"),
-    ("open OpenCL", "the device has no OpenCL that the application may use; the delegate then tries OpenGL"),
+    ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
 )
 """Meanings of delegates' errors, keyed by words in the error line."""
 
 
-_NOT_CREATED = "not-created"
+_VENDOR_ERRORS = (
+    ("crashed", "the accelerator's processor crashed, and what ran on it is lost"),
+    (
+        "load skel",
+        "the library for the DSP (skel) was not found or does not fit: it has to be in ADSP_LIBRARY_PATH, of the same version as "
+        "the others, and for the DSP of this chip",
+    ),
+    ("context binary", "the vendor's library does not take the compiled part: it is of another version, or for another chip"),
+    (
+        "14001",
+        "the process cannot reach the DSP: the library for it (skel) is missing in ADSP_LIBRARY_PATH, is for another chip, or "
+        "the application may not use the DSP",
+    ),
+    ("_handle", "Qualcomm's library could not be started, so QNN takes nothing"),
+    ("Transport layer", "the process cannot reach the DSP, or the library for it (skel) is missing"),
+    ("out of range", "an operator names an axis that its tensor does not have in the vendor's layout"),
+    ("Setup node", "VeriSilicon's library could not set up this operator of the partition; a line before it may say why"),
+    ("clGetPlatformIDs", "the device has no OpenCL that this process may use"),
+)
+"""Meanings of the errors of vendors' libraries, keyed by words in the error line."""
+
+
+_NOT_CREATED, COMPILER_ERROR = "not-created", "compiler-error"
+_NO_REASON = "the application's exception says that the delegate could not be applied, and not why"
 _MISSING_DELEGATE = "the delegate is not available on this device, or lacks a library; nothing is applied"
 
 
@@ -128,13 +208,13 @@ class ExplainedError:
 
 
 _RUNTIME_FAILURES = (
-    ("No driver can do", "none of the devices that were chosen takes this operation, so nothing is compiled"),
+    ("No driver can do", "none of the chosen devices accepts this operation, so nothing is compiled"),
     ("getSupportedOperations", "a driver does not report what it supports, so it gets no operations"),
-    ("prepareModelFromCache", "a driver does not take what it compiled before, and compiles again"),
+    ("prepareModelFromCache", "a driver does not accept what it compiled earlier, so it compiles again"),
     ("prepareModel", "a driver could not compile a model"),
     ("Invalid Operation", "the runtime's own validation refuses the operation"),
     ("called on invalid model", "the runtime finds the model invalid as a whole"),
-    ("newer what is allowed", "the model needs a higher feature level than the runtime's"),
+    ("newer what is allowed", "the model needs a higher feature level than the runtime has"),
     ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
     ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
 )
@@ -145,11 +225,137 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
     for error in log.errors:
+        if is_benign(error, log):
+            continue
         node = error.values.get("node")
         errors.append(
             ExplainedError(error.kind, error.line, _meaning(error, log), error.times, None if node is None else int(node))
         )
+    if log.edge_tpu.failure:
+        errors.append(ExplainedError(COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
+    if not errors and not log.listed_refusals and not log.statements_of(OPERATOR_REFUSED):
+        errors += [
+            ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times, None)
+            for statement in log.statements_of(NOT_APPLIED)
+        ]
     return tuple(errors)
+
+
+def is_benign(statement: Statement, log: DeviceLog) -> bool:
+    """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
+
+    An unavailable accelerator is an error only if the application asks for the accelerator, or the model has parts that were
+    compiled for it.
+    """
+    if statement.kind == FAILURE and _HOOKS in statement.line:
+        return True
+    if statement.kind != NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
+        return False
+    accelerator = accelerator_of(statement.values["name"])
+    if accelerator in registered_accelerators(log):
+        return True  # in another environment of the process
+    if accelerator.casefold() in requested_accelerators(log):
+        return False
+    is_needed = any(
+        DISPATCH in plain_name(statement.values.get("op", "") + statement.line)
+        for statement in log.statements_of(FAILURE, NODE_ERROR, CUSTOM_ERROR)
+    )
+    return not (accelerator == _NPU and is_needed)
+
+
+def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
+    """Return the notable lines in a log that are not errors, each with its meaning."""
+    notes = [
+        (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
+    ]
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(FAILURE) if is_benign(statement, log)]
+    compiled = log.statements_of(COMPILED_PART)
+    if compiled:
+        count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
+        notes.append((compiled[-1].line, f"compiling succeeded: the log names {count}, and does not say whether they ran"))
+    notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(VERSION_SAID)]
+    services = log.statements_of(MISSING_SERVICE)
+    if services:
+        notes.append((services[0].line, "a service of the system (HAL) that the vendor's library asks for is not there"))
+    if log.statements_of(LISTED_REFUSALS, SPLIT) and not (log.replacements or log.created or log.parameters or log.flags):
+        notes += _who_says_gpu(log)
+    return tuple(dict.fromkeys(notes))
+
+
+def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
+    """Return a note if either of two delegates may have printed the list of refused operators."""
+    statement = log.statements_of(LISTED_REFUSALS, SPLIT)[0]
+    delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
+    is_certain = (
+        any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals)
+        or log.is_of_compiled_model
+        or log.has_reasons_of_compiled_model
+        or log.is_old
+        or bool(log.statements_of(HINT_ERROR))
+    )
+    if (
+        is_certain
+        or len(delegates) != 1
+        or not delegates.isdisjoint(ACCELERATORS.values())
+        or log.statements_of(NODE_ERROR, PREPARATION_ERROR, KERNELS, NOT_APPLIED)
+    ):
+        return []
+    return [
+        (
+            statement.line,
+            f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}) prints the same line; nothing in the log tells them apart",
+        )
+    ]
+
+
+def _absence(statement: Statement) -> str:
+    accelerator = accelerator_of(statement.values["name"])
+    if accelerator == _NPU:
+        return (
+            "no error by itself: this environment has no directory of dispatch libraries, so no NPU; the rest can still be used"
+        )
+    return f"no error by itself: no library of the {accelerator} accelerator was found; others can still be used"
+
+
+def _version_meaning(statement: Statement) -> str:
+    if statement.values["what"] != "Neuron":
+        return ""
+    version = tuple(int(part) for part in statement.values["version"].split("."))
+    closed = ".".join(map(str, _NEURON_CLOSED))
+    if version >= _NEURON_CLOSED:
+        return f"from version {closed} on, MediaTek's compiler decides which operators it takes, by rules that are not public"
+    return f"before version {closed}, the plugin itself decides which operators it takes, by the rules of {plugin_of(_MEDIATEK)}"
+
+
+def is_while_running(statement: Statement) -> bool:
+    """Return whether an error occurred while the model ran, after the delegate had been applied."""
+    values = statement.values
+    if statement.kind == NODE_ERROR:
+        return values["stage"] == "invoke"
+    if statement.kind == API_ERROR:
+        return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
+    return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
+
+
+_CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
+"""Kinds of errors that follow from another error, and do not say why."""
+_NO_CAUSES = ("is not initialized", "apply compiler plugins")
+"""Words in errors that follow from another error, or after which the runtime continues."""
+
+
+def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
+    """Return the error that caused the other errors: the first of the most specific errors; None if no error names a cause."""
+    causes = [
+        error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
+    ]
+    return min(causes, key=_rank, default=None)
+
+
+def _rank(error: ExplainedError) -> int:
+    """Return a rank of an error, lower for errors that say more about the cause. Errors of the vendor's library say most."""
+    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
+    ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
+    return ranks.get(error.kind, 1)
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
@@ -162,10 +368,10 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     if error.kind == BUILTIN_ERROR:
         version = f" in version {values['version']}" if "version" in values else ""
         return f"the runtime has no {values['op']}{version}: it is older than the model, or was built without this operator"
+    if error.kind == VENDOR_ERROR:
+        return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
     if error.kind == CUSTOM_ERROR:
-        known = other_name(values["op"])
-        needs = f"; it stands for a compiled part of the model, and needs {known}" if known else ""
-        return f"the runtime has no custom operator {values['op']}: the application did not register it{needs}"
+        return _custom_meaning(error, log)
     if error.kind == CALL_ERROR:
         return f"the delegate's library returned {values['code']} from {values['call']}"
     if error.kind == PREPARATION_ERROR:
@@ -173,11 +379,13 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
             return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if "DispatchLibraryDir" in error.line:
-        return "the application asks for the NPU and does not say where the dispatch library of its vendor is"
+        return "the application requests the NPU, but does not say where the vendor's dispatch library is"
     if error.kind == FAILURE:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
+    if error.kind == LIBRARY_ERROR and "versions" in error.line:
+        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
     if error.kind == LIBRARY_ERROR:
-        return "the delegate's library, or one that it needs, is not there, or not for this device; nothing is applied"
+        return "the delegate's library, or a library that it needs, is missing or is not for this device; nothing is applied"
     if error.kind == OTHER_ERROR:
         return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
     if error.kind == RUNTIME_ERROR:
@@ -185,9 +393,23 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     return _MEANINGS.get(error.kind, "")
 
 
+def _custom_meaning(error: Statement, log: DeviceLog) -> str:
+    """Return the meaning of an error about a custom operator that is not registered."""
+    if "op" in error.values:
+        op = error.values["op"]
+        known = other_name(op)
+        needs = f"; it stands for a compiled part of the model, and needs {known}" if known else ""
+        return f"the runtime has no custom operator {op}: the application did not register it{needs}"
+    is_tpu = any(other_name(name) == other_name(EDGE_TPU) for name in names_in(log))
+    pair = ": libedgetpu and TensorFlow Lite do not match, so use a pair that was built from the same version"
+    return f"the runtime ran an operator that nothing implements{pair if is_tpu else ''}"
+
+
 def _api_meaning(error: Statement) -> str:
     """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
+    if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
+        return f"{code}: the line is cut off within the code, so it does not say what failed"
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "a code that is not known")
@@ -198,28 +420,75 @@ def _api_meaning(error: Statement) -> str:
 def _node_meaning(error: Statement, log: DeviceLog) -> str:
     """Return the meaning of a failed node. Delegate kernels are numbered after the model's nodes."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
+    if op == _COMPOSITE:
+        return (
+            f"node {node} is a composite that no delegate took, and its body could not be {stage}d on the CPU; only an "
+            "accelerator that knows the composite can run the model"
+        )
     if delegate_named(op) is None:
         known = other_name(op)
         why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
-        return f"node {node} could not {stage}; {why}"
-    totals = [replacement.total for replacement in log.replacements if replacement.kernel == op and replacement.total is not None]
-    if not totals:
-        own = [statement for statement in log.statements_of(OWN_COUNT) if _is_same(statement, op)]
-        totals = [int(count.values["total"]) for count in own]
-        totals += [
-            int(statement.values.get("taken", "0")) + int(statement.values["left"])
-            for statement in log.statements_of(SPLIT)
-            if _is_same(statement, op)
-        ]
-    if totals and node >= totals[-1]:
-        return (
-            f"node {node} is the delegate's kernel {node - totals[-1] + 1}: the model's {totals[-1]} nodes are counted from 0, "
-            f"and kernels follow; it could not {stage}"
-        )
+        return f"node {node} {_failed(stage)}; {why}"
+    kernel = _kernel_number(error, log)
+    if kernel is not None:
+        return f"node {node} is {kernel}; it {_failed(stage)}"
+    if _totals_before(log, error):
+        return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
     return (
         f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
-        f"it could not {stage}"
+        f"it {_failed(stage)}"
     )
+
+
+def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
+    """Return which kernel a failed node is; None if the log does not show it.
+
+    The kernels of all delegates follow the nodes that the subgraph had at first, in the order in which they were made.
+    """
+    node = int(error.values["node"])
+    before = _before(log, error)
+    fitting = []
+    for subgraph, total in _totals_before(log, error).items():
+        lines = [replacement for replacement in before if replacement.subgraph == subgraph]
+        # Delegated partitions alternate with others, so there are at most as many kernels as partitions.
+        most = sum([replacement.partitions or node for replacement in lines]) if lines else node
+        if total <= node < total + most:
+            fitting.append((total, len({replacement.kernel for replacement in lines}) > 1))
+    if len(fitting) != 1:
+        return None
+    total, has_several = fitting[0]
+    whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
+    return f"{whose}: the model's {total} nodes are counted from 0, and kernels follow"
+
+
+def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
+    """Return the replacements that precede the last line with an error."""
+    last = max(error.places, default=0)
+    return [replacement for replacement in log.replacements if not last or replacement.place <= last]
+
+
+def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
+    """Return the number of nodes that each subgraph had before any delegate was applied, if the log shows it."""
+    totals: dict[int | None, int] = {}
+    for replacement in _before(log, error):
+        if replacement.total is not None:
+            totals[replacement.subgraph] = max(totals.get(replacement.subgraph, 0), replacement.total)
+    if totals:
+        return totals
+    op = error.values["op"]
+    if any(replacement.kernel != op for replacement in log.replacements):
+        return {}
+    own = [int(count.values["total"]) for count in log.statements_of(OWN_COUNT) if _is_same(count, op)]
+    own += [
+        int(statement.values.get("taken", "0")) + int(statement.values["left"])
+        for statement in log.statements_of(SPLIT)
+        if _is_same(statement, op)
+    ]
+    return {None: own[-1]} if own else {}
+
+
+def _failed(stage: str) -> str:
+    return "failed when it ran" if stage == "invoke" else f"could not {stage}"
 
 
 def _is_same(statement: Statement, kernel: str) -> bool:

@@ -1,16 +1,18 @@
 """Patterns of lines that runtimes, delegates, drivers and tools print. More patterns are in ``log_reader``.
 
-``PATTERNS`` lists the patterns by kind of line. The wordings are those of TFLite and LiteRT (``tflite/core``,
-``tflite/delegates``, ``litert/runtime``, ``litert/compiler``, ``litert/vendors``), of Android's
-``packages/modules/NeuralNetworks``, and of device logs.
+``PATTERNS`` lists the patterns by kind of line. The wordings come from the sources of TFLite and LiteRT (``tflite/core``,
+``tflite/delegates``, ``litert/runtime``, ``litert/compiler``, ``litert/vendors``), from Android's
+``packages/modules/NeuralNetworks``, and from device logs.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from ...delegates.registry import CPU_LIBRARY_SPEAKER, DSP_SPEAKER, EDGE_TPU_KERNEL, GRAPHICS_SPEAKER, VX_KERNEL
 
 OWN_COUNT = "own-count"
 LISTED_REFUSALS = "listed-refusals"
@@ -30,15 +32,19 @@ COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
 CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
     "choice", "finished", "interface", "driver-refusal", "runtime", "runtime-error",
 )  # fmt: skip
-LIBRARY_ERROR, FLEX_ERROR, PLACED, MAPPED = "library-error", "flex-error", "placed", "mapped"
+LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, HINT_ERROR = "library-error", "flex-error", "vendor-error", "hint-error"
+RESTORED, COMPILED_PART, MISSING_SERVICE, VERSION_SAID, TEFLON_ROW, TEFLON_GRAPH, TEFLON_DONE = (
+    "restored", "compiled-part", "missing-service", "version-said", "teflon-row", "teflon-graph",
+    "teflon-done",
+)  # fmt: skip
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
-KERNELS, MEASURED = "kernels", "measured"
+KERNELS, MEASURED, CREATED = "kernels", "measured", "created"
 
 ERRORS = frozenset(
     {
         API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, CALL_ERROR, BUILD_ERROR,
         PREPARATION_ERROR, FAILURE, OTHER_ERROR, CRASH, BENCHMARK_FAILED, LOAD_ERROR, NOT_REGISTERED,
-        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR,
+        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, HINT_ERROR,
     }
 )  # fmt: skip
 """Kinds of lines that report an error."""
@@ -52,6 +58,8 @@ class Statement:
     line: str
     values: Mapping[str, str]
     times: int = 1
+    places: tuple[int, ...] = field(default=(), compare=False)
+    """The numbers of the lines; only the first line's if the kind is printed often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +71,36 @@ class Pattern:
     form: re.Pattern[str]
     is_old: bool = False
     """True if only releases older than all known releases print such a line."""
+    name: str = ""
+    """The name of the delegate that prints such lines, if the line does not give it."""
 
 
-def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False) -> Pattern:
-    return Pattern(kind, needle, re.compile(form), is_old)
+def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "") -> Pattern:
+    return Pattern(kind, needle, re.compile(form), is_old, name)
 
+
+ARMNN_PARSER = "Arm NN's parser"
+"""The name for the part of Arm NN that reads a model without TensorFlow Lite."""
 
 _N = r"\d{1,9}"
+_GROUPED = r"(?<![\d,])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,9})(?!\d|,\d)"
+"""Matches a whole number, which some applications print with separators of thousands."""
+_COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
     _pattern(
         INTERFACE_USED,
         "-based API",
         r"Initializ(?:ed|ing) (?P<interface>\w{1,20})-based API(?: from (?:serialized data|graph))?\.?",
     ),
-    _pattern(NOT_APPLIED, "Failed to apply delegate: ", r"Failed to apply delegate: "),
+    _pattern(INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
+    _pattern(NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
+    _pattern(VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
+    _pattern(NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
         OWN_COUNT,
         "nodes delegated out of",
-        rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_N}) nodes delegated out of (?P<total>{_N}) nodes,? with "
-        rf"(?P<partitions>{_N}) partitions\.?",
+        rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_GROUPED}) nodes delegated out of "
+        rf"(?P<total>{_GROUPED}) nodes,? with (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
         LISTED_REFUSALS,
@@ -91,33 +110,23 @@ PATTERNS = (
     _pattern(
         SPLIT,
         "will run on the",
-        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_N}) )?operations will run on the (?P<name>\w{{1,20}}), and "
+        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_GROUPED}) )?operations will run on the (?P<name>\w{{1,20}}), and "
         rf"(?:the remaining|all) "
-        rf"(?P<left>{_N})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
+        rf"(?P<left>{_GROUPED})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
     ),
     _pattern(
         SPLIT,
-        "cannot be handled by this delegate",
-        rf"(?P<refused>{_N}) (?:operations? )?cannot be handled by this delegate\. +Only the first (?P<taken>{_N}) ops "
-        rf"will run on the "
-        rf"(?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the \w{{1,20}}",
+        "Only the first ",
+        rf"Only the first (?P<taken>{_N}) ops will run on the (?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the "
+        r"\w{1,20}",
         is_old=True,
     ),
     _pattern(
-        PLACED,
-        "Number of operations that will run on",
-        rf"Number of operations that will run on (?P<name>[\w ]{{1,40}}): (?P<count>{_N})",
-    ),
-    _pattern(
-        MAPPED,
-        "Mapped to ",
-        rf"^\s*(?P<op>[A-Z]\w{{1,80}})\s+(?P<count>{_N})\s+Mapped to (?P<name>[\w ]{{1,40}})",
-    ),
-    _pattern(
         OPERATOR_REFUSED,
-        "peration is ",
-        rf"^\s*(?P<op>[A-Z]\w{{1,80}})\s+(?P<count>{_N})\s+"
-        r"(?P<why>Operation is (?:otherwise supported|working on|not supported).*|More than one subgraph.*)",
+        "cannot be handled by this delegate",
+        rf"(?:op code #)?(?P<code>{_N}) cannot be handled by this delegate\b\.?",
+        is_old=True,
+        name=GRAPHICS_SPEAKER,
     ),
     _pattern(
         OPERATOR_REFUSED,
@@ -134,7 +143,13 @@ PATTERNS = (
     _pattern(
         OPERATOR_REFUSED,
         "is not supported by",
-        rf"Operator (?P<op>\w{{1,200}}) \[(?P<code>{_N})\] is not supported by (?P<name>\w{{1,60}}?)(?:_delegate)?\.",
+        rf"Operator (?P<op>\w{{1,200}}) \[(?P<code>{_N})\] is not supported by (?P<name>\w{{1,60}}?)(?:_delegate)?\b\.?",
+    ),
+    _pattern(
+        OPERATOR_REFUSED,
+        "perator not supported",
+        rf"Operator not supported\. subgraph: ?{_N} operator: ?{_N} opcode_index: ?{_N} opcode: ?(?P<code>{_N})[^\n]{{0,200}}",
+        name=ARMNN_PARSER,
     ),
     _pattern(
         OPERATOR_REFUSED,
@@ -170,6 +185,38 @@ PATTERNS = (
         r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s{0,8}$| ?See |\. |Node )",
     ),
     _pattern(
+        CUSTOM_ERROR,
+        "unresolved custom op",
+        r"Encountered an unresolved custom op\.(?: Did you miss a custom op or delegate\?)?",
+    ),
+    _pattern(
+        HINT_ERROR,
+        "ully delegated",
+        r"Hint fully delegated to single delegate is set, but the graph is not fully delegated\.?",
+        name=GRAPHICS_SPEAKER,
+    ),
+    _pattern(
+        VENDOR_ERROR,
+        "_handle",
+        r"\[(?P<name>QNN) Delegate\] Failed to create (?P<what>\w{1,40})_handle for Backend ID \d{1,4}, error=(?P<code>\d{1,9})",
+    ),
+    _pattern(VENDOR_ERROR, "<E>", r"(?:\w*Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
+    _pattern(
+        VENDOR_ERROR,
+        "vsi_nn",
+        r"\bE ?\[[\w./-]{0,200}vsi_nn\w{1,80}\.c(?::\w{1,80})?(?::\d{1,6})?\] ?(?P<why>.*)",
+        name=VX_KERNEL,
+    ),
+    _pattern(VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
+    _pattern(VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
+    _pattern(
+        OTHER_ERROR,
+        "XNNP",
+        rf"(?i:{CPU_LIBRARY_SPEAKER}) delegate failed to (?P<what>[a-z]{{1,40}}) runtime|"
+        rf"failed to (?P<doing_what>[a-z]{{1,40}}) {CPU_LIBRARY_SPEAKER} runtime",
+        name=CPU_LIBRARY_SPEAKER,
+    ),
+    _pattern(
         DYNAMIC_ERROR,
         "static-sized tensors",
         r"only supports static-sized tensors with a graph that has dynamic-sized tensors"
@@ -196,7 +243,7 @@ PATTERNS = (
     _pattern(
         PREPARATION_ERROR,
         "elegate ",
-        r"(?P<name>TfLite\w{1,60}|GpuDelegate) (?P<stage>Init|Prepare|Invoke): (?P<why>.+?)(?=Node number|$)",
+        r"(?P<name>TfLite\w{1,60}|GpuDelegate) (?P<stage>Init|Prepare|Invoke): (?P<why>.*?)(?=Node number|$)",
     ),
     _pattern(
         LIBRARY_ERROR,
@@ -218,18 +265,72 @@ PATTERNS = (
         r"(?: For the Android, .{1,150}? dependency\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
     ),
     _pattern(
-        OTHER_ERROR,
+        LIBRARY_ERROR,
         "ncompatible versions",
         r"Failed to fetch \w{1,20} NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
+        name=DSP_SPEAKER,
     ),
+    _pattern(
+        OTHER_ERROR,
+        "requires runtime version",
+        r"Package requires runtime version \((?P<needed>\d{1,6})\), which is newer than this runtime version "
+        r"\((?P<found>\d{1,6})\)\.?",
+        name=EDGE_TPU_KERNEL,
+    ),
+    _pattern(
+        OTHER_ERROR,
+        "custom op handler",
+        r"Unsupported (?:layer )?data type in custom op handler: (?P<code>-?\d{1,12})",
+        name=EDGE_TPU_KERNEL,
+    ),
+    _pattern(OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
+    _pattern(OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL),
+    _pattern(OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
+    _pattern(MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
+    _pattern(MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
+    _pattern(MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
+    _pattern(MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
+    _pattern(
+        TEFLON_ROW,
+        "supported",
+        rf"^\s*(?P<index>{_N})\s+(?:op:\s*(?P<code>{_N})\s+)?(?P<op>\w{{1,40}})\s+v{_N}\s+(?:\S\s*)?(?P<support>supported|unsupported)\b.*",
+        name="Teflon Delegate",
+    ),
+    _pattern(
+        TEFLON_GRAPH,
+        "teflon: ",
+        rf"teflon: (?:compiling graph: {_N} tensors (?P<operations>{_N}) operations|"
+        rf"=+ subgraph #{_N}: (?P<more>{_N}) operations.*)",
+        name="Teflon Delegate",
+    ),
+    _pattern(TEFLON_DONE, "teflon: ", r"teflon: (?P<what>compiled|invoked) graph, took [\d.]{1,20} ms", name="Teflon Delegate"),
+    _pattern(COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
+    _pattern(VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
+    _pattern(
+        VERSION_SAID,
+        "elegate version: ",
+        r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})",
+    ),
+    _pattern(VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
+    _pattern(VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
     _pattern(
         PREPARATION_ERROR,
         "preparation failed",
         r"(?P<why>model preparation failed with (?P<code>\w{1,60}))",
     ),
-    _pattern(CRASH, "", r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|^Aborted(?: \(core dumped\))?\s*$"),
+    _pattern(
+        CRASH,
+        "",
+        r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|^Aborted(?: \(core dumped\))?\s*$|"
+        # other locales
+        r"^\s*(?:Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Abandon|Violaci\xf3n de segmento|"
+        r"Errore di segmentazione|"
+        r"\u6bb5\u9519\u8bef|\u30bb\u30b0\u30e1\u30f3\u30c6\u30fc\u30b7\u30e7\u30f3\u9055\u53cd)(?: \([^()]{1,40}\))?\s*$",
+    ),
     _pattern(BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
     _pattern(LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"),
+    _pattern(LOAD_ERROR, "Failed to create ", r"Failed to create (?P<what>engine|conversation|session)\b(?:: .*)?"),
+    _pattern(LOAD_ERROR, "not a valid", r"\S{1,40} is not a valid [Ff]lat[Bb]uffer model"),
     _pattern(
         COMPILED,
         "Partitioned subgraph<",
@@ -239,8 +340,8 @@ PATTERNS = (
     _pattern(
         NOT_REGISTERED,
         "accelerator",
-        r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:loaded|registered)|is not (?:available|"
-        r"registered)).*",
+        r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:(?:dynamically )?loaded|registered)|"
+        r"is not (?:available|registered)).*",
     ),
     _pattern(NOT_REGISTERED, "DispatchLibraryDir", r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?"),
     _pattern(FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"),
@@ -309,6 +410,8 @@ _PROGRESS = re.compile(
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
     r"Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
     r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
+    r"^idx +(?:type|scale) |^ *\d+ +\d+\.\d+ +[0-9a-f]+ +(?:yes|no) +\d+x\d+x|^ *\d+ [A-Z]{2,12} +[\d,]+ +[\d,]+ *$|"
+    r"Loading external delegate from |No delegates specified; |Populating InferByLayer results|Applied \d{1,4} delegates: |"
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
@@ -325,9 +428,22 @@ _RUNTIME_WORDS = re.compile(
 )
 _LITERT_TAGS = frozenset({"litert"})
 _LITERT_WORDS = re.compile(r"^(?:\w+ )*LiteRT environment|compiler plugins|dispatch_library_path|compiler_plugin_library_path")
+_KNOWN_REASON = re.compile(
+    r"Operation is not supported\.|OP is supported, but |tensor type (?:error|isn't matched)|Not supported op \w+|"
+    r"Expected \d+ (?:runtime|const)|Max version supported: |Op can only |No support of |Only (?:support|identical)|"
+    r"Not supported cast case"
+)
+"""Matches the reasons that delegates for graphics processors print in their lists of refused operators."""
+
+
+def is_reason(text: str) -> bool:
+    """Return whether a text is a reason that a GPU delegate gives for refusing an operator."""
+    return _KNOWN_REASON.match(text) is not None
+
+
 _VENDOR = re.compile(r"\bQnn\w{0,40}\b.{0,200}(?:<[EWIVD]>|\[)|^\[Qnn\]|unnhal", re.IGNORECASE)
 _OWN_TAGS = frozenset({"tflite", "litert", "litertlm"})
-_FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usable) ?.*", re.DOTALL)
+_FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usable|No dispatch library) ?.*", re.DOTALL)
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
@@ -341,6 +457,9 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
         return None
     match, pattern = first
     values = {key: value for key, value in match.groupdict().items() if value is not None}
+    values |= {key: values[key].replace(",", "") for key in _COUNTS if key in values}
+    if pattern.name:
+        values.setdefault("name", pattern.name)
     end = match.start("doing") if "doing" in values else match.end()
     return Statement(pattern.kind, match[0].strip(), MappingProxyType(values)), pattern, max(end, match.start() + 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date, datetime, timezone
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _DATE = r"(?:\d{4}-)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
 _LETTER = "[VDIWEFA]"
-_WEEKDAYS_AND_MONTHS = r"[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
+_MONTH_AND_DAY = r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?) \d\d:\d\d:\d\d"
+"""The date that a system journal prints, in the language of the system."""
 
 _PREFIXES = tuple(
     re.compile(pattern)
@@ -50,17 +52,24 @@ _PREFIXES = tuple(
         r"\[[\w./-]{1,80}-\d{1,6}\] ",
         r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
         r"[\w-]{1,60} +\| ",
-        rf"{_WEEKDAYS_AND_MONTHS} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
+        rf"{_MONTH_AND_DAY} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
         r"(?:flutter|stderr|stdout): ",
         # logs quoted in messages, and logs that show several runs side by side
         r"(?:> ?)+",
         r"\d{1,4}: (?=\D|\d{1,4}[-:])",
+        # services that run models on devices of others
+        r"\[\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d\d:?\d\d: [\w./-]{1,80}\] ",
+        r"\[job_id: \w{1,80}\] ",
+        r"\[[^\[\]\s]{1,120}\.(?:tflite|litertlm)\] ",
+        r"\[(?P<tag>tflite|litert)\] ",
         # times in seconds or in ISO 8601, marks of lists and tables in web pages, and tags without a time
         r"\[ *\d{1,9}\.\d{3,9}\] ",
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?:? ",
         r"[|*] ",
         rf"(?P<severity>{_LETTER}) (?P<tag>[A-Za-z]\w{{1,40}}) *: ",
-        r"(?P<tag>tflite|litert|native) *: ",
+        # the start of a line may be lost when it is copied
+        r"/?(?P<tag>tflite|litert|native) *: ",
+        r"TFLite (?P<word>Warning|Error): ",
     )
 )
 _HEADER = re.compile(rf"\[ {_DATE} {_TIME} +(?P<process>\d+): *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
@@ -69,7 +78,7 @@ _SEVERITY = re.compile(
     r"(?:(?P<word>VERBOSE|DEBUG|INFO|Info|WARN|WARNING|Warning|ERROR|Error|FATAL)(?: ?: |:$|: ?)|\[(?P<bracketed>[A-Z]{4,7})\] )"
 )
 _SOURCE = re.compile(r"\[(?P<source>[\w./-]{1,200}\.\w{1,4}):\d+\] ?")
-_MOST_PREFIXES = 4
+_MOST_PREFIXES = 5
 
 
 def message_of(line: str) -> Message:
@@ -85,7 +94,7 @@ def message_of(line: str) -> Message:
         groups = match.groupdict()
         process = process or groups.get("process") or groups.get("number") or ""
         tag = groups.get("tag") or tag
-        severity = severity or groups.get("severity") or ""
+        severity = severity or groups.get("severity") or (groups.get("word") or "")[:1]
         text = match.string[match.end() :]
     for _ in range(2):
         if (match := _SEVERITY.match(text.lstrip())) is not None:
@@ -97,9 +106,34 @@ def message_of(line: str) -> Message:
 
 def _prefix(text: str) -> re.Match[str] | None:
     """Return the match of the logger prefix at the start of a text; None if the text has no prefix."""
-    if not text or not (text[0] in "[>|*" or text[0].isalnum()):
+    if not text or not (text[0] in "[>|*/" or text[0].isalnum()):
         return None
     for pattern in _PREFIXES:
         if (match := pattern.match(text)) is not None:
             return match
     return None
+
+
+_OLDEST = date(2022, 9, 6)
+"""The day on which the oldest known release, TensorFlow 2.10, was published."""
+_FIRST = date(2017, 1, 1)
+"""A clock that shows an earlier day is wrong."""
+_DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
+"""Matches the date that a logger prints with its year, or as the seconds since 1970."""
+_GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
+"""Matches the date that glog prints."""
+
+
+def is_before_known_releases(line: str) -> bool:
+    """Return whether a logger printed a line before the oldest known release was published."""
+    match = _DATED.search(line) or _GLOG_DATED.search(line)
+    if match is None:
+        return False
+    try:
+        if seconds := match.groupdict().get("seconds"):
+            day = datetime.fromtimestamp(int(seconds), timezone.utc).date()
+        else:
+            day = date(int(match["year"]), int(match["month"]), int(match["day"]))
+    except ValueError:
+        return False
+    return _FIRST <= day < _OLDEST

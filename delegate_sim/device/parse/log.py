@@ -5,14 +5,17 @@ from __future__ import annotations
 import codecs
 import errno
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, BinaryIO
 
 from ...foundation.files import open_input
 from ...foundation.limits import how_to_raise, raised
 from ...foundation.printable import printable
 from .applied_target import delegate_in
+from .edge_tpu_compiler import EdgeTpuCompilation
+from .line_prefixes import Message, message_of
 from .log_contents import DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
@@ -26,6 +29,77 @@ _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
 _START = 1024
 """Number of bytes that are read to detect a file's format."""
+
+
+_OWN_TAGS = ("tflite", "litert", "native")
+"""Beginnings of the logcat tags, in lower case, with which TFLite, LiteRT and their tools print."""
+
+
+_TAGS_OF_CRASHES = ("androidruntime", "libc")
+"""The logcat tags, in lower case, of lines that are about the crash of the process that prints them."""
+_LABEL = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] (?:VERBOSE|INFO|WARNING|ERROR): ")
+"""Matches a line of a log of several devices, with the name of the device."""
+_LABELED = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] ")
+_NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
+
+
+class ProcessReaders:
+    """A reader for each process that uses TFLite.
+
+    Lines without a process, and lines of processes such as drivers, belong to the process that printed before them. The crash of
+    another process belongs to that process, and a log of several devices is read as one of several processes.
+    """
+
+    def __init__(self) -> None:
+        self.readers = {"": Reader()}
+        self.crashed: set[str] = set()
+        """The processes whose only lines read are crashes."""
+        self.labels: set[str] = set()
+        """The names of devices in front of lines."""
+        self.last = ""
+        self.place = 0
+
+    def read(self, line: str) -> None:
+        """Parse one line."""
+        self.place += 1
+        message = self._message_of(line)
+        process = self._process_of(message)
+        if process not in self.crashed:
+            self.last = process
+        self.readers[process].read(message, line, self.place)
+
+    def logs(self) -> tuple[DeviceLog, ...]:
+        """Return the runs that are not empty, or the first run if all are empty."""
+        runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
+        logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
+        return tuple(logs) or tuple([log for _, log in runs if not log.is_empty]) or (runs[0][1],)
+
+    def _message_of(self, line: str) -> Message:
+        """Return a line without prefixes. If a device's name stands in front of the line, it is part of the process."""
+        label = _LABEL.match(line)
+        if label is not None and label["name"].casefold() not in _NO_LABELS:
+            self.labels.add(label["name"])
+        labeled = _LABELED.match(line) if self.labels else None
+        if labeled is None or labeled["name"] not in self.labels:
+            return message_of(line)
+        message = message_of(line[labeled.end() :])
+        return replace(message, process=f"{labeled['name']} {message.process}".strip())
+
+    def _process_of(self, message: Message) -> str:
+        """Return the process whose reader gets a message. The lines before the first named process belong to that process."""
+        process, tag = message.process, message.tag.casefold()
+        if process in self.readers:
+            if process in self.crashed and tag.startswith(_OWN_TAGS):
+                self.crashed.remove(process)
+            return process
+        if process and tag in _TAGS_OF_CRASHES:
+            self.crashed.add(process)
+            self.readers[process] = Reader()
+            return process
+        if not process or (tag and not tag.startswith(_OWN_TAGS)):
+            return self.last
+        self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
+        return process
 
 
 def read_log(text: str) -> DeviceLog:
@@ -43,7 +117,7 @@ def read_lines(lines: Iterable[str]) -> DeviceLog:
 
 def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
     """Parse the lines of a log and return its runs. There is at least one run."""
-    reader = Reader()
+    reader = ProcessReaders()
     for line in lines:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
             reader.read(line[start : start + _LONGEST_LINE])
@@ -77,7 +151,7 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
     if logs[-1].is_empty:
-        raise LogError(printable(f"{path}: says nothing about a delegate or about nodes that ran"))
+        raise LogError(printable(f"{path}: has no lines about a delegate or about nodes that ran"))
     return logs
 
 
@@ -114,7 +188,9 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
         difference = next(_disagreements(joined, log), "")
         if difference:
             raise LogError(
-                printable(f"{first_name} and {name} are not from one run: they differ in {difference}; reconcile them one by one")
+                printable(
+                    f"{first_name} and {name} are not from the same run: they differ in {difference}; reconcile them one by one"
+                )
             )
         both = {field.name: _joined(getattr(joined, field.name), getattr(log, field.name)) for field in fields(DeviceLog)}
         statements = {(statement.kind, statement.line): statement for statement in (*log.statements, *joined.statements)}
@@ -144,8 +220,8 @@ def _joined(ours: Any, theirs: Any) -> Any:
     """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
-    if isinstance(ours, RuntimeLog):
-        return ours if ours != RuntimeLog() else theirs
+    if isinstance(ours, RuntimeLog | EdgeTpuCompilation):
+        return ours if ours != type(ours)() else theirs
     return theirs if ours is None or (not ours and ours != 0) or ours is False else ours
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...errors import DelegateSimError
+from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .known_lines import (
     COMPILED,
+    CRASH,
     ERRORS,
     FAILURE,
     LISTED_REFUSAL,
@@ -16,6 +18,7 @@ from .known_lines import (
     OTHER_ERROR,
     PROGRESS,
     REGISTERED,
+    RESTORED,
     SKIPPED,
     Statement,
 )
@@ -32,7 +35,7 @@ class ReconcileError(DelegateSimError):
 
 
 class UnknownDelegateError(ReconcileError):
-    """Raised if a log does not show which delegate was applied, or shows one that is not simulated."""
+    """Raised if a log does not show which delegate was applied, or shows a delegate that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,11 @@ class Replacement:
     kernel: str
     replaced: int
     total: int | None
-    partitions: int
+    partitions: int | None
     subgraph: int | None
     name: str | None
+    place: int = field(default=0, compare=False)
+    """The number of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class ApplicationLine:
     provider: str
     outcome: str
     kernels: int | None
+    place: int = field(default=0, compare=False)
+    """The number of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,6 @@ class DeviceLog:
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
     """The tensor named in the line that refuses a graph with dynamic tensors; None if the log has no such line."""
-    is_restored: bool = False
-    """True if the runtime restored the original execution plan."""
     not_created: tuple[str, ...] = ()
     """Lines that report that a delegate could not be created, or is missing on the device."""
     created: tuple[str, ...] = ()
@@ -123,6 +128,10 @@ class DeviceLog:
     """The first lines that were not understood."""
     runtime: RuntimeLog = NOTHING_COMPILED
     """The devices and compilations of the NNAPI runtime."""
+    edge_tpu: EdgeTpuCompilation = NOT_COMPILED
+    """The output of the Edge TPU compiler."""
+    chips: tuple[tuple[str, str], ...] = ()
+    """The vendors that lines name, each with its SoC, which may be empty."""
 
     @property
     def is_empty(self) -> bool:
@@ -139,12 +148,24 @@ class DeviceLog:
             or self.run_orders
             or self.summaries
             or self.parameters
+            or self.edge_tpu != NOT_COMPILED
             or any(_is_telling(statement) for statement in self.statements)
         )
+
+    @property
+    def has_only_crashes(self) -> bool:
+        """True if the log is about the crash of a process, and nothing in it is about a model or a delegate."""
+        others = tuple([statement for statement in self.statements if statement.kind not in (CRASH, OTHER_ERROR, FAILURE)])
+        return replace(self, statements=others).is_empty
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log."""
         return tuple(statement for statement in self.statements if statement.kind in kinds)
+
+    @property
+    def is_restored(self) -> bool:
+        """True if the runtime restored the original execution plan."""
+        return bool(self.statements_of(RESTORED))
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
@@ -162,10 +183,15 @@ class DeviceLog:
 
     @property
     def is_of_compiled_model(self) -> bool:
-        """True if LiteRT 2's runtime, which applies accelerators instead of delegates, printed lines."""
+        """True if the log has lines of LiteRT 2's runtime, which applies accelerators instead of delegates."""
         return bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any(
             "source" in statement.values for statement in self.statements
         )
+
+    @property
+    def has_reasons_of_compiled_model(self) -> bool:
+        """True if a delegate refuses an operator with a reason that only the graphics accelerator of LiteRT 2 gives."""
+        return any(reason.startswith("Not supported op ") for _, reason in self.listed_refusals)
 
     @property
     def errors(self) -> tuple[Statement, ...]:

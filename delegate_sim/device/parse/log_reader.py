@@ -8,32 +8,40 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from ...delegates.registry import GRAPHICS_SPEAKER
+from ...model.schema import is_operator
+from .chips import chips_in
+from .delegate_identity import whole_kernel
+from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .known_lines import (
+    CREATED,
     DYNAMIC_ERROR,
-    FAILURE,
-    LIBRARY,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
     NOT_APPLIED,
-    NOT_REGISTERED,
     OTHER_ERROR,
+    OWN_COUNT,
     PROGRESS,
-    REGISTERED,
+    RESTORED,
     RUNTIME,
     SAID,
+    SPLIT,
     VENDOR,
     Pattern,
     Statement,
+    is_reason,
     loose_statement,
     statement_of,
 )
-from .line_prefixes import Message, message_of
+from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
+from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
 from .operator_tables import OperatorTable, RunOrder, Summary
 from .profile_files import is_of_dump, read_dump
@@ -42,13 +50,18 @@ _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8
 """Largest number of statements read from one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
-_OF_PROCESS = (FAILURE, OTHER_ERROR, NOT_REGISTERED, REGISTERED, LIBRARY, LITERT)
 
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
     r"yielding (?P<partitions>\d{1,9}) partitions"
     r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.*)\))?))?(?:\.|$)"
 )
+_CUT_REPLACING = re.compile(
+    r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
+    r"(?:$|\)(?P<rest>.{0,100}$))"
+)
+"""Matches a line about replaced nodes whose end a logger cut off."""
+_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) partitions?\b")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
     r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\."
@@ -56,9 +69,9 @@ _EXECUTED = re.compile(
 _NOT_EXECUTED = re.compile(
     r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\."
 )
-_NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,]{1,100}) delegate\.")
+_NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
-_RESTORED = "Restored original execution plan after delegate application failure"
+_RESTORED = re.compile(r"Restored (?:original|previous) execution plan after delegate application failure")
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
     r"(?:delegate|accelerator)\b.*|"
@@ -71,7 +84,7 @@ _CREATED = re.compile(
 )
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
-_LISTED = re.compile(r"(?:CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
+_LISTED = re.compile(r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
@@ -88,14 +101,17 @@ _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9
 
 
 class Reader:
-    """Single-pass parser of a log. The log may contain several runs, one after another."""
+    """Single-pass parser of the lines of one process. The process may have several runs, one after another."""
 
     def __init__(self) -> None:
         self.finished: list[DeviceLog] = []
         self.unused: list[str] = []
         self.unused_count = self.line_count = 0
         self.is_cut = False
-        self.process = ""
+        self.is_dated = False
+        """True if a logger printed a line before the oldest known release was published."""
+        self.place = 0
+        """The number of the current line."""
         self._clear()
 
     def _clear(self) -> None:
@@ -110,6 +126,8 @@ class Reader:
         self.flags: dict[str, str] = {}
         self.statements = Statements()
         self.runtime = RuntimeReader()
+        self.compiler = EdgeTpuCompilerReader()
+        self.chips: dict[tuple[str, str], None] = {}
         self.run_orders: dict[int, RunOrder] = {}
         self.summaries: dict[int, Summary] = {}
         self.table: OperatorTable | None = None
@@ -117,28 +135,48 @@ class Reader:
         self.subgraph = 0
         self.is_inference = True
         self.is_internal = False
-        self.is_listing = False
+        self.list: RefusalList | None = None
         self.is_loaded = False
+        self.is_restored = False
+        """True if the runtime restored the execution plan after the last line about replaced nodes."""
 
-    def _start(self, *, is_same_process: bool = False) -> None:
-        """Begin a new run. If the run is in the same process, keep the facts that a process prints only once."""
+    def _start(self) -> None:
+        """Begin a new run."""
         log = self._log()
-        only_flags = log.is_empty
-        flags, created, version, errors = self.flags, self.created, log.tensorflow_version, self.statements.of_process()
+        flags = self.flags if log.is_empty else {}
         if not log.is_empty:
-            self.finished.append(log)
-            self.unused, self.unused_count, self.line_count = [], 0, 0
+            self._finish(log)
         self._clear()
-        if only_flags:
-            self.flags = flags
-        if is_same_process:
-            self.created, self.statements = created, errors
-            self.current = replace(self.current, tensorflow_version=version)
+        self.flags = flags
+
+    def _start_at(self, place: int) -> None:
+        """Begin a new run of the same process with an earlier line. Keep what the process prints only once."""
+        before, after = split_at(self._log(), place)
+        self._finish(before)
+        self._clear()
+        self.created = dict.fromkeys(after.created)
+        self.statements = Statements.of(after.statements)
+        self.applications = list(after.applications)
+        self.chips = dict.fromkeys(after.chips)
+        self.current = replace(
+            self.current,
+            tensorflow_version=after.tensorflow_version,
+            dynamic_tensor=after.dynamic_tensor,
+            is_failed=after.is_failed,
+            is_old=after.is_old,
+        )
+
+    def _finish(self, log: DeviceLog) -> None:
+        """Add a finished run."""
+        counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
+        self.finished.append(counted)
+        self.unused, self.unused_count, self.line_count = [], 0, 0
 
     def logs(self) -> tuple[DeviceLog, ...]:
         """Return the runs. An empty last run is left out, unless there is no other run."""
         last = self._log()
-        return tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+        logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
+        return tuple([replace(log, is_old=True) for log in logs]) if self.is_dated else logs
 
     def _log(self) -> DeviceLog:
         """Return the current run."""
@@ -163,13 +201,17 @@ class Reader:
             unused_count=self.unused_count,
             unused=tuple(self.unused),
             runtime=self.runtime.log(),
+            edge_tpu=self.compiler.found,
+            chips=tuple(self.chips),
         )
 
-    def read(self, line: str) -> None:
-        """Parse one line."""
-        message = message_of(line)
+    def read(self, message: Message, line: str, place: int) -> None:
+        """Parse one line. ``place`` is its number in the log."""
+        self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
+        self.chips |= dict.fromkeys(chips_in(line))
+        self.is_dated = self.is_dated or is_before_known_releases(line)
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
             return
@@ -194,9 +236,9 @@ class Reader:
         elif is_of_dump(stripped, bool(self.dump)):
             self.dump.append(stripped)
         elif (
-            self._is_listed(stripped)
-            or self._delegate_line(text, message.process)
-            or self._benchmark_line(text, message.process)
+            self._is_listed(message)
+            or self._delegate_line(text)
+            or self._benchmark_line(text)
             or (self.table is not None and not self.is_cut and self.table.read(text))
         ):
             return True
@@ -204,19 +246,32 @@ class Reader:
             return self._other_line(message)
         return True
 
-    def _is_listed(self, text: str) -> bool:
+    def _is_listed(self, message: Message) -> bool:
         """Parse an entry of a delegate's list of refused operators; return whether the line is such an entry."""
-        match = _LISTED.fullmatch(text) if self.is_listing else None
+        text = message.text.strip()
+        match = _LISTED.fullmatch(text)
         if match is None:
             return False
-        values = {"op": match["op"], "reason": match["reason"].strip()}
-        self.statements.add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
-        return True
+        op, reason = match["op"], match["reason"].strip()
+        is_operator_name = match["custom"] is not None or is_operator(op)
+        if self.list is not None:
+            is_entry = self.list.may_have(message, is_operator_name)
+        else:  # a log may begin within a list
+            is_entry = is_operator_name and is_reason(reason)
+        if is_entry:
+            values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
+            self._add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
+        return is_entry
 
     def _other_line(self, message: Message) -> bool:
         """Add the statements in a line that no other method parses; return whether any statement was added."""
         text = message.text
-        self.is_listing = False
+        if self.list is not None:
+            self.list.is_interrupted = True
+        if self.compiler.begins_again(text):
+            self._start()
+        if self.compiler.read(text):
+            return True
         self.runtime.read(text)
         if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
             self.runtime.repeat(int(same["times"]))
@@ -235,29 +290,35 @@ class Reader:
             statement, pattern, end = result
             if statement.kind == NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
-            self._statement(statement, pattern)
+            self._statement(statement, pattern, message)
             rest = rest[end:]
         if is_used:
             return True
         loose = loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
-            self.statements.add(loose)
+            self._add(loose)
         return loose is not None
 
     def _said_before(self, text: str) -> None:
         """Add the reason for a kernel's failure, if ``text`` gives one. ``text`` is the part of the line before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
-            self.statements.add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
+            self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
-    def _statement(self, statement: Statement, pattern: Pattern) -> None:
+    def _add(self, statement: Statement) -> None:
+        """Add a statement of the current line."""
+        self.statements.add(statement, self.place)
+
+    def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the log's fields that follow from the statement."""
-        self.statements.add(statement)
+        self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
             self.current = replace(self.current, is_old=True)
         if statement.kind == LISTED_REFUSALS:
-            self.is_listing = True
+            self.list = RefusalList(values["name"], message.tag, message.process)
+        elif statement.kind in (SPLIT, NODE_ERROR):
+            self.list = None
         elif statement.kind == NOT_APPLIED:
             self.current = replace(self.current, is_failed=True)
         elif statement.kind == DYNAMIC_ERROR:
@@ -299,63 +360,75 @@ class Reader:
             return False
         return True
 
-    def _delegate_line(self, text: str, process: str) -> bool:
+    def _delegate_line(self, text: str) -> bool:
         """Parse a line of the runtime or of a delegate; return whether the line was recognized."""
-        if (match := _REPLACING.search(text)) is not None:
-            self._replacement(_replacement(match), process)
+        if "Replacing " in text and (replacement := replacement_in(text)) is not None:
+            self._replacement(replace(replacement, place=self.place))
         elif (match := _REFUSED.search(text)) is not None:
             self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
-        elif _RESTORED in text:
-            self.current = replace(self.current, is_restored=True)
+        elif (match := _RESTORED.search(text)) is not None:
+            self.is_restored = True
+            if "previous" in match[0]:
+                self.current = replace(self.current, is_old=True)
+            self._add(Statement(RESTORED, match[0], MappingProxyType({})))
         elif (match := _NOT_CREATED.search(text)) is not None:
             self.not_created[match[0].strip()] = None
         elif "delegate" in text and (match := _CREATED.search(text)) is not None:
-            self.created[match["one"] or match["two"] or match["three"]] = None
+            name = match["one"] or match["two"] or match["three"]
+            self.created[name] = None
+            self._add(Statement(CREATED, match[0], MappingProxyType({"name": name})))
         else:
             return False
         return True
 
-    def _replacement(self, replacement: Replacement, process: str) -> None:
+    def _replacement(self, replacement: Replacement) -> None:
         """Add a line that reports replaced nodes; begin a new run if the line cannot belong to the current run."""
-        if self._is_other_process(process) or not self._may_follow(replacement):
-            self._start(is_same_process=True)
+        self.list = None
+        if not self._may_follow(replacement):
+            self._start_at(beginning(self._log(), replacement))
+        self.is_restored = False
         self.replacements.append(replacement)
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
+        if self._exceeds_what_is_left(replacement):
+            return False
         for earlier in reversed(self.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
                 continue
             if earlier.kernel == replacement.kernel:
                 return False
-            if earlier.total is None or replacement.total is None or self.current.is_restored:
+            if earlier.total is None or replacement.total is None or self.is_restored:
                 return True
             left = earlier.total - earlier.replaced
-            return left <= replacement.total <= left + earlier.partitions
+            return left <= replacement.total <= left + (earlier.partitions or left)
         return True
 
-    def _is_other_process(self, process: str) -> bool:
-        """Return whether a line was printed by another process than the lines of the current run."""
-        before, self.process = self.process, process or self.process
-        return bool(before and process and before != process and not self._log().is_empty)
+    def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
+        """Return whether a delegate takes more nodes than another delegate left, by the other delegate's own count."""
+        earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
+        if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
+            return False
+        counts = [statement.values for statement in self.statements.all() if statement.kind == OWN_COUNT]
+        left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
+        return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
-    def _benchmark_line(self, text: str, process: str) -> bool:
+    def _benchmark_line(self, text: str) -> bool:
         """Parse a line of benchmark_model; return whether the line was recognized."""
         if text.strip() == "STARTING!":
             self._start()
-            self.process = process
         elif (match := _EXECUTED.search(text)) is not None:
             kernels = int(match["kernels"]) if match["kernels"] else 1 if match["outcome"] == "completely" else None
-            self.applications.append(ApplicationLine(match[0], match["provider"], match["outcome"], kernels))
+            self._apply(match, match["outcome"], kernels)
         elif (match := _NOT_EXECUTED.search(text)) is not None:
-            self.applications.append(ApplicationLine(match[0], match["provider"], "not", 0))
+            self._apply(match, "not", 0)
         elif (match := _NOT_APPLIED.search(text)) is not None:
-            self.applications.append(ApplicationLine(match[0], match["provider"], "failed", None))
+            self._apply(match, "failed", None)
         elif (match := _VERSION.search(text)) is not None:
             self.current = replace(self.current, tensorflow_version=match["version"])
             return True
         elif (match := _LOADED.fullmatch(text.strip())) is not None:
-            if self.is_loaded or self._is_other_process(process):
+            if self.is_loaded:
                 self._start()
             self.is_loaded = True
             self.current = replace(self.current, graph=self.current.graph or match["path"].strip())
@@ -363,16 +436,20 @@ class Reader:
             self.current = replace(self.current, lost_events=True)
             return True
         elif self.table is None and (match := _PARAMETER.fullmatch(text.strip())) is not None:
-            self._parameter(match, process)
+            self._parameter(match)
         else:
             return False
         self.current = replace(self.current, is_benchmark=True)
         return True
 
-    def _parameter(self, match: re.Match[str], process: str) -> None:
+    def _apply(self, match: re.Match[str], outcome: str, kernels: int | None) -> None:
+        """Add a line of benchmark_model about a delegate."""
+        self.applications.append(ApplicationLine(match[0], match["provider"], outcome, kernels, self.place))
+
+    def _parameter(self, match: re.Match[str]) -> None:
         """Add a parameter that benchmark_model printed."""
         name = match["name"].strip().lower()
-        if self._is_other_process(process) or (name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS)):
+        if name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS):
             self._start()
         self.parameters[name] = match["value"]
         if match["blank"] and name != "tensorflow version":
@@ -381,19 +458,49 @@ class Reader:
             self.current = replace(self.current, graph=match["value"])
 
 
+@dataclass
+class RefusalList:
+    """A delegate's list of refused operators that is being read."""
+
+    name: str
+    """The delegate, as it calls itself."""
+    tag: str
+    process: str
+    is_interrupted: bool = False
+    """True after a line that is no entry."""
+
+    def may_have(self, message: Message, is_operator_name: bool) -> bool:
+        """Return whether a message may be an entry. After other lines, only names of operators are taken for entries."""
+        is_same = (not message.tag or not self.tag or message.tag == self.tag) and (
+            not message.process or not self.process or message.process == self.process
+        )
+        return is_same and (is_operator_name or not self.is_interrupted)
+
+
 class Statements:
     """Collection of distinct statements. For kinds that are printed often, only the first statement of each source is kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
+        self.places: dict[tuple[str, str], list[int]] = {}
         self.last: tuple[str, str] | None = None
 
-    def add(self, statement: Statement) -> None:
+    @classmethod
+    def of(cls, statements: Iterable[Statement]) -> Statements:
+        """Return a collection with these statements."""
+        collection = cls()
+        for statement in statements:
+            key = _key(statement)
+            collection.found[key], collection.places[key] = statement, list(statement.places)
+        return collection
+
+    def add(self, statement: Statement, place: int) -> None:
         """Add a statement, or increase the count of an equal statement."""
-        numerous = statement.kind in _NUMEROUS
-        self.last = (statement.kind, statement.values.get("source", "") if numerous else statement.line)
+        self.last = _key(statement)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
+        if known is None or statement.kind not in _NUMEROUS:
+            self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
         """Count the last statement ``times`` more times; return whether there is a last statement."""
@@ -405,13 +512,13 @@ class Statements:
 
     def all(self) -> tuple[Statement, ...]:
         """Return the collected statements in order."""
-        return tuple(self.found.values())
+        return tuple([replace(statement, places=tuple(self.places[key])) for key, statement in self.found.items()])
 
-    def of_process(self) -> Statements:
-        """Return the statements that remain true in later runs of the same process."""
-        process_wide = Statements()
-        process_wide.found = {key: statement for key, statement in self.found.items() if statement.kind in _OF_PROCESS}
-        return process_wide
+
+def _key(statement: Statement) -> tuple[str, str]:
+    """Return what equal statements have in common."""
+    is_numerous = statement.kind in _NUMEROUS
+    return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 
 
 def _flags(text: str) -> dict[str, str] | None:
@@ -425,14 +532,31 @@ def _flags(text: str) -> dict[str, str] | None:
     return flags or None
 
 
-def _replacement(match: re.Match[str]) -> Replacement:
-    """Return the replacement that a line reports."""
-    return Replacement(
-        match[0],
-        match["kernel"],
-        int(match["replaced"]),
-        None if match["total"] is None else int(match["total"]),
-        int(match["partitions"]),
-        None if match["subgraph"] is None else int(match["subgraph"]),
-        match["name"],
-    )
+def replacement_in(text: str) -> Replacement | None:
+    """Return the replacement that a line reports, even if the end of the line is cut off; None for other lines."""
+    match = _REPLACING.search(text)
+    if match is not None:
+        return Replacement(
+            match[0],
+            match["kernel"],
+            int(match["replaced"]),
+            None if match["total"] is None else int(match["total"]),
+            int(match["partitions"]),
+            None if match["subgraph"] is None else int(match["subgraph"]),
+            match["name"],
+        )
+    match = _CUT_REPLACING.search(text.rstrip(" .\u2026"))
+    if match is None:
+        return None
+    total = None if match["total"] is None else int(match["total"])
+    kernel, rest = match["kernel"], match["rest"]
+    if rest is None:  # the line ends within the kernel's name
+        kernel = whole_kernel(kernel)
+        if not kernel:
+            return None
+        line = match[0]
+    else:
+        line = match[0].rstrip("0123456789")
+    yielding = _YIELDING.match(rest or "")
+    partitions = None if yielding is None else int(yielding["partitions"])
+    return Replacement(line, kernel, int(match["replaced"]), total, partitions, None, None)

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from .known_lines import (
+    DYNAMIC_ERROR,
+    ERRORS,
+    FAILURE,
+    LIBRARY,
+    LISTED_REFUSAL,
+    LISTED_REFUSALS,
+    LITERT,
+    NOT_APPLIED,
+    NOT_REGISTERED,
+    OPERATOR_REFUSED,
+    OTHER_ERROR,
+    OWN_COUNT,
+    REGISTERED,
+    RESTORED,
+    SPLIT,
+    VENDOR_ERROR,
+    VERSION_SAID,
+    Statement,
+)
 from .log_contents import DeviceLog, LogError, Replacement
+
+_BEFORE = (LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, OWN_COUNT, OPERATOR_REFUSED)
+"""Kinds of lines that a delegate prints before the line about replaced nodes."""
+_OF_PROCESS = (NOT_REGISTERED, REGISTERED, LIBRARY, LITERT, VERSION_SAID)
+"""Kinds of lines that a process prints once, for all of its runs."""
+_OF_START = (FAILURE, OTHER_ERROR, VENDOR_ERROR)
+"""Kinds of lines that hold for all runs of a process if they precede the first run's line about replaced nodes."""
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
     """Split each log that has more replacement lines than one run can print for a model with ``subgraphs`` subgraphs.
 
     A delegate reports at most one replacement per subgraph and run, so additional replacement lines that name no subgraph belong
-    to other runs. Lines of other kinds stay with the last run.
+    to other runs. Each run has the lines from what its delegate printed before the replacement to the beginning of the next run.
     """
     return tuple(part for log in logs for part in _parts(log, max(subgraphs, 1)))
 
@@ -31,16 +58,87 @@ def run_note(count: int, number: int | None) -> str:
     if count < 2:
         return ""
     chosen = f"run {number}" if number is not None else "the last"
-    return f"the log has {count} runs, or lines of as many models; {chosen} is taken, and --run N takes another"
+    return f"the log has {count} runs, or lines of as many models; {chosen} is used (--run N selects another)"
+
+
+def beginning(log: DeviceLog, replacement: Replacement) -> int:
+    """Return the number of the line with which the run of a replacement begins."""
+    ends = [other.place for other in log.replacements]
+    ends += [place for statement in log.statements_of(*ERRORS, RESTORED) for place in statement.places]
+    end = max([place for place in ends if place < replacement.place], default=0)
+    own = [place for statement in log.statements_of(*_BEFORE) for place in statement.places]
+    return min([place for place in own if end < place < replacement.place], default=replacement.place)
+
+
+def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
+    """Split a log in front of a line.
+
+    Both parts have what a process prints only once. The second part has everything whose line is not known, such as parameters.
+    """
+    first = min([replacement.place for replacement in log.replacements], default=place)
+    before = _part(log, tuple(_between(log, 0, place)), 0, place)
+    after = _part(log, tuple(_between(log, place, None, min(first, place))), place, None)
+    empty = DeviceLog()
+    before = replace(
+        before,
+        not_created=empty.not_created,
+        parameters=empty.parameters,
+        flags=empty.flags,
+        graph=empty.graph,
+        is_benchmark=False,
+        run_orders=empty.run_orders,
+        summaries=empty.summaries,
+        lost_events=False,
+        runtime=empty.runtime,
+        line_count=0,
+        unused=(),
+        unused_count=0,
+    )
+    return before, after
 
 
 def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
-    """Return one log per run, each with the replacements of that run."""
+    """Return one log per run, each with the lines of that run."""
     groups: list[list[Replacement]] = [[]]
+    parts = []
     for replacement in log.replacements:
         same = [other for other in groups[-1] if other.kernel == replacement.kernel and other.subgraph is None]
         if replacement.subgraph is None and len(same) >= subgraphs:
             groups.append([])
+            part, log = split_at(log, beginning(log, replacement))
+            parts.append(part)
         groups[-1].append(replacement)
-    first = [DeviceLog(replacements=tuple(group), created=log.created, is_benchmark=False) for group in groups[:-1]]
-    return [*first, replace(log, replacements=tuple(groups[-1]))]
+    return [*parts, log]
+
+
+def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: int | None) -> DeviceLog:
+    """Return a log with only the replacements and applications of a range of lines, and with given statements."""
+    dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
+    return replace(
+        log,
+        replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
+        applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
+        statements=statements,
+        dynamic_tensor=dynamic[-1] if dynamic else None,
+        is_failed=any(statement.kind == NOT_APPLIED for statement in statements),
+    )
+
+
+def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Iterator[Statement]:
+    """Yield the statements of a range of lines.
+
+    Statements that a process prints only once are included wherever they are, and errors if they precede line ``start``.
+    """
+    for statement in log.statements:
+        places = tuple([place for place in statement.places if _is_in(place, first, end)])
+        is_shared = statement.kind in _OF_PROCESS or (
+            statement.kind in _OF_START and any(place < start for place in statement.places)
+        )
+        if places and len(places) < len(statement.places):
+            yield replace(statement, places=places, times=len(places))
+        elif places or is_shared:
+            yield statement
+
+
+def _is_in(place: int, first: int, end: int | None) -> bool:
+    return first <= place and (end is None or place < end)

@@ -4,45 +4,58 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from ...delegates.base import Delegate
+from ...delegates.registry import EDGE_TPU, find_delegate
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
-from .applied_target import delegate_in, is_switched_on, may_be_older, releases_of
+from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
+from .chips import chip_names
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
     delegate_named,
     is_of,
+    last_turn,
     library_of,
     names_of,
     other_name,
     others_in,
     plain_name,
+    registered_accelerators,
     requested_accelerators,
+    without_errors_of_others,
 )
 from .delegated_counts import Count, count_of_plugin, counts_of, is_kernel
-from .error_meanings import ExplainedError, explained_errors
+from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
+from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import (
     API_ERROR,
     APPLIED,
+    ARMNN_PARSER,
     BENCHMARK_FAILED,
     BUILTIN_ERROR,
     CHOICE,
     COMPILED,
+    COMPILED_PART,
+    CRASH,
     CUSTOM_ERROR,
     DRIVER_REFUSAL,
+    DYNAMIC_ERROR,
     EXECUTED,
     FAILURE,
     FINISHED,
     FLEX_ERROR,
+    HINT_ERROR,
+    IMMUTABLE_ERROR,
     INTERFACE,
     KERNEL_ERROR,
     LIBRARY_ERROR,
+    LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
     LOAD_ERROR,
@@ -50,23 +63,31 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
+    OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
+    RESTORED,
     RUNTIME,
     RUNTIME_ERROR,
     SAID,
     SKIPPED,
+    TEFLON_ROW,
     VENDOR,
+    VENDOR_ERROR,
 )
 from .log_contents import DeviceLog
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
+COMPILED_FOR, NOT_COMPILED_FOR = (
+    "compiled", "not-compiled",
+)  # fmt: skip
 """Outcomes of a delegate.
 
-``not-loaded``: the runtime could not load or prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to
-its end without a line of any delegate. ``created``, ``requested`` and ``unknown``: the log shows no later stage.
+``compiled`` and ``not-compiled``: the log is of a compiler, and shows no run. ``not-loaded``: the runtime could not load or
+prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to its end without a line of any delegate.
+``created``, ``requested`` and ``unknown``: the log shows no later stage.
 """
 
 
@@ -82,6 +103,10 @@ class LogDelegate:
     title: str
     outcome: str
     counts: tuple[Count, ...]
+    failed_running: bool = False
+    """True if the delegate was applied, and failed when the model ran."""
+    is_later: bool = False
+    """True if the log shows that the delegate was applied after the log's first delegate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +136,14 @@ class LogSummary:
     """Description of each model that the runtime behind the delegate compiled."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
+    cause: str
+    """The line of the error that caused the other errors; empty if nothing failed."""
+    notes: tuple[tuple[str, str], ...]
+    """Notable lines that are not errors, each with its meaning, which may be empty."""
+    chips: tuple[str, ...]
+    """The vendors and SoCs that the log names."""
+    edge_tpu: EdgeTpuCompilation
+    """The output of the Edge TPU compiler."""
     parts: tuple[tuple[str, int], ...]
     """Other parts of the system that printed lines, such as a driver, each with its number of lines."""
     line_count: int
@@ -128,6 +161,8 @@ class LogSummary:
             "counts": [asdict(count) for count in self.counts],
             "errors": [asdict(error) for error in self.errors],
             "refusals": [{"op": op, "reason": reason, "times": times} for op, reason, times in self.refusals],
+            "notes": [{"line": line, "meaning": meaning} for line, meaning in self.notes],
+            "edge_tpu": compilation_entry(self.edge_tpu),
             "operators": dict(self.operators),
             "chosen_devices": dict(self.chosen_devices),
             "parts": dict(self.parts),
@@ -137,9 +172,13 @@ class LogSummary:
 def summary_of(log: DeviceLog) -> LogSummary:
     """Summarize the log of one run. The model is not needed."""
     delegate = delegate_in(log)
-    own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    others = tuple(_other_delegates(log, delegate, own))
-    has_wording = bool(log.replacements or log.tensorflow_version)
+    if log.edge_tpu != NOT_COMPILED and not log.replacements:
+        own = _compiled_delegate(log)
+    else:
+        own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
+    errors = explained_errors(log)
+    own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
+    has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
     return LogSummary(
         own,
         others,
@@ -150,18 +189,74 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.is_old,
         log.tensorflow_version or "",
         tuple(_refusals(log)),
-        explained_errors(log),
+        errors,
         tuple(chosen_devices(log)),
         tuple(map(compilation_text, log.runtime.compilations)),
-        tuple(
-            dict.fromkeys(name for statement in log.statements_of(REGISTERED) for name in statement.values["name"].split(", "))
-        ),
+        registered_accelerators(log),
+        _cause(log, (own, *others), errors),
+        explained_notes(log),
+        chip_names(log.chips),
+        log.edge_tpu,
         tuple(_parts(log)),
         log.line_count,
         log.unused,
         log.unused_count,
         own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED),
     )
+
+
+def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
+    """Return the delegate that the application applied first, and the others.
+
+    An application may retry with another delegate after the first one failed. The first one is then the log's delegate.
+    """
+    last = {mentioned.title: last_turn(log, _names(log, mentioned)) for mentioned in (own, *others)}
+    first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
+    delegate = find_delegate(first.name) if first is not None and first.name else None
+    if first is not None and delegate is not None and not delegate.is_applied_by_default:
+        own, others = first, tuple(own if other is first else other for other in others)
+    return own, tuple(replace(other, is_later=last[other.title] > last[own.title]) for other in others)
+
+
+def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
+    """Return the plain names of a delegate of a summary."""
+    return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
+
+
+def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
+    """Return the output of the Edge TPU compiler as plain data; None if there is none."""
+    if compilation == NOT_COMPILED:
+        return None
+    rows = [{**asdict(row), "meaning": row.meaning} for row in compilation.rows]
+    return {**asdict(compilation), "rows": rows, "failure_meaning": compilation.failure_meaning}
+
+
+def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
+    """Return the line of the error that caused the other errors, if something failed."""
+    outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
+    has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
+    cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
+    refused = [statement.line for statement in log.statements_of(OPERATOR_REFUSED) if "name" in statement.values]
+    if cause is not None and cause.kind == KERNEL_ERROR and refused:
+        return refused[-1]  # old delegates fail at the first operator that they refuse
+    return "" if cause is None else cause.line
+
+
+def _compiled_delegate(log: DeviceLog) -> LogDelegate:
+    """Return the outcome and counts of a log of the Edge TPU compiler."""
+    compilation = log.edge_tpu
+    delegate = delegate_named(EDGE_TPU)
+    mapped, left = compilation.mapped, compilation.left
+    counts = []
+    if mapped is not None or left is not None:
+        total = None if mapped is None or left is None else mapped + left
+        is_complete = compilation.has_all_counts
+        counts.append(
+            Count("Edge TPU Compiler", "compiler", mapped, total, left, None, compilation.kernels, is_complete=is_complete)
+        )
+    outcome = NOT_COMPILED_FOR if compilation.failure else COMPILED_FOR if compilation.is_done else UNKNOWN
+    name = delegate.name if delegate is not None else ""
+    return LogDelegate(name, name or _title(EDGE_TPU), outcome, tuple(counts))
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
@@ -178,8 +273,10 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
         name = "" if name == delegate.kernel_name else name
+    if not name and delegate.log.chip and not chip_names(log.chips):
+        name = f"if the chip is an {delegate.log.chip}, which the log does not show"
     title = f"{delegate.name} ({name})" if name else delegate.name
-    return LogDelegate(delegate.name, title, outcome, counts)
+    return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts))
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
@@ -202,7 +299,22 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         outcome = NOT_LOADED
     if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
         outcome = NOT_SHOWN
-    return LogDelegate("", _title(name), outcome, counts)
+    if outcome == MADE and name == ARMNN_PARSER:
+        outcome = NOT_LOADED  # it takes whole models or none
+    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(COMPILED_PART):
+        outcome = COMPILED_FOR
+    return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
+
+
+def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> LogDelegate:
+    """Return the delegate, marked if it failed when the model ran. A delegate that ran must have been applied."""
+    if delegate.outcome in (FAILED, NOT_CREATED) or not any(
+        is_while_running(error) and plain_name(error.values.get("op") or error.values.get("name", "")) in names
+        for error in log.errors
+    ):
+        return delegate
+    outcome = APPLIED_TO if delegate.outcome in (MADE, REQUESTED, UNKNOWN, NOT_LOADED) else delegate.outcome
+    return replace(delegate, outcome=outcome, failed_running=True)
 
 
 def _title(name: str) -> str:
@@ -222,7 +334,7 @@ def _is_unknown(kernel: str) -> bool:
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome and counts of every other delegate that a kernel or another line names."""
+    """Yield the outcome and counts of each further delegate that the log names, in a kernel's name or elsewhere."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
@@ -232,13 +344,26 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         seen.add(other.name)
         names = {plain_name(kernel_name) for kernel_name in other.kernel_names}
         counts = tuple(counts_of(log, names))
-        yield LogDelegate(other.name, other.name, _outcome(log, counts) or MADE, counts)
+        yield LogDelegate(other.name, other.name, _other_failure(log, other, names) or _outcome(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
     for name in others_in(log):
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
+
+
+def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
+    """Return the outcome of a failure that certainly belongs to a delegate; empty if there is none.
+
+    A delegate that is applied by default takes nothing of a graph with dynamic tensors, which is no failure.
+    """
+    lines = without_errors_of_others(log, names, is_certain=True)
+    kinds = (NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED)
+    lines = replace(lines, statements=lines.statements_of(*kinds))
+    if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
+        return NONE
+    return _failure(lines, names)
 
 
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
@@ -257,19 +382,33 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
+    log = without_errors_of_others(log, names, is_certain=False)
     if log.is_restored or log.dynamic_tensor is not None or log.statements_of(NOT_APPLIED):
         return FAILED
-    if any(plain_name(statement.values["op"]) in names for statement in log.statements_of(NODE_ERROR)):
+    errors = [error for error in log.errors if not is_while_running(error)]
+    is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
+    if not is_replaced and log.statements_of(IMMUTABLE_ERROR):
         return FAILED
-    if any(plain_name(statement.values.get("name", "")) in names for statement in log.statements_of(API_ERROR)):
+    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
         return FAILED
-    if log.statements_of(KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) or _has_failed_runtime(log, names):
+    if any(plain_name(error.values.get("name", "")) in names for error in errors if error.kind in (API_ERROR, HINT_ERROR)):
+        return FAILED
+    if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
+        return FAILED
+    counted = max([0, *[place for count in log.statements_of(OWN_COUNT) for place in count.places]])
+    if any(
+        "_handle" in error.line and max(error.places, default=0) >= counted
+        for error in errors
+        if error.kind == VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
+    ):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
     if log.statements_of(LIBRARY_ERROR):
         return NOT_CREATED
-    return FAILED if log.statements_of(BENCHMARK_FAILED) else ""
+    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == LOAD_ERROR)
+    has_ended = bool(log.statements_of(BENCHMARK_FAILED)) and bool(names - {""})
+    return "" if is_made and not has_ended else FAILED
 
 
 def _words(line: str) -> set[str]:
@@ -295,6 +434,8 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
     for count in lines[-1:] or [by_source[source] for source in ("own", "split") if source in by_source][:1]:
         if count.delegated == 0:
             return NONE
+        if count.total is None and count.partitions is None:
+            return APPLIED_TO
         is_all = count.delegated == count.total if count.total is not None else count.partitions == 1
         return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
     if "table" in by_source:
@@ -316,7 +457,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(LISTED_REFUSALS, OPERATOR_REFUSED, SAID)
+        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID, TEFLON_ROW)
         if "name" in statement.values
     ):
         return MADE
@@ -338,13 +479,19 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     """Yield each refused operator with the reason and the number of times printed."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
+    for statement in log.statements_of(TEFLON_ROW):
+        if statement.values["support"] == "unsupported":
+            yield statement.values["op"], "", 1
+    for row in log.edge_tpu.rows:
+        if not row.is_mapped:
+            yield row.op, row.status, row.count
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
     for statement in log.statements_of(OPERATOR_REFUSED):
         op = statement.values.get("op") or _operator(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
     for statement in log.statements_of(DRIVER_REFUSAL):
-        yield statement.values["op"], f"the driver does not take {statement.values['type']}", statement.times
+        yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
 
 
 def _operator(code: int) -> str:
@@ -369,6 +516,7 @@ _PART_TITLES = {
     CHOICE: "Android's neural networks runtime",
     DRIVER_REFUSAL: "the accelerator's driver",
     VENDOR: "the accelerator's vendor library",
+    VENDOR_ERROR: "the accelerator's vendor library",
     LITERT: "LiteRT 2's runtime",
     REGISTERED: "LiteRT 2's runtime",
     SKIPPED: "LiteRT 2's runtime",

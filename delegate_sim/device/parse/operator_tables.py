@@ -51,6 +51,10 @@ _COUNT = re.compile(
 )
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
+_DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
+"""Matches a percentage as some locales write it, in a table whose columns are separated by blanks."""
+_DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
+
 _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages that are printed with three decimals."""
 _ALL = 99.0
@@ -76,6 +80,8 @@ class OperatorTable:
     def read(self, line: str) -> bool:
         """Parse a line; return whether the line is a row."""
         text = " ".join(line.split())
+        if _DECIMAL_COMMAS.search(text) is not None:
+            text = _DECIMAL_COMMA.sub(".", text)
         if self.is_summary:
             match = _COUNT.search(text)
             if match is not None and (op := _operator(text[: match.start()])):

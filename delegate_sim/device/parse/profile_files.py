@@ -115,7 +115,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
         log = _log(content, path)
         if isinstance(log, DeviceLog) and log.run_orders:
             return log
-    raise LogError(f"{path}: a binary file that benchmark_model does not write; take text, csv or its protobuf files")
+    raise LogError(f"{path}: a binary file that benchmark_model does not write; use text, CSV or its protobuf files")
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:

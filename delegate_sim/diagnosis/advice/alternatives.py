@@ -1,4 +1,4 @@
-"""Simulate each change that the advice for a cause offers, and say the result beside it."""
+"""Simulate each change that the advice for a cause offers, and add the result to the advice."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ CONVERSION_WORDS: Mapping[str, _Conversion] = MappingProxyType(
         "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
         "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
         "int8-per-tensor": _Conversion(
-            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with one scale per tensor"
+            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
         ),
         "float16": _Conversion(
             f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
             "float16 weights",
         ),
         "per-tensor": _Conversion(
-            f"give each tensor of weights one scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+            f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
         ),
         "dense-per-tensor": _Conversion(
-            f"give the weights of FULLY_CONNECTED one scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
-            "one scale for the weights of FULLY_CONNECTED",
+            f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+            "a single scale for the weights of FULLY_CONNECTED",
         ),
         "dynamic-range-per-tensor": _Conversion(
             f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
-            "the older quantizer with one scale per tensor",
+            "the older quantizer with a single scale for each tensor",
         ),
     }
 )
@@ -85,7 +85,7 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 """The hypothetical conversion for each set of converter settings."""
 
 _OF_CONVERSIONS = ("convert ", "quantiz", "quantiz")
-"""Parts of the hints that offer another conversion of the model."""
+"""Texts that occur in a hint if the hint already offers another conversion of the model."""
 
 FOLDED = frozenset(
     [
@@ -93,7 +93,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators around which the converter of TensorFlow 2.21 folds RESHAPEs away; around ABS or SLICE, it keeps them."""
+"""Operators around which the converter of TensorFlow 2.21 removes RESHAPEs. Around ABS or SLICE, RESHAPEs are kept."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -101,21 +101,21 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "CALL": ("write the called function in place in the model's code", "the function in place"),
         "IF": (
             "compute both branches in the model's code, and choose between the results with tf.where",
-            "both branches and tf.where",
+            "computing both branches with tf.where",
         ),
         "STABLEHLO_COMPOSITE": (
-            "convert without marking the composite, so that the operators of its body replace it",
-            "the body of the composite in its place",
+            "convert without marking the composite, so that the operators of its body appear in its place",
+            "the operators of the composite's body",
         ),
     }
 )
-"""Instructions and a short name for writing subgraphs in place of the operators that run them."""
+"""Instructions and a short name for replacing an operator that runs subgraphs by the content of the subgraphs."""
 _HUGE_SCALE = 1e20
-"""Scales above this come from the smallest float32, with which attention masks hide positions."""
+"""Larger scales come from the lowest FLOAT32 value, which attention masks use to hide positions."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Conversions with a smaller attention mask, and the value of the mask."""
-_IN_APPLICATION = "run the subgraphs as models of their own from the application"
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
+_IN_APPLICATION = "run the subgraphs as separate models from the application"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
@@ -129,10 +129,10 @@ class _Offer:
 
 
 def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
-    """Return the causes with the results of their alternatives; the first alternative is the one that a diagnosis counts on.
+    """Return the causes with the results of their alternatives. The diagnosis uses the first alternative of each cause.
 
-    An alternative that does not delegate more of the cause's nodes, or that makes the result no better, is only mentioned as one
-    that does not help.
+    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice says which alternatives do
+    not help.
     """
     judge = _AlternativeJudge(blockers, simulate, effort)
     return replace(blockers, causes=tuple([_with_results(cause, model, delegate, judge) for cause in blockers.causes]))
@@ -146,7 +146,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
-    # What helps alone comes first, then what the other causes are built on.
+    # First the alternatives that help alone, and among these the remedy that the simulations of later causes assumed.
     helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
@@ -160,7 +160,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
     text += f"; {_HELPS_NOT}: {', '.join(useless)}" if useless else ""
     text += f"; {_NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
-    # Other causes may build on the acceptance of the nodes, so only a change of these nodes alone takes its place.
+    # Other causes may assume that the nodes are accepted, so only a change of just these nodes may replace this remedy.
     remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
@@ -171,20 +171,20 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:
-    """Return the cause, whose instructions say so if TensorFlow's converter undoes them."""
+    """If TensorFlow's converter would undo the instructions of a cause, return the cause with a note about this."""
     ops = [op for op, _ in cause.operators if op in FOLDED]
     is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
     if not (ops and is_of_shapes and "RESHAPE" in cause.change):
         return cause
     note = (
-        f"TensorFlow's converter folds a RESHAPE around {', '.join(ops[:3])} away again: delegate-sim fix writes it into the "
-        "file, where it has a pass for it"
+        f"TensorFlow's converter removes a RESHAPE around {', '.join(ops[:3])} again; delegate-sim fix can write it into the "
+        "file if it has a pass for it"
     )
     return replace(cause, change=f"{cause.change}; {note}")
 
 
 def _is_local(remedy: Remedy) -> bool:
-    """Return whether a remedy changes the model's code, not the setting of the converter."""
+    """Return whether a remedy changes the model's code rather than a setting of the converter."""
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
@@ -239,7 +239,7 @@ def _conversion_offer(name: str) -> _Offer:
 
 
 def _own_conversion(model: Model) -> str:
-    """Return the conversion that the model had, which a model with other code has as well."""
+    """Return the conversion that produced the model. After a change of the model's code, the same conversion is used again."""
     return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
@@ -266,7 +266,7 @@ def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
 
 
 class _AlternativeJudge:
-    """Simulates offers, each alone, and with all other causes fixed if it does not help alone."""
+    """Simulates each offer alone. If an offer does not help alone, it is also simulated with all other causes fixed."""
 
     def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
         self._blockers = blockers

@@ -22,9 +22,9 @@ _SUGGESTIONS = (
     Suggestion(
         "fix-shapes",
         "give every tensor a known size",
-        "convert with fixed input shapes (in TensorFlow a concrete function whose TensorSpec has no None; in PyTorch an export "
-        "without dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE and others from constants, not from the SHAPE of "
-        "a tensor",
+        "convert with fixed input shapes (in TensorFlow, use a concrete function whose TensorSpec has no None; in PyTorch, "
+        "export without dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and similar operators from constants, "
+        "not from the SHAPE of a tensor",
     ),
     Suggestion(
         "change-converter-setting",
@@ -34,36 +34,36 @@ _SUGGESTIONS = (
     Suggestion(
         "lower-version",
         "convert so that the operator keeps an older version",
-        "the node does not need the version in the file: use the converter of the release that the delegate was written for",
+        "the node does not need the version in the file: use a converter as old as the delegate",
     ),
     Suggestion(
         "raise-version",
         "convert so that the operator has a newer version",
-        "the delegate needs a newer version of the operator than the file has: use a newer converter",
+        "the delegate needs a newer operator version than the one in the file: use a newer converter",
     ),
     Suggestion(
         "other-release",
         "use another release of the runtime",
-        "use a release that loads the model (delegate-sim releases has all of them), or register the operator in the application "
-        "(--assume-ops-registered)",
+        "use a release that loads the model (delegate-sim releases lists all of them), or register the operator in the "
+        "application (--assume-ops-registered)",
     ),
     Suggestion(
         "repair-node",
         "repair a node that the CPU refuses",
-        "no runtime can prepare this node: fix in the source model what its kernel refuses, and convert again",
+        "no runtime can prepare this node: in the source model, fix what the CPU kernel refuses, and convert again",
     ),
     Suggestion(
         "register-operator",
         "register the custom operators",
-        "register them with the interpreter's resolver, or link the Flex delegate for those of TensorFlow, and analyze with "
-        "--assume-ops-registered; or convert without them",
+        "register the operators with the interpreter's resolver, or link the Flex delegate for TensorFlow's operators, and "
+        "analyze with --assume-ops-registered; or convert without these operators",
     ),
     Suggestion(
         "unroll-control-flow",
-        "do without loops and branches",
-        "unroll loops whose number of steps is known (unroll=True in Keras' recurrent layers), compute both branches and choose "
-        "between them with tf.where, or run the parts as models of their own from the application; "
-        "nodes in the body of a loop or branch are delegated separately",
+        "avoid loops and branches",
+        "unroll loops whose number of steps is known (unroll=True in Keras' recurrent layers), compute both branches and "
+        "choose between them with tf.where, or run the parts as separate models from the application. Nodes in the body of a "
+        "loop or branch are delegated separately",
     ),
     Suggestion(
         "analyse-source",
@@ -72,10 +72,10 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "avoid-flex",
-        "do without TensorFlow's own operators",
-        "convert without tf.lite.OpsSet.SELECT_TF_OPS, which shows every layer that needs it. Write those layers with "
-        "TensorFlow Lite operators, or do their work in the application. "
-        "Otherwise the model needs the Flex delegate (--assume-ops-registered)",
+        "avoid TensorFlow's own operators",
+        "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names every layer that needs these operators. "
+        "Write those layers with TensorFlow Lite operators, or do their work in the application. Otherwise, the model needs "
+        "the Flex delegate (--assume-ops-registered)",
     ),
     Suggestion(
         "leave-to-application",
@@ -85,69 +85,71 @@ _SUGGESTIONS = (
     Suggestion(
         "leave-on-cpu",
         "leave it on the CPU",
-        "it is at the beginning or end of the model, where it splits nothing: leave it there, or do without it",
+        "the node is at the beginning or end of the model, where it does not split partitions: leave it there, or remove it",
     ),
     Suggestion(
         "replace-operator",
         "use operators that the delegate has",
-        "write the layer in the model's code from operators that the delegate takes, or move it to the beginning or end of the "
-        "model, where it does not split the graph",
+        "in the model's code, write the layer with operators that the delegate supports, or move it to the beginning or end "
+        "of the model, where it does not split the graph",
     ),
     Suggestion(
         "raise-target-level",
         "target another level",
-        "target the level at which the delegate takes the operator, if the devices support it, and leave the others to another "
-        "delegate",
+        "target the feature level at which the delegate supports the operator, if your devices have it; on the other "
+        "devices, use another delegate",
     ),
     Suggestion(
         "avoid-operation",
-        "do without the operation that the driver rejects",
-        "write the layer from other operators (MEAN over height and width as AVERAGE_POOL_2D, say), or choose another "
-        "accelerator",
+        "avoid the operation that the driver rejects",
+        "write the layer with other operators (for example, a MEAN over height and width as AVERAGE_POOL_2D), or choose "
+        "another accelerator",
     ),
     Suggestion(
         "change-rank",
         "use fewer, or more, dimensions",
-        "reshape around the layer in the model's code so that its tensors have a number of dimensions that the delegate takes",
+        "in the model's code, reshape before and after the layer so that its tensors have a number of dimensions that the "
+        "delegate supports",
     ),
     Suggestion(
         "change-type",
-        "use a type that the delegate takes",
-        "change the type in the model's code: int32 instead of int64 for indices, float32 instead of other floats, and casts "
-        "outside the part that is delegated",
+        "use a type that the delegate supports",
+        "change the type in the model's code: use int32 instead of int64 for indices, and float32 instead of other float "
+        "types; keep casts outside the delegated part",
     ),
     Suggestion(
         "change-quantization",
         "quantize differently",
-        "convert in float, or with full integer quantization and a representative dataset; per-tensor instead of per-channel "
-        "weights where the delegate requires them",
+        "convert in float, or with full integer quantization and a representative dataset; quantize weights per tensor "
+        "instead of per channel if the delegate requires it",
     ),
     Suggestion(
         "change-constant",
-        "make the operand constant, or computed",
-        "give the layer weights, axes or sizes in the model's code instead of computing them, or the other way round, as the "
-        "delegate requires",
+        "make the operand a constant, or compute it at run time",
+        "in the model's code, give weights, axes or sizes as constants instead of computing them, or compute them instead of "
+        "giving constants, as the delegate requires",
     ),
     Suggestion(
         "complete-operands",
         "give the node the operands that the delegate requires",
-        "write the layer with a bias (of zeros) and without optional inputs, as the delegate requires",
+        "add a bias of zeros to the layer, or remove optional inputs, as the delegate requires",
     ),
     Suggestion(
         "change-shape",
         "use other sizes",
-        "change the sizes in the model's code: broadcast explicitly, pool with smaller windows, and remove tensors without "
+        "change the sizes in the model's code: broadcast explicitly, pool with smaller windows, or remove tensors without "
         "elements",
     ),
     Suggestion(
         "change-attribute",
-        "use an option of the operator that the delegate takes",
-        "change padding, strides, activation or another attribute in the model's code",
+        "use an operator option that the delegate supports",
+        "in the model's code, change the padding, the strides, the activation or another attribute",
     ),
     Suggestion(
         "raise-limit",
         "let the delegate take more partitions",
-        "raise the option that limits them, if more kernels pay off, or remove the nodes that split the graph",
+        "if more kernels pay off, raise the option that limits the number of partitions; otherwise, remove the nodes that "
+        "split the graph",
     ),
 )
 

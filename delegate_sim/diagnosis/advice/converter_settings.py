@@ -29,7 +29,7 @@ class ConverterSetting(Enum):
     DENSE_PER_TENSOR = "dense-per-tensor"
     """One scale for all channels of weights, for dense layers only."""
     OLD_QUANTIZER = "old-quantizer"
-    """The older quantizer, which works on the finished file."""
+    """The older quantizer, which runs on the converted file."""
     FIXED_SHAPES = "fixed-shapes"
     """Inputs of known sizes."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"

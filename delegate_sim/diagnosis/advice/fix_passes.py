@@ -43,7 +43,7 @@ class PassFinder:
         self._target = target
         self._effort = effort
         self.has_left_out = False
-        """Whether a pass was not tried because the command may run no further simulation."""
+        """Whether a pass was not tried because the command's limit on simulations was reached."""
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:

@@ -1,7 +1,7 @@
 """Rewrites of layers, for operators that delegates often do not support.
 
-``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. It checks that the converter does not restore the original
-operator, and that the results are the same unless the description says otherwise.
+``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. The script checks that the converter does not restore the
+original operator, and that the results are the same unless the description says otherwise.
 """
 
 from __future__ import annotations
@@ -58,28 +58,28 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "FLOOR_DIV": _of_floats("DIV and FLOOR", "DIV", "FLOOR"),
         "FLOOR_MOD": _of_floats("DIV, FLOOR, MUL and SUB", "DIV", "FLOOR", "MUL", "SUB"),
         "FULLY_CONNECTED": _of_floats(
-            "CONV_2D with filters of 1 by 1 on [1, rows, 1, channels], with a RESHAPE before and after it", "RESHAPE", "CONV_2D"
+            "CONV_2D with 1x1 filters on [1, rows, 1, channels], with a RESHAPE before and after it", "RESHAPE", "CONV_2D"
         ),
-        "GATHER_ND": _any_type("RESHAPE and GATHER, with the indices counted in one dimension", "RESHAPE", "GATHER"),
+        "GATHER_ND": _any_type("RESHAPE to one dimension and GATHER, with indices into this dimension", "RESHAPE", "GATHER"),
         "GELU": (
             Rewrite(
-                "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), "
-                "which the converter turns into GELU again; or, not quite the same, x * sigmoid(1.702 * x)",
+                "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because "
+                "the converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x), which is only an approximation",
                 ("MUL", "ADD", "TANH"),
             ),
-            Rewrite("x * sigmoid(1.702 * x), which is not quite the same", ("MUL", "LOGISTIC")),
+            Rewrite("x * sigmoid(1.702 * x), which is only an approximation", ("MUL", "LOGISTIC")),
         ),
         "HARD_SWISH": _of_floats(
-            "x * (relu(x + 3) - relu(x - 3)) / 6; the converter turns relu6(x + 3) into HARD_SWISH again", "ADD", "SUB", "MUL"
+            "x * (relu(x + 3) - relu(x - 3)) / 6 (the converter turns relu6(x + 3) into HARD_SWISH again)", "ADD", "SUB", "MUL"
         ),
         "L2_NORMALIZATION": _of_floats("x / sqrt(sum(x * x) + epsilon)", "MUL", "SUM", "ADD", "RSQRT"),
         "LEAKY_RELU": _of_floats("relu(x) - slope * relu(-x)", "NEG", "RELU", "MUL", "SUB"),
         "LOG_SOFTMAX": _of_floats(
-            "log(softmax(x) + 1e-7), as the converter turns log(softmax(x)) into LOG_SOFTMAX again; "
-            "or only SOFTMAX if only the order matters",
+            "log(softmax(x) + 1e-7), because the converter turns log(softmax(x)) into LOG_SOFTMAX again; or SOFTMAX alone if "
+            "only the order of the results matters",
             "SOFTMAX", "ADD", "LOG",
         ),
-        "MEAN": _of_floats("AVERAGE_POOL_2D and RESHAPE, if it is over height and width", "AVERAGE_POOL_2D", "RESHAPE"),
+        "MEAN": _of_floats("AVERAGE_POOL_2D and RESHAPE, if the axes are height and width", "AVERAGE_POOL_2D", "RESHAPE"),
         "MIRROR_PAD": _any_type("CONCATENATION with slices of the tensor's edges", "STRIDED_SLICE", "CONCATENATION"),
         "NEG": _of_floats("MUL by -1", "MUL"),
         "ONE_HOT": _any_type("GATHER from an identity matrix", "GATHER"),
@@ -87,7 +87,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "RELU_0_TO_1": _of_floats("relu6(6 x) / 6", "MUL"),
         "ROUND": _of_floats("FLOOR of x + 0.5, which rounds halves up", "ADD", "FLOOR"),
         "RSQRT": _of_floats("SQRT of 1 / x", "DIV", "SQRT"),
-        "SELECT_V2": _of_floats("b + c (a - b) with the condition c as 0 and 1", "SUB", "CAST", "MUL", "ADD"),
+        "SELECT_V2": _of_floats("b + c * (a - b), with the condition c as numbers 0 and 1", "SUB", "CAST", "MUL", "ADD"),
         "SQUARE": _of_floats("MUL of the tensor with itself", "MUL"),
         "SQUARED_DIFFERENCE": _of_floats("SUB, and MUL of the difference with itself", "SUB", "MUL"),
         "SQUEEZE": _any_type("RESHAPE", "RESHAPE"),

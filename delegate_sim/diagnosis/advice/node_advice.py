@@ -30,13 +30,14 @@ class Advice:
 
 
 def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None) -> Run:
-    """Return a run with the changes that a diagnosis suggests as hints, for nodes on the CPU and for a whole refused graph.
+    """Return a run whose hints are the changes that a diagnosis suggests, both for CPU nodes and for a refused graph.
 
-    Every output of hints uses this function, so that all of them give the same advice. A run of a large model, of a delegate that
-    the runtime applies by default, or without nodes on the CPU is returned unchanged.
+    Every output of hints uses this function, so that all of them give the same advice. Some runs are returned unchanged: runs of
+    a large model, runs of a delegate that the runtime applies by default, and runs without CPU nodes.
 
-    If ``is_alone`` is false, the run follows others in a chain. Its partitions then differ from those of the diagnosis, so the
-    advice is only on what the delegate's rules refuse. The runs of one model may share ``effort``.
+    If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
+    its partitions differ, and there is only advice on nodes that the delegate's rules refuse. The runs of one model may share
+    ``effort``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over

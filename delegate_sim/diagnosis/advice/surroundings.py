@@ -50,7 +50,7 @@ class Surroundings:
         return self._connected(forwards=True)
 
     def _connected(self, *, forwards: bool) -> frozenset[NodeKey]:
-        """Return the nodes that use results of accepted nodes; if ``forwards`` is false, the nodes whose results they use."""
+        """Return the nodes that depend on delegated nodes. Without ``forwards``, return the nodes that these depend on."""
         connected: set[NodeKey] = set()
         for subgraph in self._run.subgraphs:
             graph = subgraph.graph

@@ -11,6 +11,7 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
+from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
 from ...rules.rule import Reason
@@ -19,7 +20,7 @@ from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Identity, Remedy
-from ..causes.undelegatable_nodes import CHOOSING, COMPILED, CONTROL_FLOW, IN_APPLICATION, special_subject
+from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
 from .alternatives import CONVERSION_WORDS
@@ -33,39 +34,39 @@ _NODES_TOLD = 10
 _INPUTS_TOLD = 3
 
 _HOW_FIXED = (
-    "in TensorFlow from a concrete function whose tf.TensorSpec has no None, in PyTorch by an export without dynamic shapes; the "
-    "converter then computes everything that depends on the shapes"
+    "in TensorFlow, from a concrete function whose tf.TensorSpec has no None; in PyTorch, by an export without dynamic "
+    "shapes. The converter then computes everything that depends on the shapes"
 )
 
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
         "float": "the model computes in float",
         "float16": "the weights are stored in float16",
-        "dynamic-range": "the weights are quantized and the data is not (dynamic range quantization)",
+        "dynamic-range": "the weights are quantized, but the activations are not (dynamic range quantization)",
         "int16": "the model is quantized with 16-bit data",
         "integer": "the model is quantized to integers",
     }
 )
 _TAKEN: Mapping[str, str] = MappingProxyType(
-    {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers of one scale"}
+    {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers with a single scale"}
 )
 
 
 _REGISTER = "register-operator"
 
-_UNKNOWN = "the result of this change is not known, as the converter writes other nodes"
+_UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 _UNROLLED = (
-    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or run its body as a model of its "
-    f"own from the application; {_UNKNOWN}"
+    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or run its body as a separate "
+    f"model from the application; {_UNKNOWN}"
 )
 _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
     {
         "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
-        "IF": "compute both branches and choose between them with tf.where, or run the branches as models of their own from the "
+        "IF": "compute both branches and choose between them with tf.where, or run the branches as separate models from the "
         f"application; {_UNKNOWN}",
     }
 )
-"""Instructions for operators that run subgraphs, where the change is not simulated."""
+"""Instructions for operators that run subgraphs. These changes are not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Wording:
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run with every conversion, version and level changed so that none of them prevents delegation."""
+    """The run of the model after all changes that the search for causes assumed (conversion, operator versions, target level)."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
     identity: Identity
@@ -93,7 +94,7 @@ class Wording:
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """Finds other delegates that take the nodes; None if the wording should not name other delegates."""
+    """An object that finds other delegates for the nodes; None if the wording should not name other delegates."""
 
     @property
     def _ops(self) -> str:
@@ -110,10 +111,10 @@ class Wording:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return "shapes are computed at run time, although the sizes in the file determine them"
+                return "shapes are computed at run time, although the sizes in the file already determine them"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 are = "is" if len(self.operators) == 1 else "are"
-                return f"{_FORMS[subject[0]]}, and {self._ops} {are} taken with {_TAKEN[self.remedy.conversion]}"
+                return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.remedy.conversion]}"
             case Problem.RELEASE:
                 return self._not_loaded()
             case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
@@ -123,7 +124,8 @@ class Wording:
                 return reason.message
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
                 features = " and ".join([FEATURES[code].title for code in subject])
-                return f"{self._ops}: the version is raised by {features}"
+                raises = "a newer feature raises" if len(subject) == 1 else "newer features raise"
+                return f"{self._ops}: {raises} the version: {features}"
             case Problem.OPERATOR_VERSION:
                 return f"{self._ops} at version {subject[-1]}"
             case Problem.DRIVER if reason.kind == OF_RUNTIME:
@@ -133,7 +135,7 @@ class Wording:
             case Problem.TARGET_LEVEL:
                 return f"{self._ops}: needs {self._options()}"
             case Problem.LIMIT:
-                return f"accepted, but in partitions dropped by a limit: {reason.message}"
+                return f"accepted, but a limit drops the partitions: {reason.message}"
         return f"{self._ops}: needs {reason.needed}"
 
     def _special_title(self) -> str:
@@ -142,24 +144,27 @@ class Wording:
             return ""
         match subject:
             case ("compiled", op):
-                return f"{op} holds a program that {COMPILED[op]} has made"
+                return f"{op} holds a program that was made by {COMPILED_OPERATORS[op].compiler}"
             case ("flex",):
                 return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):
-                return f"{self._own_ops}: a loop that keeps its steps in lists"
+                return f"{self._own_ops}: a loop that stores its results in lists"
             case ("text",) if self._is_all_text():
-                return "the whole model works on text"
+                return "the whole model processes text"
             case ("text",):
-                return f"{self._own_ops}: work on text"
+                return f"{self._own_ops}: they process text"
             case ("control-flow", op):
-                return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs run by themselves"
+                return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs are delegated separately"
             case ("application", op):
-                return f"{op} is work that the application can do"
+                return f"{op} can be done by the application"
         return ""
 
     @property
     def _own_ops(self) -> str:
-        """Return the operators to which the subject of the cause applies. The cause may keep other operators on the CPU, too."""
+        """Return the names of the operators that the cause itself is about (its ``subject``).
+
+        The cause may keep other operators on the CPU, too.
+        """
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -200,7 +205,7 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # If a plugin fails as a whole, no level makes it take operators.
+                # If a plugin fails as a whole, it takes no operators at any level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
                 return code, f"{options}{lifted}: {fails or general}"
@@ -250,8 +255,8 @@ class Wording:
         first = self.model.subgraphs[0]
         inputs = [first.tensors[index] for index in first.inputs if index >= 0]
         return (
-            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, because an older converter may have "
-            f"written these for unknown sizes: {_HOW_FIXED}"
+            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, because an older converter may have written "
+            f"these nodes for unknown sizes: {_HOW_FIXED}"
         )
 
     def _not_loaded(self) -> str:
@@ -264,7 +269,7 @@ class Wording:
         """Return instructions for loading the model: other releases, registration, or a conversion without some features."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
-        ways = [f"use {releases} (delegate-sim releases shows all of them)"] if releases else []
+        ways = [f"use {releases} (delegate-sim releases lists all releases)"] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
             ways.append("register it in the application (--assume-ops-registered)")
@@ -297,11 +302,11 @@ class Wording:
             case ("lists",):
                 return "unroll-control-flow", _UNROLLED
             case ("text",) if self._is_all_text():
-                return "leave-on-cpu", "delegates do not process text, and the model does nothing else: run it without a delegate"
+                return "leave-on-cpu", "the model only processes text, which delegates do not support: run it without a delegate"
             case ("text",):
                 return (
                     "leave-to-application",
-                    "prepare text (splitting, look-up of words) in the application, and give the model numbers",
+                    "process text (such as splitting and looking up words) in the application, and pass numbers to the model",
                 )
             case ("control-flow", op):
                 return "unroll-control-flow", _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
@@ -330,7 +335,7 @@ class Wording:
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
-                yield f"taken by {', '.join(names)}"
+                yield f"supported by {', '.join(names)}"
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:

@@ -34,7 +34,7 @@ class Alternative:
         if self.cost is None:
             return self.unknown
         words = result_words(self.cost)
-        return words if self.with_others is None else f"{words}; with the other causes fixed {result_words(self.with_others)}"
+        return words if self.with_others is None else f"{words}; with the other causes fixed, {result_words(self.with_others)}"
 
     @property
     def text(self) -> str:

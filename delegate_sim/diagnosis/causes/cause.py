@@ -60,7 +60,7 @@ class Cause:
     change: str
     remedy: Remedy
     alternatives: tuple[Alternative, ...] = ()
-    """The changes that ``change`` offers, with their results; the first one is the change that ``remedy`` simulates.
+    """The changes that ``change`` offers, with their results. ``remedy`` simulates the first of these changes.
 
     Empty if ``change`` offers only one change, or a change that is not simulated itself.
     """
@@ -84,7 +84,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes of a run, and the causes of each node.
+    """All causes that keep nodes of a run from being delegated, and the causes for each of these nodes.
 
     ``not_simulated`` lists the hypothetical changes that exceed a limit, each with the limit.
     """

@@ -16,12 +16,12 @@ from ...runtime.interpreter import Run
 from ..examiner import Cost, Examined, RefusedNode
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
-"""Problems that another choice of types may fix."""
+"""Problems that other tensor types may fix."""
 
 _SUBSTANTIAL = 0.01
 """The smallest share of multiply-adds that counts as substantial."""
 _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
-"""Problems of a node that are due to other nodes."""
+"""Problems of a node that other nodes cause."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
@@ -72,13 +72,14 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChange
 def other_types(
     model: Model, now: Examined, simulate: Simulate, hypothetical: HypotheticalChanges, not_simulated: list[str]
 ) -> Root | None:
-    """Return the conversion to other types that gains most when added to ``hypothetical``; None if no conversion gains anything.
+    """Return the conversion to other types that improves the result most; None if no conversion improves it.
 
-    Each conversion that exceeds a limit is added to ``not_simulated``. A conversion that removes only the refusals of one
-    operator's version is ignored, because the feature that raised the version explains these refusals.
+    Every conversion is simulated together with the changes in ``hypothetical``. A conversion that exceeds a limit is added to
+    ``not_simulated``. A conversion that removes only the refusals of one operator's version is ignored, because the feature that
+    raised the version explains these refusals.
     """
     if now.run.refusal is not None and now.run.refusal.behind is not None:
-        # A stage behind the delegate names the refused operand, so not all types have to change.
+        # The stage behind the delegate names the operand that it refuses, so there is no need to change all types.
         return None
     best: tuple[tuple[float, ...], Root] | None = None
     conversions = list(_conversions(model))

@@ -1,4 +1,4 @@
-"""Find the causes of a run's refusals. Refusals of CPU nodes that the same change fixes form one cause."""
+"""Find the causes of a run's refusals. All refusals that one change would remove form one cause."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Problems that form no cause: they disappear once other nodes are delegated, or they keep the whole graph on the CPU."""
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
-"""Smallest and largest number of repeated simulations, each of which assumes that one more CPU kernel accepts its node.
+"""Smallest and largest number of repeated simulations. Each assumes that one more CPU kernel accepts its node.
 
 Large models get fewer simulations.
 """
@@ -41,12 +41,12 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems whose fix is found by trying other versions or levels. This is done only once for each node."""
+"""Problems whose fix is found by trying other versions or feature levels, only once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that a conversion to float removes. Such a conversion is a larger change than another operator version."""
+"""Features that a conversion to float removes. Converting to float is a larger change than another operator version."""
 
 
 def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
@@ -77,7 +77,7 @@ class _Finder:
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
         self.without_kernels: set[NodeKey] = set()
-        """Nodes whose kernels cannot be created."""
+        """Nodes at fault for delegate kernels that cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
         """For each cause with a refused version, the nodes whose features raised the version.
 
@@ -151,7 +151,7 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Add the causes of CPU kernels that refuse their nodes.
+        """Add a cause for each node that its CPU kernel refuses to prepare. Nodes of the same operator share a cause.
 
         After each added cause, the next simulations assume that the kernel accepts its node.
         """
@@ -200,7 +200,7 @@ class _Finder:
     def _look_at_text(self) -> None:
         """Add the cause of nodes that work on text.
 
-        The sizes of their results are unknown. This alone may prevent the delegation of the model.
+        The sizes of the nodes' results are unknown. This alone may prevent the delegation of the model.
         """
         nodes = text_nodes(self.model)
         if not nodes:

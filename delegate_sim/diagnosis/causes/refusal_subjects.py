@@ -17,7 +17,7 @@ def reason_of(refusal: Refusal) -> Reason:
     """Return the reason that a failed kernel, or a failed stage behind the delegate, gives for the node at fault."""
     stage = refusal.behind
     if stage is None:
-        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be made", refusal.hint)
+        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be created", refusal.hint)
     actual, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
     return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
 

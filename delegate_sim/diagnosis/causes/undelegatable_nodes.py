@@ -8,18 +8,8 @@ from types import MappingProxyType
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
+from ...model.precompiled import COMPILED_OPERATORS
 from ...releases.wording import FLEX
-
-COMPILED: Mapping[str, str] = MappingProxyType(
-    {
-        "DISPATCH_OP": "LiteRT's compiler for an NPU",
-        "edgetpu-custom-op": "the compiler of the Edge TPU",
-        "ethos-u": "Vela, for Arm Ethos-U",
-        "NeutronGraph": "the converter of NXP's Neutron NPU",
-        "vsi-npu": "VeriSilicon's compiler",
-    }
-)
-"""Custom operators that hold a program for another accelerator, and the tool that creates each of them."""
 
 _LISTS = ("FlexTensorList", "TensorList")
 """Name prefixes of the operators that keep results of a loop in a list: one for TensorFlow's operators, one for the runtime's."""
@@ -34,20 +24,26 @@ CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
 
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
-        "WHERE": "how many elements WHERE finds depends on their values, which no conversion fixes: compute with all elements, "
-        "multiplied by a mask, or find them in the application",
-        "UNIQUE": "how many values UNIQUE finds depends on the data, which no conversion fixes: find them in the application, or "
-        "end the model before",
+        "WHERE": (
+            "the number of elements that WHERE finds depends on their values, so no conversion can fix it: compute with all "
+            "elements multiplied by a mask, or find the elements in the application"
+        ),
+        "UNIQUE": (
+            "the number of values that UNIQUE finds depends on the data, so no conversion can fix it: find the values in the "
+            "application, or end the model before UNIQUE"
+        ),
     }
 )
-"""Operators whose result size depends on the values of elements, not only on input shapes, each with instructions."""
+"""Operators whose result size depends on the values of elements, each with advice on what to change."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
-        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression and do that in the application",
-        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression and do that in the application",
-        "TFLite_Detection_PostProcess": "export the detector without it (with boxes and scores as outputs); decode and select "
-        "boxes in the application",
+        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression, and do it in the application",
+        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression, and do it in the application",
+        "TFLite_Detection_PostProcess": (
+            "export the detector without this operator (with boxes and scores as outputs), and decode and select boxes in the "
+            "application"
+        ),
     }
 )
 """Operators at the end of a model whose work the application can do, with instructions for exporting without them."""
@@ -56,7 +52,7 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
     """Return the subject of the cause if no delegate takes this node; None if the refusal's code decides the subject."""
     tensors = (*node.inputs, *node.outputs)
-    if node.node.is_custom and node.op in COMPILED:
+    if node.node.is_custom and node.op in COMPILED_OPERATORS:
         return ("compiled", node.op)
     if works_on_text(node):
         return ("text",)

@@ -16,7 +16,7 @@ from ..advice.wording import RefusedCase
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
-"""A function that changes the versions of some nodes, and returns the nodes that are then refused for their version."""
+"""A function that changes the versions of some nodes. It returns the nodes that are then refused because of their version."""
 
 _Entry = tuple[str, int]
 """An operator and a version. In a file, the nodes with the same operator and version share one entry."""
@@ -27,7 +27,7 @@ class FoundVersion:
     """The reason why a node has a refused version: features, or only the operator and version if no feature is known.
 
     ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes whose features raised the version.
-    Other nodes have the version only because all nodes of an operator share one.
+    Other nodes have this version only because all nodes of an operator share one version.
     """
 
     identity: Identity

@@ -13,6 +13,7 @@ from ...releases.catalogue import Release
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
+    MODEL_NOT_LOADED,
     NODE_NOT_LOADED,
     OPERATOR_NOT_LOADED,
     OPERATOR_NOT_REGISTERED,
@@ -31,10 +32,11 @@ from .undelegatable_nodes import CONTROL_FLOW, special_subject
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
         DYNAMIC_TENSORS.name: "no dynamic-sized tensor",
-        OPERATOR_NOT_LOADED.name: "operators that the release loads",
-        TENSOR_TYPE_NOT_LOADED.name: "tensors of types that the release loads",
+        OPERATOR_NOT_LOADED.name: "operators that the release can load",
+        TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
+        MODEL_NOT_LOADED.name: "a model of version 3 of the schema",
         NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
-        TENSOR_NOT_LOADED.name: "tensors without contradictions in the file",
+        TENSOR_NOT_LOADED.name: "tensors that the file describes without contradictions",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
         OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
     }
@@ -54,7 +56,7 @@ def whole_refusal(run: Run) -> Reason | None:
     refusal = run.refusal
     if refusal is None:
         return None
-    needed = _NEEDED.get(refusal.code, "a kernel that can be made")
+    needed = _NEEDED.get(refusal.code, "a kernel that can be created")
     return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
 
 
@@ -66,6 +68,8 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
     if run.is_loaded:
         return None
     loading = load_on(model, run.release)
+    if not loading.is_known_version:
+        return WholeCause(Identity(Problem.MODEL, (MODEL_NOT_LOADED.name,)), Remedy())
     if loading.refused:
         subject: tuple[str, ...] = (loading.refused[0].op, str(loading.refused[0].version))
     elif loading.refused_types:

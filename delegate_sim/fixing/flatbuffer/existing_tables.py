@@ -20,8 +20,8 @@ def copied(table: FileTable) -> NewTable:
         field = by_slot.get(slot)
         if field is None:
             raise FixError(
-                f"one of its {table.name} tables has a field that is newer than the schema known here (number {slot}); "
-                "it would be lost"
+                f"one of its {table.name} tables has a field that this version of delegate-sim does not know (number {slot}) "
+                "and would lose"
             )
         if field.format is None:
             copy.fields[field.name] = Old(table.target(field.name))

@@ -85,7 +85,7 @@ class Front:
         self._end = 8
         self._place(root)
         self.size = _aligned(self._end, ALIGNMENT)
-        """Number of bytes by which the old file moves."""
+        """Size of the new part in bytes, rounded up to the alignment. The old bytes are shifted by this amount."""
         self._root = root
 
     def _place(self, root: NewTable) -> None:

@@ -38,10 +38,10 @@ _DATA_ALIGNMENT = 16
 def check_writable(model: Model) -> None:
     """Raise FixError if no rewritten form of the model can be written."""
     if precompiled(model).code_sizes:
-        raise FixError("the model cannot be rewritten: it was compiled for a NPU, and names positions of its code in the file")
+        raise FixError("the model cannot be rewritten: it was compiled for an NPU, and the file stores positions of its code")
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):
-            raise FixError("the model cannot be rewritten: a node reads its own output, so the runtime leaves it out")
+            raise FixError("the model cannot be rewritten: a node reads its own output, so the runtime never runs this node")
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
@@ -84,7 +84,7 @@ class _Writer:
         """Return the table of the whole model."""
         file, model = self._file, self._change.model
         if METADATA_NAME in self._original.metadata and not keeps_nodes(self._original, self._change):
-            raise FixError("the model's metadata gives an order of its nodes, which the change would not keep")
+            raise FixError("the model's metadata fixes an order of the nodes that the change would not keep")
         root = copied(file)
         root.fields["operator_codes"] = NewReferences(self._operator_codes(model))
         subgraphs = file.children("subgraphs")
@@ -186,7 +186,7 @@ class _Writer:
         kind = schema.NUMPY_TYPES[tensor.type]
         stored = np.ascontiguousarray(values.reshape(-1), kind)
         if stored.size != tensor.element_count:
-            raise FixError(f"a new constant of {tensor.element_count} elements would get {stored.size}")
+            raise FixError(f"a new constant with {tensor.element_count} elements would get {stored.size} elements")
         content = stored.view(np.uint8)
         self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))
         return len(self._buffers) - 1

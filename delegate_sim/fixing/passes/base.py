@@ -40,3 +40,22 @@ class Pass:
     """The operators that the pass rewrites; empty if the pass examines all operators."""
     is_for_all: bool = False
     """True if the pass is applied to all nodes, not only to CPU nodes."""
+    holds_for: str = ""
+    """The values for which an exact pass is exact, for example ``finite values``; empty if it is exact for all values."""
+
+    @property
+    def promise(self) -> str:
+        """The exactness as a phrase, with the values for which the exactness holds."""
+        return promise(self.exactness, self.holds_for)
+
+
+def promise(exactness: Exactness, holds_for: str) -> str:
+    """Return an exactness, and the values for which it holds, as a phrase."""
+    return f"{exactness.words} for {holds_for}" if holds_for else exactness.words
+
+
+FINITE = "finite values and results"
+"""The range of passes whose new nodes limit results to the largest finite number, as ADD and MUL do on the CPU."""
+IN_INT32 = "values and results that fit into INT32"
+IN_RANGE = "indices in range"
+INDICES_IN_INT32 = "indices that fit into INT32"

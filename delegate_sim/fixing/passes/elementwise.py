@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import Exactness, Pass
+from .base import FINITE, Exactness, Pass
 
 _FLOAT = ("FLOAT32",)
 _RELU6 = 3
@@ -222,16 +222,16 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
 
 
-def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
+def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = "") -> Pass:
     chosen = frozenset(ops.split())
-    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen)
+    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
 
 
 _FLOATS = "FLOAT32"
 
 PASSES = (
-    _pass("square-as-mul", "SQUARE", "MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square),
-    _pass("neg-as-mul", "NEG", "MUL by -1", _FLOATS, Exactness.EXACT, _neg),
+    _pass("square-as-mul", "SQUARE", "MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square, FINITE),
+    _pass("neg-as-mul", "NEG", "MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
     _pass(
         "squared-difference-as-sub-mul",
         "SQUARED_DIFFERENCE",
@@ -239,20 +239,22 @@ PASSES = (
         _FLOATS,
         Exactness.EXACT,
         _squared_difference,
+        FINITE,
     ),
     _pass(
         "sub-as-add",
         "SUB",
-        "ADD of the negative, which MUL by -1 makes unless it is constant",
-        "FLOAT32, the first operand not constant",
+        "ADD of the negative (computed by MUL with -1 unless the operand is a constant)",
+        "FLOAT32; the first operand is not constant",
         Exactness.EXACT,
         _sub,
+        FINITE,
     ),
     _pass(
         "div-as-mul",
         "DIV",
         "MUL by the reciprocal",
-        "FLOAT32, a constant divisor without zeros",
+        "FLOAT32, and a constant divisor without zeros",
         Exactness.ROUNDING,
         _div,
     ),
@@ -264,11 +266,12 @@ PASSES = (
         "FLOAT32, with a slope from 0 to 1",
         Exactness.EXACT,
         _leaky_relu,
+        FINITE,
     ),
     _pass(
         "hard-swish-written-out",
         "HARD_SWISH",
-        "x * relu6(x + 3) / 6 in ADD, MUL and MUL",
+        "x * relu6(x + 3) / 6, computed by an ADD and two MUL",
         _FLOATS,
         Exactness.ROUNDING,
         _hard_swish,
@@ -276,15 +279,15 @@ PASSES = (
     _pass(
         "gelu-written-out",
         "GELU",
-        "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))) in MUL, ADD and TANH",
-        "FLOAT32, with the option approximate, which is this formula",
+        "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), computed by MUL, ADD and TANH",
+        "FLOAT32, with the option approximate, which selects this formula",
         Exactness.ROUNDING,
         _gelu_tanh,
     ),
     _pass(
         "gelu-by-exponential",
         "GELU",
-        "relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf as a polynomial and EXP, within 2e-7",
+        "relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf computed from a polynomial and EXP; accurate to 2e-7",
         "FLOAT32, without the option approximate",
         Exactness.ROUNDING,
         _gelu_by_exponential,
@@ -292,7 +295,7 @@ PASSES = (
     _pass(
         "gelu-approximated",
         "GELU",
-        "the formula with TANH in place of the one with the error function, at most 0.0005 from it",
+        "the formula with TANH in place of the error function; the results differ by at most 0.0005",
         "FLOAT32, without the option approximate",
         Exactness.APPROXIMATE,
         _gelu_erf,
@@ -300,16 +303,16 @@ PASSES = (
     _pass(
         "mean-as-pool",
         "MEAN",
-        "AVERAGE_POOL_2D over the whole image, and RESHAPE unless dimensions are kept",
-        "FLOAT32, over height and width of a tensor of rank 4 whose shape is known",
+        "AVERAGE_POOL_2D over the whole image, and a RESHAPE unless keep_dims is set",
+        "FLOAT32, over height and width of a tensor of rank 4 with a known shape",
         Exactness.ROUNDING,
         _mean_as_pool,
     ),
     _pass(
         "mean-one-axis-at-a-time",
         "MEAN",
-        "a MEAN for each axis, and RESHAPE unless dimensions are kept",
-        "FLOAT32, several constant axes, a known shape",
+        "one MEAN for each axis, and a RESHAPE unless keep_dims is set",
+        "FLOAT32, several constant axes and a known shape",
         Exactness.ROUNDING,
         _mean_one_by_one,
     ),

@@ -11,7 +11,7 @@ from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass
+from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass
 from .elementwise import _pass
 
 if TYPE_CHECKING:
@@ -116,6 +116,35 @@ def _narrow_results(work: Work, node: Node) -> Sequence[Node] | None:
     return [changed._replace(outputs=(narrow,)), _cast(work, narrow, node.outputs[0])]
 
 
+_COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
+_ARITHMETIC = frozenset(
+    {"ABS", "ADD", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "NEG", "SELECT", "SELECT_V2", "SUB", *_COMPARISONS}
+)
+"""Operators that compute with INT64 values in the same way as with INT32 values, if all values fit into INT32."""
+
+
+def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return the node with INT32 operands, after CASTs of the INT64 operands, and before a CAST of an INT64 result."""
+    wide = [position for position in range(len(node.inputs)) if work.input(node, position).type == "INT64"]
+    expected = list(range(1, 3)) if node.op.startswith("SELECT") else list(range(len(node.inputs)))
+    if wide != expected or len(node.outputs) != 1:
+        return None
+    nodes, inputs = [], list(node.inputs)
+    for position in wide:
+        operand = work.input(node, position)
+        narrow = _narrow_constant(work, operand) if operand.is_constant else work.result(operand, "int32", kind="INT32")
+        if narrow is None:
+            return None
+        if not operand.is_constant:
+            nodes.append(_cast(work, operand.index, narrow))
+        inputs[position] = narrow
+    same = node._replace(index=-1, inputs=tuple(inputs))
+    if work.output(node).type != "INT64":
+        return [*nodes, same]
+    result = work.result(work.output(node), "int32", kind="INT32")
+    return [*nodes, same._replace(outputs=(result,)), _cast(work, result, node.outputs[0])]
+
+
 _MOVES: Mapping[str, int | None] = MappingProxyType(
     {
         "CONCATENATION": None,
@@ -134,7 +163,7 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
 
 
 def _cast_before_moves(work: Work) -> None:
-    """If a CAST of INT64 values follows nodes that only move elements, place it before these nodes.
+    """If a CAST of INT64 values follows nodes that only move elements, place the CAST before these nodes.
 
     Nodes are visited from last to first.
     """
@@ -265,34 +294,44 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "indices-in-int32",
         " ".join(_CONSTANT_POSITIONS),
-        "INT64 constants that count or point in INT32",
+        "INT32 in place of INT64 for constants that hold sizes, counts or positions",
         "values that fit",
         Exactness.EXACT,
         _narrow_constants,
     ),
     Pass(
         "indices-cast-to-int32",
-        "a CAST to INT32 before operands that count or point, such as indices that are an input of the model",
-        "INT64 operands that tensor sizes limit",
+        "a CAST to INT32 before operands that hold sizes, counts or positions, such as indices that are an input of the model",
+        "INT64 operands whose values are limited by tensor sizes",
         Exactness.EXACT,
         _narrow_operands,
         frozenset(_POSITIONS),
+        holds_for=INDICES_IN_INT32,
     ),
     _pass(
         "positions-in-int32",
         " ".join(_RESULT_TYPES),
-        "the result in INT32, and CAST to INT64",
-        "a result in INT64, which is a size or a position",
+        "a result in INT32, followed by a CAST to INT64",
+        "an INT64 result that is a size or a position",
         Exactness.EXACT,
         _narrow_results,
+    ),
+    _pass(
+        "arithmetic-in-int32",
+        " ".join(_ARITHMETIC),
+        "the node in INT32, between CASTs",
+        "INT64 operands",
+        Exactness.EXACT,
+        _narrow_arithmetic,
+        IN_INT32,
     ),
 )
 
 LAST: tuple[Pass, ...] = (
     Pass(
         "casts-before-moves",
-        "lets a CAST from INT64 go before nodes that only move elements, which then move the other type",
-        "a CAST to INT32 or FLOAT32 that alone reads what the nodes before it move",
+        "moves a CAST from INT64 before nodes that only move elements; these nodes then move elements of the other type",
+        "a CAST to INT32 or FLOAT32 that is the only reader of the moved elements",
         Exactness.EXACT,
         _cast_before_moves,
         frozenset({"CAST"}),
@@ -300,7 +339,8 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-joined",
-        "leaves out a CAST to a type that holds every value, before another CAST; both, where the second leads back",
+        "removes a CAST to a type that can hold every value if another CAST follows; if the second CAST leads back to the "
+        "first type, removes both",
         "integers or booleans",
         Exactness.EXACT,
         _join_casts,
@@ -309,8 +349,8 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-of-constants",
-        "makes the results of CASTs of constants constants",
-        "integers, booleans or float16 constants, to integers, booleans or float32",
+        "replaces a CAST of a constant by a constant",
+        "constants of integer, BOOL or FLOAT16 type, cast to an integer type, BOOL or FLOAT32",
         Exactness.EXACT,
         _fold_casts,
         frozenset({"CAST"}),

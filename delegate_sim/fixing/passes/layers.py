@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
-from ...foundation.limits import element_count
+from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Quantization, Tensor
-from ..pass_workspace import Work
+from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass
 from .elementwise import _pass
 from .ranks import lowered
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
@@ -139,6 +144,85 @@ def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
     return [work.reshape(source.index, image), convolution, work.reshape(target_image, target.index)]
 
 
+_SAME = 0
+
+
+def _filters_of_frame(read: WorkCount, frame: int) -> npt.NDArray[Any]:
+    """Return the weights of a CONV_2D for one frame of the window of a CONV_3D."""
+    return np.ascontiguousarray(read()[frame].transpose(3, 0, 1, 2))
+
+
+def _conv_3d(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a CONV_2D of all frames for each frame of the window, and the sums of their results.
+
+    The frames that meet one frame of the window are a STRIDED_SLICE of the operand, with frames of zeros around it for SAME.
+    """
+    source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    options = work.options(node)
+    if {source.type, weights.type, target.type} != {"FLOAT32"} or not work.has_elements(weights) or source.is_constant:
+        return None
+    if not source.rank == weights.rank == target.rank == 5 or work.is_open(source, target):
+        return None
+    batch, frames, height, width, depth = source.shape
+    window, _, _, own_depth, units = weights.shape
+    out_frames, stride, step = target.shape[1], options.stride_d, max(options.dilation_d_factor, 1)
+    if own_depth != depth or stride < 1:
+        return None
+    needed = (out_frames - 1) * stride + (window - 1) * step + 1
+    missing = max(needed - frames, 0) if options.padding == _SAME else 0
+    if needed > frames + missing or is_above_limit(window):
+        return None
+    size = height * width * depth
+    flat = work.result(source, "frames", (batch, frames, size))
+    nodes = [work.reshape(source.index, flat)]
+    if missing:
+        padded = work.result(source, "padded", (batch, frames + missing, size))
+        sizes = work.constant(f"{target.name}/paddings", "INT32", [[0, 0], [missing // 2, missing - missing // 2], [0, 0]])
+        nodes.append(work.node("PAD", [flat, sizes], [padded]))
+        flat = padded
+    read, bias = work.later(weights), work.input(node, 2).index
+    total = -1
+    image = (batch * out_frames, height, width, depth)
+    result_shape = (batch * out_frames, *target.shape[2:])
+    # bounded: is_above_limit
+    for frame in range(window):
+        start = frame * step
+        begin = work.constant(f"{target.name}/begin_{frame}", "INT32", [0, start, 0])
+        end = work.constant(f"{target.name}/end_{frame}", "INT32", [batch, start + (out_frames - 1) * stride + 1, size])
+        strides = work.constant(f"{target.name}/strides", "INT32", [1, stride, 1])
+        part = work.result(source, f"part_{frame}", (batch, out_frames, size))
+        images = work.result(source, f"images_{frame}", image)
+        shape = (units, *weights.shape[1:3], depth)
+        filters = work.computed(
+            f"{weights.name}/{frame}",
+            "FLOAT32",
+            shape,
+            functools.partial(_filters_of_frame, read, frame),
+        )
+        own_bias = bias if not frame and bias >= 0 else work.zeros(f"{target.name}/bias_{frame}", "FLOAT32", units)
+        result = work.result(target, f"conv_{frame}", result_shape)
+        is_last = frame == window - 1
+        activation = options.fused_activation_function
+        convolution = work.node(
+            "CONV_2D",
+            [images, filters, own_bias],
+            [result],
+            padding=options.padding,
+            stride_w=options.stride_w,
+            stride_h=options.stride_h,
+            dilation_w_factor=options.dilation_w_factor,
+            dilation_h_factor=options.dilation_h_factor,
+            fused_activation_function=activation if is_last and total < 0 else 0,
+        )
+        nodes += [work.node("STRIDED_SLICE", [flat, begin, end, strides], [part]), work.reshape(part, images), convolution]
+        if total >= 0:
+            added = work.result(target, f"sum_{frame}", result_shape)
+            nodes.append(work.node("ADD", [total, result], [added], fused_activation_function=activation if is_last else 0))
+            result = added
+        total = result
+    return [*nodes, work.reshape(total, target.index)]
+
+
 _DYNAMIC = """
 BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN FULLY_CONNECTED LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
 UNIDIRECTIONAL_SEQUENCE_RNN
@@ -148,40 +232,48 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "bias-of-zeros",
         " ".join(_BIAS),
-        "a bias of zeros where there is none",
-        "FLOAT32, or quantized with a scale for the operand",
+        "a bias of zeros if there is no bias",
+        "FLOAT32, or quantized types with a scale for the operand",
         Exactness.EXACT,
         _zero_bias,
     ),
     _pass(
         "matrix-product-as-layer",
         "BATCH_MATMUL",
-        "FULLY_CONNECTED of all rows, with RESHAPE before and behind",
-        "FLOAT32, the second operand one constant matrix, a known shape, adj_x not set",
+        "one FULLY_CONNECTED for all rows, with a RESHAPE before and after it",
+        "FLOAT32, a single constant matrix as the second operand, a known shape, and adj_x not set",
         Exactness.ROUNDING,
         _batch_matmul,
     ),
     _pass(
         "layer-as-convolution",
         "FULLY_CONNECTED",
-        "CONV_2D with windows of one position over the rows as an image, between RESHAPEs",
-        "constant weights, of floats or quantized as activations are, and a known shape",
+        "CONV_2D with a 1x1 window over the rows as an image, with a RESHAPE before and after it",
+        "constant weights, either float or quantized like the activations, and a known shape",
         Exactness.ROUNDING,
         _as_convolution,
     ),
     _pass(
         "layer-of-rows",
         "FULLY_CONNECTED",
-        "the layer over a matrix of all rows, between RESHAPEs",
-        "a result of 3 or more dimensions, a known shape",
+        "the layer over one matrix of all rows, with a RESHAPE before and after it",
+        "a result with 3 or more dimensions, and a known shape",
         Exactness.EXACT,
         _rows,
     ),
     _pass(
+        "conv-3d-by-frames",
+        "CONV_3D",
+        "a CONV_2D for each frame of the window, over a STRIDED_SLICE of the frames, and ADDs",
+        "FLOAT32, constant weights, a known shape",
+        Exactness.ROUNDING,
+        _conv_3d,
+    ),
+    _pass(
         "symmetric-activations",
         _DYNAMIC,
-        "asymmetric_quantize_inputs cleared, so activations are quantized without a zero point",
-        "weights quantized alone (dynamic range), with asymmetric_quantize_inputs",
+        "clears asymmetric_quantize_inputs, so that activations are quantized without a zero point",
+        "dynamic range quantization (only the weights are quantized) with asymmetric_quantize_inputs",
         Exactness.APPROXIMATE,
         _symmetric,
     ),

@@ -92,7 +92,36 @@ def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
     operands = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or (node.op == "SELECT" and set(operands) != {shape}):
         return None
-    return _with_shared_axes(work, node, shape, operands)
+    return _with_shared_axes(work, node, shape, operands) or _with_broadcast_first(work, node, shape)
+
+
+def _with_broadcast_first(work: Work, node: Node, shape: _Shape) -> Sequence[Node] | None:
+    """Return an element-wise node over one dimension, after TILEs that broadcast its operands; None for per-channel tensors."""
+    target = work.output(node)
+    nodes: list[Node] = []
+    inputs: list[int] = []
+    count = element_count(shape)
+    for index in node.inputs:
+        tensor = work.tensor(index)
+        whole = (1,) * (len(shape) - tensor.rank) + tensor.shape
+        fits = len(whole) == len(shape) and all(own in (1, size) for own, size in zip(whole, shape, strict=True))
+        if tensor.is_constant or tensor.is_per_channel or target.is_per_channel or not fits:
+            return None
+        operand = index
+        for axis, size in enumerate(shape):
+            if whole[axis] == size:
+                continue
+            before, behind = element_count(whole[:axis]), element_count(whole[axis + 1 :])
+            narrow, wide = (work.result(tensor, f"tile_{axis}", (before, times, behind)) for times in (1, size))
+            multiples = work.constant(f"{tensor.name}/multiples", "INT32", (1, size, 1))
+            nodes += [work.reshape(operand, narrow), work.node("TILE", [narrow, multiples], [wide])]
+            operand, whole = wide, (*whole[:axis], size, *whole[axis + 1 :])
+        flat = work.result(tensor, "flat", (count,))
+        nodes.append(work.reshape(operand, flat))
+        inputs.append(flat)
+    flat = work.result(target, "flat", (count,))
+    same = node._replace(index=-1, inputs=tuple(inputs), outputs=(flat,))
+    return [*nodes, same, work.reshape(flat, target.index)]
 
 
 def _with_shared_axes(
@@ -119,11 +148,31 @@ def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     roles = [RoleAxis(size, axis in axes) for axis, size in enumerate(source.shape)]
     joined_axes = joined(roles, RoleAxis.joined, RoleAxis.joined_if_single)
-    if joined_axes is None or not any(axis.role for axis in joined_axes):
+    if joined_axes is None:
+        return _one_axis_at_a_time(work, node, axes)
+    if not any(axis.role for axis in joined_axes):
         return None
     dims = [1 if axis.role else axis.size for axis in joined_axes]
     places = [place for place, axis in enumerate(joined_axes) if axis.role]
     return lowered(work, node, {0: [axis.size for axis in joined_axes]}, [dims], {1: places}, keep_dims=True)
+
+
+def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence[Node] | None:
+    """Return a reduction of the middle of three dimensions for each axis, between RESHAPEs."""
+    source, target = work.input(node, 0), work.output(node)
+    if source.is_constant or (source.type != "FLOAT32" and node.op not in _LIMITS.split()):
+        return None
+    nodes: list[Node] = []
+    shape, operand = list(source.shape), source.index
+    for axis in axes:
+        before, size, behind = element_count(shape[:axis]), shape[axis], element_count(shape[axis + 1 :])
+        wide = work.result(source, f"around_{axis}", (before, size, behind))
+        narrow = work.result(target, f"over_{axis}", (before, 1, behind))
+        place = work.constant(f"{target.name}/axis_{axis}", "INT32", [1])
+        reduced = work.editor.with_options(node._replace(index=-1, inputs=(wide, place), outputs=(narrow,)), keep_dims=True)
+        nodes += [work.reshape(operand, wide), reduced]
+        shape[axis], operand = 1, narrow
+    return [*nodes, work.reshape(operand, target.index)]
 
 
 def _arg_max(work: Work, node: Node) -> Sequence[Node] | None:
@@ -203,7 +252,7 @@ def _slice(work: Work, node: Node) -> Sequence[Node] | None:
     if node.op == "SLICE":
         return lowered(work, node, shapes, [cut], {1: starts, 2: cut})
     ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in joined_axes]
-    masks = dict.fromkeys(["begin_mask", "end_mask", "shrink_axis_mask"], 0)
+    masks = dict.fromkeys(["begin_mask", "end_mask", "shrink_axis_mask", "ellipsis_mask", "new_axis_mask"], 0)
     return lowered(work, node, shapes, [cut], {1: starts, 2: ends, 3: [axis.stride for axis in joined_axes]}, **masks)
 
 
@@ -322,15 +371,19 @@ def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
     return _ROWS[node.op](work, node)
 
 
-_BETWEEN = "the node with at most 4 dimensions between RESHAPEs: neighbors that it treats alike are joined"
-_NEEDS = "rank 5 or more, a known shape, operands that count or point constant, at most 4 dimensions left"
+_BETWEEN = (
+    "the node with at most 4 dimensions, with RESHAPEs before and after it: neighboring dimensions that it treats alike are "
+    "merged"
+)
+_NEEDS = "rank 5 or more, a known shape, constant sizes and positions, and at most 4 dimensions after merging"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "transpose-of-lower-rank",
         "TRANSPOSE",
-        "TRANSPOSE of at most 4 dimensions between RESHAPEs, or several: neighbors that stay together are joined",
-        "rank 5 or more, a known shape and a constant order",
+        "one or more TRANSPOSE nodes with at most 4 dimensions, with RESHAPEs before and after them: neighboring dimensions "
+        "that stay together are merged",
+        "rank 5 or more, a known shape and a constant permutation",
         Exactness.EXACT,
         _transpose,
     ),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node
 from ..pass_workspace import Work
-from .base import Exactness, Pass
+from .base import IN_RANGE, Exactness, Pass
 from .elementwise import _pass
 
 
@@ -106,14 +107,66 @@ def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
     return _split(work, node, strided=True)
 
 
+def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a TILE of the operand, after a RESHAPE that adds dimensions of size 1 if it has fewer dimensions."""
+    source, target = work.input(node, 0), work.output(node)
+    if not _is_known(work, node) or source.is_constant or source.rank > target.rank or not target.rank:
+        return None
+    shape = (1,) * (target.rank - source.rank) + source.shape
+    if any(own not in (1, size) for own, size in zip(shape, target.shape, strict=True)):
+        return None
+    nodes, operand = [], source.index
+    if shape != source.shape:
+        operand = work.result(source, f"of_rank_{target.rank}", shape)
+        nodes.append(work.reshape(source.index, operand))
+    times = [size if own == 1 else 1 for own, size in zip(shape, target.shape, strict=True)]
+    multiples = work.constant(f"{target.name}/multiples", "INT32", times)
+    return [*nodes, work.node("TILE", [operand, multiples], node.outputs)]
+
+
+def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a GATHER of rows from all batches in one table; the number of rows before a batch is added to its indices."""
+    source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
+    batches, axis = options.batch_dims, options.axis + (source.rank if options.axis < 0 else 0)
+    batches += indices.rank if batches < 0 else 0
+    if not batches or axis != batches or not _is_known(work, node) or indices.type != "INT32" or source.is_constant:
+        return None
+    if indices.shape[:batches] != source.shape[:batches] or not indices.element_count or source.is_per_channel:
+        return None
+    count, size, depth = element_count(source.shape[:batches]), source.shape[axis], element_count(source.shape[axis + 1 :])
+    if is_above_limit(count):
+        return None
+    rows_per_batch = indices.element_count // count
+    table, target = work.result(source, "rows", (count * size, depth)), work.output(node)
+    rows, result = (
+        work.result(indices, "rows", (count * rows_per_batch,)),
+        work.result(target, "rows", (count * rows_per_batch, depth)),
+    )
+    nodes = [work.reshape(source.index, table)]
+    operand = indices.index
+    if count > 1:
+        split, moved = (
+            work.result(indices, "batches", (count, rows_per_batch)),
+            work.result(indices, "moved", (count, rows_per_batch)),
+        )
+        # bounded: is_above_limit
+        before = work.constant(f"{indices.name}/before", "INT32", [[batch * size] for batch in range(count)])
+        nodes += [work.reshape(operand, split), work.node("ADD", [split, before], [moved])]
+        operand = moved
+    nodes += [work.reshape(operand, rows), work.node("GATHER", [table, rows], [result], axis=0)]
+    return [*nodes, work.reshape(result, target.index)]
+
+
 _KNOWN = "a known shape"
 
 PASSES: tuple[Pass, ...] = (
     _pass("expand-dims-as-reshape", "EXPAND_DIMS", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
     _pass("squeeze-as-reshape", "SQUEEZE", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    _pass("pack-as-concatenation", "PACK", "RESHAPE of each operand, and CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
-    _pass("unpack-as-split", "UNPACK", "SPLIT, and RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
-    _pass("unpack-as-slices", "UNPACK", "STRIDED_SLICE and RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices),
+    _pass("pack-as-concatenation", "PACK", "a RESHAPE of each operand, and a CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
+    _pass("unpack-as-split", "UNPACK", "a SPLIT, and a RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
+    _pass(
+        "unpack-as-slices", "UNPACK", "a STRIDED_SLICE and a RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices
+    ),
     _pass(
         "split-as-slices",
         "SPLIT SPLIT_V",
@@ -121,6 +174,23 @@ PASSES: tuple[Pass, ...] = (
         "a known shape and a constant axis",
         Exactness.EXACT,
         _split_as_slices,
+    ),
+    _pass(
+        "broadcast-as-tile",
+        "BROADCAST_TO",
+        "TILE, after RESHAPE to as many dimensions",
+        _KNOWN,
+        Exactness.EXACT,
+        _broadcast_as_tile,
+    ),
+    _pass(
+        "gather-without-batches",
+        "GATHER",
+        "GATHER of rows from all batches in one table, with ADD of each batch's first row to the indices",
+        "batch_dims, the axis behind the batches, indices in INT32, a known shape",
+        Exactness.EXACT,
+        _gather_without_batches,
+        IN_RANGE,
     ),
     _pass(
         "split-as-strided-slices",

@@ -31,26 +31,42 @@ def _sliced(work: Work, node: Node) -> list[CutAxis] | None:
 def _strided(work: Work, node: Node) -> list[CutAxis] | None:
     source, options = work.input(node, 0), work.options(node)
     values = [work.integers(work.input(node, position)) for position in (1, 2, 3)]
-    if work.is_open(source, work.output(node)) or options.ellipsis_mask or options.new_axis_mask or options.offset:
+    if work.is_open(source, work.output(node)) or options.offset:
         return None
     begin, end, strides = [None if value is None else [int(number) for number in value.reshape(-1)] for value in values]
-    if begin is None or end is None or strides is None or not len(begin) == len(end) == len(strides) <= source.rank:
+    if begin is None or end is None or strides is None or not len(begin) == len(end) == len(strides):
         return None
-    if any(stride < 1 for stride in strides):
+    places = _axes_of(len(begin), source.rank, options.ellipsis_mask, options.new_axis_mask)
+    if places is None or any(strides[place] < 1 for place, _ in places):
         return None
     axes = [CutAxis(size, 0, size, 1) for size in source.shape]
-    for axis, size in enumerate(source.shape[: len(begin)]):
-        bit = 1 << axis
-        stride = strides[axis]
-        first = 0 if options.begin_mask & bit else _clamped(begin[axis], size)
-        last = size if options.end_mask & bit else _clamped(end[axis], size)
+    for place, axis in places:
+        bit, size = 1 << place, source.shape[axis]
+        stride = strides[place]
+        first = 0 if options.begin_mask & bit else _clamped(begin[place], size)
+        last = size if options.end_mask & bit else _clamped(end[place], size)
         if options.shrink_axis_mask & bit:
-            first = begin[axis] + size if begin[axis] < 0 else begin[axis]
+            first = begin[place] + size if begin[place] < 0 else begin[place]
             last, stride = first + 1, 1
         if not 0 <= first < last <= size:
             return None
         axes[axis] = CutAxis(size, first, -(-(last - first) // stride), stride)
     return axes
+
+
+def _axes_of(count: int, rank: int, ellipsis: int, new_axis: int) -> list[tuple[int, int]] | None:
+    """Return each position in begin, end and strides that slices a dimension, with the dimension; None if there are too many.
+
+    An ellipsis stands for all dimensions that no other position slices, and a new axis for none.
+    """
+    if ellipsis & (ellipsis - 1):
+        return None
+    # bounded: the positions are a constant in the file
+    slicing = [place for place in range(count) if not (ellipsis | new_axis) >> place & 1]
+    skipped = rank - len(slicing)
+    if skipped < 0:
+        return None
+    return [(place, axis + (skipped if 0 < ellipsis < 1 << place else 0)) for axis, place in enumerate(slicing)]
 
 
 def _clamped(position: int, size: int) -> int:
@@ -89,13 +105,13 @@ def _as_slice(work: Work, node: Node) -> Sequence[Node] | None:
     return _rewrite(work, node, strided=False)
 
 
-_NEEDS = "constant begin and end, steps of 1, no new axis and no ellipsis, a known shape"
+_NEEDS = "constant begin and end, strides of 1, and a known shape"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "strided-slice-without-masks",
         "STRIDED_SLICE",
-        "STRIDED_SLICE with begin and end written out, and RESHAPE where it drops dimensions",
+        "a STRIDED_SLICE with explicit begin and end, and a RESHAPE if it removes dimensions",
         _NEEDS,
         Exactness.EXACT,
         _plain,
@@ -103,7 +119,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "strided-slice-as-slice",
         "STRIDED_SLICE",
-        "SLICE, and RESHAPE where it drops dimensions",
+        "a SLICE, and a RESHAPE if it removes dimensions",
         _NEEDS,
         Exactness.EXACT,
         _as_slice,

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
+from ...graph.graph import file_graphs
 from ...model.model import Allocation, Node, Tensor
 from ...versions.explanation import expected_version
 from ..pass_workspace import Work, WorkCount
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def _own_versions(work: Work) -> None:
-    """Give each node the version that it requires; files often have one version for all nodes of an operator."""
+    """Lower each node's operator version to what this node requires.
+
+    Files often give all nodes of an operator the highest version that any of them requires.
+    """
     graph = work.editor.graph
     nodes = []
     for origin, node in work.editor.nodes:
@@ -149,18 +153,63 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
     return None
 
 
+def _inline_composites(work: Work) -> None:
+    """Put the nodes of a composite's decomposition in its place."""
+    nodes: list[tuple[int, Node]] = []
+    for origin, node in work.editor.nodes:
+        inner = _decomposed(work, node) if node.op == "STABLEHLO_COMPOSITE" and work.is_chosen(origin) else None
+        nodes += [(origin, node)] if inner is None else [(-1, part) for part in inner]
+    work.editor.nodes = nodes
+
+
+def _decomposed(work: Work, node: Node) -> list[Node] | None:
+    """Return the nodes of a composite's decomposition with tensors of the calling subgraph; None if they cannot be moved."""
+    index = work.options(node).decomposition_subgraph_index
+    if not 0 <= index < len(work.model.subgraphs) or index == work.editor.subgraph.index:
+        return None
+    graph = file_graphs(work.model)[index]
+    inputs, outputs = work.model.subgraphs[index].inputs, work.model.subgraphs[index].outputs
+    if (len(inputs), len(outputs)) != (len(node.inputs), len(node.outputs)) or len({*inputs, *outputs}) < len(inputs) + len(
+        outputs
+    ):
+        return None
+    written = {tensor for part in graph.nodes for tensor in part.outputs}
+    if any(tensor.is_variable for tensor in graph.tensors) or not written.issuperset(outputs):
+        return None
+    moved: dict[int, int] = dict(zip((*inputs, *outputs), (*node.inputs, *node.outputs), strict=True))
+
+    def place(tensor: int) -> int:
+        if tensor >= 0 and tensor not in moved:
+            own = graph.tensors[tensor]
+            moved[tensor] = work.editor.add_tensor(own._replace(name=f"{work.output(node).name}/{own.name}"))
+        return moved.get(tensor, -1)
+
+    return [
+        part._replace(index=-1, inputs=tuple(map(place, part.inputs)), outputs=tuple(map(place, part.outputs)))
+        for part in graph.nodes
+    ]
+
+
 PASSES: tuple[Pass, ...] = (
     Pass(
+        "composites-inlined",
+        "the nodes of a composite's decomposition in its place",
+        "a decomposition without variables, whose outputs its nodes write",
+        Exactness.EXACT,
+        _inline_composites,
+        frozenset({"STABLEHLO_COMPOSITE"}),
+    ),
+    Pass(
         "own-versions",
-        "gives each node the operator version that it demands itself, in entries of their own in the table of operators",
-        "a version higher than the node demands, because another node shares the entry",
+        "gives each node the operator version that it needs itself, with a separate entry in the table of operators",
+        "a version higher than the node needs, because another node shares the entry",
         Exactness.EXACT,
         _own_versions,
     ),
     Pass(
         "float16-widened",
-        "makes float16 constants, which DEQUANTIZE widens, constants in float32",
-        "a constant of FLOAT16 that DEQUANTIZE reads",
+        "replaces a DEQUANTIZE of a FLOAT16 constant by a FLOAT32 constant",
+        "a FLOAT16 constant that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "FLOAT16"),
         frozenset({"DEQUANTIZE"}),
@@ -168,8 +217,8 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "constants-dequantized",
-        "makes quantized constants, which DEQUANTIZE reads, constants in float32",
-        "a constant of INT8, UINT8 or INT16 with scales that DEQUANTIZE reads",
+        "replaces a DEQUANTIZE of a quantized constant by a FLOAT32 constant",
+        "an INT8, UINT8 or INT16 constant with scales that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
         frozenset({"DEQUANTIZE"}),
@@ -180,8 +229,8 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "pairs-that-cancel",
-        "leaves out TRANSPOSE, RESHAPE and QUANTIZE behind DEQUANTIZE that undo the node before them",
-        "known shapes and constant orders; the same scale and zero point",
+        "removes a TRANSPOSE or RESHAPE that undoes the node before it, and a QUANTIZE after a DEQUANTIZE",
+        "known shapes and constant permutations; the same scale and zero point",
         Exactness.EXACT,
         _cancel,
         frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
@@ -190,7 +239,8 @@ LAST: tuple[Pass, ...] = (
     _pass(
         "weights-widened",
         " ".join(_HYBRID),
-        "quantized weights of a layer of floats (dynamic range) in float32, so that activations are not quantized",
+        "converts quantized weights of a float layer (dynamic range quantization) to FLOAT32, so that activations are not "
+        "quantized",
         "INT8 or UINT8 constants with scales",
         Exactness.APPROXIMATE,
         _widen_weights,

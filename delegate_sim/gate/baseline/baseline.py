@@ -117,13 +117,13 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return the reason why a file is not JSON; if the reason is a merge conflict, add how to resolve it."""
+    """Return the reason why a file is not JSON. For a merge conflict, add instructions for resolving it."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1
         return (
-            f"holds the markers of a merge (line {line}): take one side with git checkout --theirs -- {path} (or --ours), then "
-            "run delegate-sim check --update"
+            f"contains merge conflict markers (line {line}): choose one side with git checkout --theirs -- {path} (or "
+            "--ours), then run delegate-sim check --update"
         )
     if isinstance(error, json.JSONDecodeError):
         return f"is not JSON: line {error.lineno}: {error.msg}"

@@ -15,7 +15,7 @@ SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
-"""Older files' names for the outcomes of models that do not run, and of models with nodes that a compiler plugin takes."""
+"""The names in older files for the outcomes of models that do not run, and of models with nodes that a compiler plugin takes."""
 
 
 def baseline_of(content: Any) -> Baseline:
@@ -36,7 +36,7 @@ def baseline_of(content: Any) -> Baseline:
     for number, item in enumerate(_get(content, "entries", list, "the file")):
         key, entry = _entry(item, f"entries[{number}]", outlines)
         if key in entries:
-            raise Unexpected(f"two entries for {key.model} on {key.target}: remove one of the lines")
+            raise Unexpected(f"there are two entries for {key.model} on {key.target}: remove one of them")
         entries[key] = entry
     return Baseline(entries, packed)
 
@@ -111,14 +111,14 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
 def _fallback(item: Any, where: str) -> Fallback:
     if isinstance(item, list):
         if len(item) != 3 or not isinstance(item[0], int) or not all(isinstance(part, str) for part in item[1:]):
-            raise Unexpected(f"{where} is not a subgraph, a code and nodes")
+            raise Unexpected(f"{where} must have a subgraph, a code and nodes")
         try:
             return Fallback(item[0], item[1], frozenset(read_ranges(item[2])))
         except ValueError as error:
             raise Unexpected(f"{where}: {error}") from error
     nodes = _get(item, "nodes", list, where)
     if not all(isinstance(node, int) for node in nodes):
-        raise Unexpected(f"{where}.nodes are not all numbers")
+        raise Unexpected(f"{where}.nodes must all be numbers")
     return Fallback(_get(item, "subgraph", int, where), _get(item, "code", str, where), frozenset(nodes))
 
 
@@ -145,7 +145,7 @@ def _operand(item: Any) -> OutlineOperand:
 
 def _outputs(items: list[Any]) -> tuple[Output, ...]:
     if not all(isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item) for item in items):
-        raise Unexpected("tensors are not pairs of a name and a type")
+        raise Unexpected("tensors must be pairs of a name and a type")
     return tuple(Output(*item) for item in items)
 
 
@@ -161,5 +161,5 @@ _KINDS: Mapping[type, str] = {str: "a string", int: "a number", list: "an array"
 def _get(item: Any, name: str, kind: type, where: str) -> Any:
     value = item.get(name) if isinstance(item, dict) else None
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise Unexpected(f"{where} has no {name!r} that is {_KINDS[kind]}")
+        raise Unexpected(f"{name!r} of {where} must be {_KINDS[kind]}")
     return value

@@ -99,5 +99,5 @@ def _output(name: Any, kind: Any) -> Output:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
+        raise TypeError(f"{value!r} is not a string")
     return value

@@ -28,6 +28,7 @@ from . import (
     recurrent,
     reduction,
     reshaping,
+    resizing,
     slicing,
 )
 from .signature import OperationRule, OperationView
@@ -50,12 +51,13 @@ OPERATIONS: dict[int, OperationRule] = {
     **recurrent.RULES,
     **reduction.RULES,
     **reshaping.RULES,
+    **resizing.RULES,
     **slicing.RULES,
 }
 
 OPERATION_CODE = Rule(
     "operation-code",
-    "The operation's code is one of the NNAPI, the OEM's, or of a registered extension.",
+    "The operation code belongs to NNAPI, to the OEM or to a registered extension.",
     "runtime/ModelBuilder.cpp: addOperation",
 )
 OPERATION_POINTERS = Rule(
@@ -81,7 +83,7 @@ def validate_operation(
         subject = "outputs" if inputs else "inputs"
         refuse(OPERATION_POINTERS, Call.ADD_OPERATION, subject, 0, needed, ResultCode.UNEXPECTED_NULL)
     if is_extension(code) or code not in _CODES:
-        refuse(OPERATION_CODE, Call.ADD_OPERATION, "operation", code, "a code of the NNAPI")
+        refuse(OPERATION_CODE, Call.ADD_OPERATION, "operation", code, "an NNAPI operation code")
     view = OperationView(code, inputs, outputs, android)
     if code == OperationType.OEM_OPERATION:
         return Version(1)

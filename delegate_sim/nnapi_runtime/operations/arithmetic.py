@@ -14,19 +14,21 @@ from .signature import INT32, SAME, TENSOR_BOOL8, Decider, OperationRule, Operat
 _T = OperandType
 _O = OperationType
 
-_BEYOND_FLOAT32 = "the product of the inputs' scales, which is beyond float32 (from values such as -3.4e38 in an attention mask)"
+_BEYOND_FLOAT32 = (
+    "the product of the input scales, which exceeds float32 (because of values such as -3.4e38 in an attention mask)"
+)
 
 
 MUL_SCALE = operation_rule(
     "mul-output-scale",
     Concern.SCALES,
-    "The output's scale of a TENSOR_QUANT8_ASYMM MUL is more than the product of the inputs' scales.",
+    "The output scale of a TENSOR_QUANT8_ASYMM MUL is greater than the product of the input scales.",
     "Broadcast.cpp: broadcast::validate",
 )
 MUL_SCALE_SIGNED = operation_rule(
     "mul-output-scale-signed",
     Concern.SCALES,
-    "The output's scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is more than the product of the inputs' scales.",
+    "The output scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is greater than the product of the input scales.",
     "Broadcast.cpp: broadcast::validate",
     AndroidRelease.ANDROID_13,
 )
@@ -40,10 +42,10 @@ def _mul_scale(code: int) -> SignatureCheck:
         scale = view.outputs[0].scale
         if scale > product:
             return None
-        found, bound = f"{scale:.4g}", f"{product:.4g}"
-        if found == bound and scale != product:
-            found, bound = str(scale), str(product)
-        return Violation("scale of output 0", found, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}")
+        actual, bound = f"{scale:.4g}", f"{product:.4g}"
+        if actual == bound and scale != product:
+            actual, bound = str(scale), str(product)
+        return Violation("scale of output 0", actual, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}")
 
     return SignatureCheck(MUL_SCALE if code == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 

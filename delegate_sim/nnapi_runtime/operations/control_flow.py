@@ -1,4 +1,4 @@
-"""Rules on IF and WHILE. The operands of these operations have to match the inputs and outputs of the models they refer to.
+"""Rules on IF and WHILE. The operands of an IF or WHILE have to match the inputs and outputs of the models that it runs.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """
@@ -25,9 +25,13 @@ def _rule(code: str, summary: str) -> Rule:
 
 OPERAND_COUNT = _rule("operands", "IF and WHILE have at least three inputs and one output.")
 MODEL_OPERAND = _rule("model", "The operands for branches, condition and body refer to finished models.")
-MODEL_COUNT = _rule("model-operands", "The referenced model has as many inputs and outputs as the operation gives it.")
+MODEL_COUNT = _rule(
+    "model-operands", "The referenced model has the number of inputs and outputs that the operation passes to it."
+)
 CONDITION = _rule("condition", "A condition is a TENSOR_BOOL8 of shape [1].")
-COMPATIBLE = _rule("compatible", "An operand and its counterpart in the referenced model agree in type, shape, quantization.")
+COMPATIBLE = _rule(
+    "compatible", "An operand and its counterpart in the referenced model have the same type, shape and quantization."
+)
 
 
 def validate_if(view: OperationView) -> Version:

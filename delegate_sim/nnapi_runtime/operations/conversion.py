@@ -14,7 +14,7 @@ _O = OperationType
 CAST_SHAPE = operation_rule(
     "cast-shape",
     Concern.SHAPE,
-    "Input and output of CAST have the same shape.",
+    "The input and the output of a CAST have the same shape.",
     "Cast.cpp: cast::validate",
     AndroidRelease.ANDROID_11,
 )
@@ -23,12 +23,12 @@ CAST_SHAPE = operation_rule(
 def _cast_shape(view: OperationView) -> Violation | None:
     """Return the violation if the shapes of input and output differ.
 
-    Nothing is checked if the rank of either is unknown, or a dimension of the output is unknown.
+    Nothing is checked if one of the ranks or a dimension of the output is unknown.
     """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None
-    return Violation("dimensions of output 0", str(list(output)), f"those of the input, {list(given)}")
+    return Violation("dimensions of output 0", str(list(output)), f"the dimensions of the input, {list(given)}")
 
 
 _CAST_ANY = frozenset({_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM})

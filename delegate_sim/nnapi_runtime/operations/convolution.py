@@ -29,7 +29,7 @@ _O = OperationType
 CONV_RANK = operation_rule(
     "conv-rank",
     Concern.RANK,
-    "Input and filter of CONV_2D have 4 dimensions.",
+    "The input and the filter of a CONV_2D have 4 dimensions.",
     "Conv2D.cpp: conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
@@ -42,7 +42,7 @@ FILTER_CHANNEL = operation_rule(
 DEPTHWISE_CHANNEL = operation_rule(
     "depthwise-filter-channel",
     Concern.CHANNELS,
-    "The scales of DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
+    "The scales of a DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
     "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
@@ -66,7 +66,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional inputs for the layout and the dilation, for explicit padding and for a padding scheme.
+    """Return the optional inputs for layout and dilation, first for explicit padding, then for a padding scheme.
 
     ``place`` is the position of the layout input if there is a padding scheme.
     """
@@ -83,7 +83,7 @@ def _filter_channel(dimension: int, rule: Rule) -> SignatureCheck:
         if filter_.type != _T.TENSOR_QUANT8_SYMM_PER_CHANNEL:
             return None
         if filter_.channels is None:
-            raise ProcessAborted(f"the per-channel filter of {view.name} was never given its scales")
+            raise ProcessAborted(f"the per-channel filter of {view.name} has no scales")
         if filter_.channels.dimension == dimension:
             return None
         return Violation("channel dimension of input 1", str(filter_.channels.dimension), str(dimension))
@@ -105,7 +105,7 @@ def _scale_level(view: OperationView) -> int:
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the level like ``_scale_level``, except that Android 10 correctly uses the output's scale."""
+    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale instead."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

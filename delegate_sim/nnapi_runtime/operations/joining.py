@@ -13,7 +13,10 @@ _O = OperationType
 
 
 PACK_RANK = operation_rule(
-    "pack-rank", Concern.SHAPE, "The inputs of PACK have one rank, the output one dimension more.", "Pack.cpp: pack_op::validate"
+    "pack-rank",
+    Concern.SHAPE,
+    "All inputs of a PACK have the same rank, and the output has one more dimension.",
+    "Pack.cpp: pack_op::validate",
 )
 
 

@@ -13,7 +13,7 @@ _O = OperationType
 FULLY_CONNECTED_SHAPE = operation_rule(
     "fully-connected-shape",
     Concern.SHAPE,
-    "FULLY_CONNECTED has an input of rank 2 to 4, weights of rank 2 and a bias of rank 1 that go together.",
+    "FULLY_CONNECTED has an input of rank 2 to 4, weights of rank 2 and a bias of rank 1, with matching sizes.",
     "FullyConnected.cpp: fully_connected::validateShapes",
     AndroidRelease.ANDROID_11,
 )
@@ -34,9 +34,9 @@ def _fully_connected_shape(view: OperationView) -> Violation | None:
     units, columns = weights
     elements = element_count(given)
     if columns and elements % columns:
-        return Violation("elements of input 0", str(elements), f"a multiple of the {columns} columns of the weights")
+        return Violation("elements of input 0", str(elements), f"a multiple of {columns}, the number of columns of the weights")
     if units and bias[0] and units != bias[0]:
-        return Violation("elements of input 2", str(bias[0]), f"{units}, the rows of the weights")
+        return Violation("elements of input 2", str(bias[0]), f"{units}, the number of rows of the weights")
     return None
 
 

@@ -14,7 +14,7 @@ _O = OperationType
 MIRROR_PAD_SHAPE = operation_rule(
     "mirror-pad-shape",
     Concern.SHAPE,
-    "The paddings of MIRROR_PAD are two for each dimension, and the output has the input's rank.",
+    "MIRROR_PAD has two paddings for each dimension, and the output has the rank of the input.",
     "MirrorPad.cpp: mirror_pad_op::validate",
 )
 

@@ -17,7 +17,7 @@ RANK_LIMIT = operation_rule(
 QUANTIZATION_EQUAL = operation_rule(
     "quantization-equal",
     Concern.SCALES,
-    "Quantized input and output have the same scale and zero point.",
+    "A quantized input and its output have the same scale and zero point.",
     "MirrorPad.cpp, Pack.cpp, Reverse.cpp: validate",
 )
 
@@ -47,7 +47,7 @@ def unequal_quantization(view: OperationView, index: int) -> Violation | None:
     return Violation(
         f"scale and zero point of input {index}",
         f"{operand.scale}, {operand.zero_point}",
-        f"those of the output, {output.scale}, {output.zero_point}",
+        f"the scale and zero point of the output, {output.scale}, {output.zero_point}",
     )
 
 

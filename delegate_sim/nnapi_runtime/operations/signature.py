@@ -54,8 +54,8 @@ def one_of(*types: int) -> Slot:
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     """Return a slot that accepts one type for each type of the deciding tensor.
 
-    If ``types`` does not list the deciding tensor's type, the slot accepts ``otherwise``. If that is None, the slot accepts the
-    same type as that of the deciding tensor.
+    If ``types`` does not list the deciding tensor's type, the slot accepts ``otherwise``. If ``otherwise`` is None, the slot
+    accepts the deciding tensor's own type.
     """
     return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
@@ -79,7 +79,7 @@ BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One allowed list of an operation's inputs or outputs, as a slot for each operand, and the feature level that it needs.
+    """One allowed list of an operation's inputs or outputs: a slot for each operand, and the feature level that the list needs.
 
     If ``repeated`` is given, this slot applies to one or more operands between the slots of ``head`` and of ``tail``.
     """
@@ -141,11 +141,15 @@ def operation_rule(
 
 
 _UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"
-INPUT_COUNT = Rule("operation-input-count", "The operation has a number of inputs that one of its forms has.", _UTILITIES)
-OUTPUT_COUNT = Rule("operation-output-count", "The operation has a number of outputs that one of its forms has.", _UTILITIES)
-DECIDING_TYPE = Rule("operation-type", "The operation exists for the type of the tensor that decides.", _UTILITIES)
-INPUT_TYPE = Rule("operation-input-type", "The type of each input fits the tensor that decides.", _UTILITIES)
-OUTPUT_TYPE = Rule("operation-output-type", "The type of each output fits the tensor that decides.", _UTILITIES)
+INPUT_COUNT = Rule("operation-input-count", "The operation has the number of inputs of one of its forms.", _UTILITIES)
+OUTPUT_COUNT = Rule("operation-output-count", "The operation has the number of outputs of one of its forms.", _UTILITIES)
+DECIDING_TYPE = Rule("operation-type", "The operation supports the type of the tensor that selects its form.", _UTILITIES)
+INPUT_TYPE = Rule(
+    "operation-input-type", "The type of each input matches the tensor that selects the operation's form.", _UTILITIES
+)
+OUTPUT_TYPE = Rule(
+    "operation-output-type", "The type of each output matches the tensor that selects the operation's form.", _UTILITIES
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +204,8 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
     """Return the feature level of the first candidate that allows the operands' types.
 
-    If there is none, raise NnRefused for ``rule``. The error names the first wrong operand of one candidate: the one whose first
-    wrong operand comes latest.
+    If there is none, raise NnRefused for ``rule``. The candidate whose first wrong operand comes latest is assumed to be the
+    intended form, and the error names that operand.
     """
     furthest, needed = -1, ""
     for slots, level in candidates:

@@ -13,7 +13,7 @@ _O = OperationType
 REVERSE_SHAPE = operation_rule(
     "reverse-shape",
     Concern.SHAPE,
-    "REVERSE has one axis, and the output has the input's rank.",
+    "REVERSE has one axis, and the output has the rank of the input.",
     "Reverse.cpp: reverse_op::validate",
 )
 

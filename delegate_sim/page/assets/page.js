@@ -14,6 +14,7 @@ class Page {
     readTheme();
     this.strips = [];
     this.drawings = [];
+    this.arena = new ArenaPicture();
     this.fill();
     this.listen();
     this.arrange();
@@ -149,6 +150,7 @@ class Page {
     byId("tab-differences").hidden = this.other < 0;
     if (this.other < 0 && this.tab === "differences") this.tab = "causes";
     this.verdicts(shown);
+    this.arena.show(model);
     this.setClosed(this.closed);
     this.showTab(this.tab);
     this.strips.forEach((strip) => strip.paint());

@@ -63,7 +63,7 @@ def prepare_hard_swish(node: KernelNode) -> None:
     if result.type in ("UINT8", "INT8"):
         # If the output has no scale, the multiplier is infinite, but the kernel treats it as small.
         is_shifted_right = result.scale == 0 or source.scale < result.scale * _HARD_SWISH_RESOLUTION
-        node.ensure(is_shifted_right, "the scale of the output is too small for that of the input")
+        node.ensure(is_shifted_right, "the output scale is too small for the input scale")
 
 
 @kernel("TANH")

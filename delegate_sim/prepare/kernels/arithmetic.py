@@ -103,7 +103,7 @@ def _check_int16_sum(
     if node.options.pot_scale_int16 and has_powers_of_two:
         greater = max(first, second, key=lambda operand: operand.scale)
         is_kept = power_of_two_exponent(greater) == power_of_two_exponent(result)
-        node.ensure(is_kept, "the greater scale of the inputs is not that of the output")
+        node.ensure(is_kept, "the larger of the input scales is not the output scale")
         check_activation_range(node, result, fused_activation(node))
     else:
         _check_rescaled_sum(node, first, second, result, may_enlarge)
@@ -119,7 +119,7 @@ def _check_rescaled_sum(
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
     is_usable = common_scale != result_scale if may_enlarge else common_scale < result_scale
-    node.ensure(is_usable, "the runtime aborts, as the scale of the output does not suit those of the inputs")
+    node.ensure(is_usable, "the runtime aborts, because the output scale does not fit the input scales")
     check_activation_range(node, result, fused_activation(node))
 
 
@@ -128,7 +128,7 @@ def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -
 
     Refuse the node if an operand has no scale, because the runtime then aborts.
     """
-    node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, as an input has no scale")
+    node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, because an input has no scale")
     return 2 * max(first.scale, second.scale)
 
 
@@ -143,7 +143,7 @@ def prepare_mul(node: KernelNode) -> None:
     """``kernels/mul.cc: Prepare``. The result keeps the type that the file gives it."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
-        node.ensure(fused_activation(node) == "NONE", "COMPLEX64 is multiplied without an activation")
+        node.ensure(fused_activation(node) == "NONE", "a multiplication of COMPLEX64 cannot have a fused activation")
     shape = broadcast_shape(first.shape, second.shape)
     is_quantized_int16 = result.type == "INT16" and result.quantization is not None
     if result.type in ("UINT8", "INT8") or is_quantized_int16:
@@ -163,7 +163,7 @@ def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTe
     if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
         return
     node.ensure_type(result, ("UINT8", "INT8", "INT16"))
-    node.ensure(first.type in (result.type, "INT16"), "there is no product of these types")
+    node.ensure(first.type in (result.type, "INT16"), "the kernel does not multiply these types")
     if result.type == "INT16":
         check_symmetric(node, first, second, result)
 
@@ -219,7 +219,7 @@ def prepare_squared_difference(node: KernelNode) -> None:
         _check_zero_points(node, first, second, result)
         squared_scale = _common_scale(node, first, second) ** 2
         is_usable = squared_scale < result.scale * (1 << _SQUARED_DIFFERENCE_BITS)
-        node.ensure(is_usable, "the runtime aborts, as the scale of the output does not suit those of the inputs")
+        node.ensure(is_usable, "the runtime aborts, because the output scale does not fit the input scales")
     _resize_to_broadcast(node, first, second, result)
 
 

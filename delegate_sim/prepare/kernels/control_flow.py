@@ -100,7 +100,7 @@ def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
     """
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)
-        node.ensure(source.type == result.type, f"the body makes {source.type} into {result.type}")
+        node.ensure(source.type == result.type, f"the body turns {source.type} into {result.type}")
         node.ensure(not result.is_dynamic, "the body has a dynamic output")
         if source.shape != result.shape and sum(shape[0] for shape in (source.shape, result.shape) if shape) != 1:
             return True
@@ -245,4 +245,6 @@ def _check_table_handle(node: KernelNode) -> None:
 
 
 def _check_table_types(node: KernelNode, key: str, value: str) -> None:
-    node.ensure((key, value) in (("INT64", "STRING"), ("STRING", "INT64")), f"there are no tables from {key} to {value}")
+    node.ensure(
+        (key, value) in (("INT64", "STRING"), ("STRING", "INT64")), f"hash tables from {key} to {value} are not supported"
+    )

@@ -80,7 +80,7 @@ def prepare_dequantize(node: KernelNode) -> None:
 def prepare_fake_quant(node: KernelNode) -> None:
     """``kernels/fake_quant.cc: Prepare``."""
     source, result = only_operand(node)
-    node.ensure(not node.options.narrow_range, "narrow_range is only for weights")
+    node.ensure(not node.options.narrow_range, "narrow_range is supported only for weights")
     result.type = source.type
     node.resize(result, source.shape)
 

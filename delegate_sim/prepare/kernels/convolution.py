@@ -39,8 +39,13 @@ def prepare_conv_2d(node: KernelNode) -> None:
     output_channels, window_height, window_width, window_channels = weights.shape
     ensure_positive(node, source.shape[1:], "the input is empty")
     ensure_positive(node, weights.shape, "the weights are empty")
-    node.ensure(input_channels % window_channels == 0, "the input channels are not a multiple of those of the weights")
-    node.ensure(output_channels % (input_channels // window_channels) == 0, "the output channels do not divide into groups")
+    node.ensure(
+        input_channels % window_channels == 0,
+        "the number of input channels is not a multiple of the input channels of the weights",
+    )
+    node.ensure(
+        output_channels % (input_channels // window_channels) == 0, "the output channels cannot be divided evenly into groups"
+    )
     _check_conv_2d_types(node, source, weights, result)
 
     options = node.options
@@ -85,7 +90,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The sizes are those of a runtime with one thread (the default), built without the memory limits of mobile platforms.
+    The sizes apply to a runtime with one thread (the default) that is built without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
@@ -165,7 +170,7 @@ def _check_depthwise_types(
     node.ensure(result.type == source.type, "input and output have different types")
     node.ensure(
         is_hybrid or source.type in (weights.type, "INT16") or weights.type == "INT4",
-        "the type of the weights does not suit that of the input",
+        "the type of the weights does not fit the type of the input",
     )
     if weights.type == "INT4":
         ensure_int32(node, *weights.shape)
@@ -209,7 +214,7 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.resize(result, shape)
         ensure_positive(node, shape[1:3], "the output is empty")
         sizes = checked_output_sizes(node, shape[1:3], weights.shape[1:3], strides, (1, 1))
-        node.ensure(tuple(sizes) == source.shape[1:3], "the output shape does not lead back to the shape of the input")
+        node.ensure(tuple(sizes) == source.shape[1:3], "the output shape does not match the shape of the input")
         ensure_int32(node, *source.shape[1:3])
         ensure_int32(node, *weights.shape[:3])
     if source.type != "FLOAT32":
@@ -329,10 +334,10 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
 
     shape = output_shape.integers()
     node.ensure(min(shape) >= 0, "the output shape has a negative size")
-    node.ensure(shape[0] == source.shape[0], "the output shape does not have as many batches as the input")
-    node.ensure(shape[4] == weights.shape[3], "the output shape does not have as many channels as the weights")
+    node.ensure(shape[0] == source.shape[0], "the output shape has another batch size than the input")
+    node.ensure(shape[4] == weights.shape[3], "the output shape has another number of channels than the weights")
     expected = _output_sizes_3d(node, shape[1:4], weights.shape[:3])
-    node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not lead back to the shape of the input")
+    node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not match the shape of the input")
     node.resize(result, shape)
     if max(_steps_3d(node)[1]) <= 1:
         ensure_int32(node, *source.shape[1:4])

@@ -85,7 +85,7 @@ def prepare_gather_nd(node: KernelNode) -> None:
     node.ensure(source.rank >= 1, "the input is a scalar")
     node.ensure(indices.rank >= 1, "the indices are a scalar")
     depth = indices.shape[-1]
-    node.ensure(0 <= depth <= source.rank, "the indices have more numbers than the input has dimensions")
+    node.ensure(0 <= depth <= source.rank, "each index has more numbers than the input has dimensions")
     result.type = source.type
     node.resize(result, (*indices.shape[:-1], *source.shape[depth:]))
 
@@ -117,7 +117,7 @@ def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Seq
     outer, depth = len(indices) - 1, indices[-1]
     node.ensure(updates[:outer] == indices[:outer], "there is not one update for each index")
     node.ensure(len(updates) - outer == len(shape) - depth, "the updates have the wrong number of dimensions")
-    node.ensure(list(updates[outer:]) == list(shape[depth:]), "the updates do not fit the shape")
+    node.ensure(list(updates[outer:]) == list(shape[depth:]), "the updates do not match the shape")
 
 
 @kernel("SEGMENT_SUM")
@@ -136,7 +136,7 @@ def prepare_segment_sum(node: KernelNode) -> None:
     node.ensure(segment_ids.shape[0] == data.shape[0], "there is not one segment id for each row")
     ids: list[int] = segment_ids.value()[: segment_ids.shape[0]].tolist()
     is_ordered = not ids or (ids[0] == 0 and all(after - before in (0, 1) for before, after in itertools.pairwise(ids)))
-    node.ensure(is_ordered, "the segment ids do not rise from 0 by steps of 0 or 1")
+    node.ensure(is_ordered, "the segment ids do not start at 0 and rise in steps of 0 or 1")
     node.resize(result, (ids[-1] + 1 if ids else 0, *data.shape[1:]))
 
 
@@ -152,7 +152,10 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
     if data.is_dynamic or unknown is not None:
         node.set_dynamic(result, unknown)
         return
-    node.ensure(data.shape[: segment_ids.rank] == segment_ids.shape, "the segment ids do not have the leading sizes of the data")
+    node.ensure(
+        data.shape[: segment_ids.rank] == segment_ids.shape,
+        "the shape of the segment ids is not the beginning of the shape of the data",
+    )
     node.ensure(num_segments.shape in ((), (1,)), "the number of segments is not a single number")
     count = num_segments.integers()[0]
     node.ensure(count >= 0, "the number of segments is negative")

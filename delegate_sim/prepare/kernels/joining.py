@@ -28,7 +28,7 @@ _FUSED_ACTIVATIONS = range(1, 6)
 def prepare_pack(node: KernelNode) -> None:
     """``kernels/pack.cc: Prepare``."""
     count = node.options.values_count
-    node.ensure(node.input_count == count, "the options give a different number of inputs")
+    node.ensure(node.input_count == count, "the options give another number of inputs than the node has")
     node.ensure(node.output_count == 1, "does not have exactly one output")
     first = node.input(0)
     axis = wrapped(node.options.axis, first.rank + 1)
@@ -55,7 +55,7 @@ def prepare_unpack(node: KernelNode) -> None:
     axis = wrapped(node.options.axis, source.rank)
     node.ensure(0 <= axis < source.rank, "the axis is out of range")
     node.ensure_type(source, _UNPACK_TYPES)
-    node.ensure(count == source.shape[axis], "the number of outputs is not the size of the dimension")
+    node.ensure(count == source.shape[axis], "the number of outputs differs from the size of the dimension")
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
     for position, _ in enumerate(node.node.outputs):
         result = node.output(position)
@@ -207,10 +207,10 @@ def _resolved_sizes(node: KernelNode, sizes: list[int], total: int) -> list[int]
 
     Upstream: ``kernels/split_v.cc: ResizeOutputTensors``.
     """
-    node.ensure(sizes.count(-1) <= 1, "more than one size is left open")
+    node.ensure(sizes.count(-1) <= 1, "more than one size is -1")
     known = sum(size for size in sizes if size != -1)
     if -1 in sizes:
-        node.ensure(known <= total, "the sizes are together larger than the dimension")
+        node.ensure(known <= total, "the sum of the sizes is larger than the dimension")
     else:
         node.ensure(known == total, "the sizes do not add up to the dimension")
     return [total - known if size == -1 else size for size in sizes]

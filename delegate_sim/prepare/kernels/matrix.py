@@ -49,7 +49,7 @@ def prepare_fully_connected(node: KernelNode) -> None:
         check_symmetric(node, source, result)
         check_quantized_bias_type(node, bias)
     if options.keep_num_dims:
-        node.ensure(source.shape[-1] == depth, "the last dimension of the input is not that of the weights")
+        node.ensure(source.shape[-1] == depth, "the last dimension of the input differs from the last dimension of the weights")
         node.resize(result, (*source.shape[:-1], units))
     else:
         node.resize(result, (source.element_count // depth, units))
@@ -119,7 +119,7 @@ def prepare_batch_matmul(node: KernelNode) -> None:
         rows, left_depth = left_depth, rows
     if node.options.adj_y:
         right_depth, columns = columns, right_depth
-    node.ensure(left_depth == right_depth, "columns of the left and rows of the right matrix differ")
+    node.ensure(left_depth == right_depth, "the left matrix has another number of columns than the right matrix has rows")
     node.resize(result, (*broadcast_shape(left.shape[:-2], right.shape[:-2]), rows, columns))
 
 

@@ -19,7 +19,7 @@ The number is 1 for REFLECT and 0 for SYMMETRIC.
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
 """Since this release, PAD also treats paddings as constant if another kernel computed them during Prepare."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
-"""Since this release, MIRROR_PAD refuses negative paddings, and paddings wider than the part of the input to mirror."""
+"""Since this release, MIRROR_PAD refuses negative paddings, and paddings that are too wide for the input to fill by mirroring."""
 
 
 @kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))
@@ -56,7 +56,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     source, paddings, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     has_mode = node.options.table is not None and node.options.mode in _MIRROR_PAD_OFFSETS
-    node.ensure(has_mode, "the options give no mode of padding")
+    node.ensure(has_mode, "the options give no padding mode")
     node.ensure_type(paddings, ("INT32", "INT64"))
     node.ensure(paddings.shape == (source.rank, 2), "there is not one pair of paddings for each dimension")
     if source.type in ("UINT8", "INT8", "INT16"):
@@ -72,7 +72,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     if node.release.is_at_least(_MIRROR_PAD_HAS_LIMITS):
         for size, pair in zip(source.shape, pairs, strict=True):
             node.ensure(min(pair) >= 0, "a padding is negative")
-            node.ensure(max(pair) <= size - offset, "a padding is wider than what it mirrors")
+            node.ensure(max(pair) <= size - offset, "a padding is wider than the part of the input that it can mirror")
     node.resize(result, _padded(node, source, pairs))
 
 

@@ -60,7 +60,7 @@ def prepare_svdf(node: KernelNode) -> None:
     rank = node.options.rank
     batches, input_size = source.shape[:2]
     filters, feature_size = feature_weights.shape[:2]
-    node.ensure(rank != 0 and filters % rank == 0, "the filters do not divide by the rank")
+    node.ensure(rank != 0 and filters % rank == 0, "the number of filters is not a multiple of the rank")
     units = filters // rank
     node.ensure(input_size == feature_size, "input and feature weights differ in size")
     node.ensure(time_weights.shape[0] == filters, "time weights and feature weights differ in the number of filters")
@@ -161,7 +161,9 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
     if forward_weights is None or backward_weights is None:
         node.fail("only one of the cells has weights for the auxiliary input")
     auxiliary = node.input(9)
-    node.ensure(auxiliary.shape[:2] == source.shape[:2], "input and auxiliary input differ in more than their size")
+    node.ensure(
+        auxiliary.shape[:2] == source.shape[:2], "the input and the auxiliary input differ in more than their last dimension"
+    )
     size = auxiliary.shape[2]
     for weights, units in ((forward_weights, forward_units), (backward_weights, backward_units)):
         node.ensure(
@@ -408,7 +410,7 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
     """Check the tensors that the kernel needs to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
-    node.ensure(count in intermediate_counts, "the integer kernel does not have as many intermediates as it needs")
+    node.ensure(count in intermediate_counts, "the integer kernel does not have the number of intermediate tensors that it needs")
     if count == 12:
         for position, _ in enumerate(node.node.intermediates):
             _ensure_affine(node, node.intermediate(position))

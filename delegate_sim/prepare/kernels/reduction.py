@@ -31,7 +31,7 @@ def prepare_cumsum(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
-"""REDUCE_PROD computes a result during Prepare if it has at most this many elements.
+"""The largest number of elements of a result that REDUCE_PROD computes here during Prepare.
 
 Such a small result may be a product of sizes, which other kernels read during their Prepare.
 """
@@ -120,7 +120,7 @@ def _product(source: KernelTensor, axes: set[int], shape: Sequence[int]) -> npt.
     if array is None:
         return None
     with np.errstate(over="ignore"):
-        # bounded: of the elements of an array, which the operator multiplies with the same overflow
+        # bounded: the elements of the array have a fixed width, so their product cannot grow
         product: npt.NDArray[Any] = np.asarray(np.prod(array, tuple(axes), dtype=array.dtype))
     return product.reshape(shape)
 

@@ -21,7 +21,7 @@ def prepare_depth_to_space(node: KernelNode) -> None:
     """``kernels/depth_to_space.cc: Prepare``."""
     block = _block_size(node)
     batches, height, width, channels = node.input(0).shape
-    node.ensure(channels % block**2 == 0, "the channels do not divide into blocks")
+    node.ensure(channels % block**2 == 0, "the channels cannot be divided evenly into blocks")
     ensure_int32(node, height, block)
     ensure_int32(node, width, block)
     node.resize(node.output(), (batches, height * block, width * block, channels // block**2))
@@ -32,7 +32,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
     """``kernels/space_to_depth.cc: Prepare``."""
     block = _block_size(node)
     batches, height, width, channels = node.input(0).shape
-    node.ensure(height % block == 0 and width % block == 0, "height and width do not divide into blocks")
+    node.ensure(height % block == 0 and width % block == 0, "height and width cannot be divided evenly into blocks")
     node.resize(node.output(), (batches, height // block, width // block, channels * block**2))
 
 
@@ -60,7 +60,7 @@ def prepare_space_to_batch_nd(node: KernelNode) -> None:
     for index, block in enumerate(blocks):
         padded = source.shape[index + 1] + paddings[2 * index] + paddings[2 * index + 1]
         node.ensure(block != 0, "a block is empty")
-        node.ensure(padded % block == 0, "a padded dimension does not divide into blocks")
+        node.ensure(padded % block == 0, "a padded dimension cannot be divided evenly into blocks")
         sizes.append(padded // block)
         batches *= block
     node.resize(node.output(), (batches, *sizes, source.shape[-1]))
@@ -78,7 +78,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
     batches, sizes = source.shape[0], []
     for index, block in enumerate(blocks):
         node.ensure(block != 0, "a block is empty")
-        node.ensure(batches % block == 0, "the batches do not divide into blocks")
+        node.ensure(batches % block == 0, "the batches cannot be divided evenly into blocks")
         batches //= block
         sizes.append(source.shape[index + 1] * block - crops[2 * index] - crops[2 * index + 1])
     node.resize(node.output(), (batches, *sizes, source.shape[-1]))
@@ -170,7 +170,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
     if min(source, default=0) < 0 and node.release.is_at_least(_RESHAPE_CHECKS_INPUT):
         node.fail("the input has a negative size")
     shape = list(requested)
-    node.ensure(shape.count(-1) <= 1, "the new shape leaves more than one size open")
+    node.ensure(shape.count(-1) <= 1, "the new shape has more than one size of -1")
     sizes = [size for size in shape if size != -1]
     node.ensure(not sizes or min(sizes) >= 0, "the new shape has a negative size")
     nonzero_source = element_count([size for size in source if size])
@@ -178,7 +178,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
     node.ensure(max(nonzero_source, nonzero_sizes) <= _LARGEST_COUNT, "the number of elements overflows")
     if -1 in shape:
         stretched = 0 if 0 in source and 0 not in sizes else nonzero_source // nonzero_sizes
-        node.ensure(stretched <= _LARGEST_DIMENSION, "the size left open overflows")
+        node.ensure(stretched <= _LARGEST_DIMENSION, "the size that replaces -1 overflows")
         shape[shape.index(-1)] = stretched
     node.ensure(element_count(source) == element_count(shape), "the new shape has a different number of elements")
     return shape
@@ -252,7 +252,7 @@ def prepare_transpose(node: KernelNode) -> None:
     if not permutation.is_constant_or_persistent:
         node.set_dynamic(result, permutation)
         return
-    node.ensure(permutation.shape == (rank,), "the permutation does not name every dimension")
+    node.ensure(permutation.shape == (rank,), "the permutation does not have one number for each dimension")
     axes = as_int32(permutation)[:rank]
     node.ensure(all(-rank <= axis < rank for axis in axes), "the permutation is out of range")
     node.resize(result, [source.shape[axis] for axis in axes])

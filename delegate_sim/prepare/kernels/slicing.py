@@ -47,7 +47,7 @@ def prepare_slice(node: KernelNode) -> None:
     is_static = unknown is None and not has_unspecified_dimension(source)
     shape = _slice_shape(node, source, begin, size) if is_static else None
     if is_complete:
-        # A complete shape in the file is kept; if the operands are known, it is compared with the shape that they give.
+        # A complete shape in the file is kept. If the operands are known, it must equal the shape that is computed from them.
         node.ensure(shape is None or shape == result.shape, "the output does not have the shape of the slice")
     elif shape is None:
         node.set_dynamic(result, unknown)
@@ -60,7 +60,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
     The kernel reads the data of ``size`` as numbers of the type of ``begin``.
     """
-    node.ensure(begin.element_count == source.rank, "begin and size do not name every dimension")
+    node.ensure(begin.element_count == source.rank, "begin and size do not have one number for each dimension")
     begins = begin.integers()
     sizes = read_as(size.value(), kind_of(begin.value())).tolist()
     shape = []
@@ -176,8 +176,8 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 class _Expansion:
     """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
 
-    ``ellipsis_start`` is the first dimension that the ellipsis covers. ``added`` is the number of dimensions that it covers,
-    minus one.
+    ``ellipsis_start`` is the first dimension that the ellipsis covers. ``added`` is the number of dimensions that the ellipsis
+    covers, minus one.
     """
 
     in_ellipsis: list[bool]
@@ -246,7 +246,7 @@ def _strided_slice(
     if elements is None or not node.elements.take(count):
         return None
     if 0 <= element_count([axis.size for axis in axes]) != len(elements):
-        raise ValueError("the axes are not those of the input")
+        raise ValueError("an axis does not exist in the input")
     # bounded: no longer than the input, whose elements are known
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if element_count([len(indices) for indices in taken]) < count:

@@ -67,7 +67,7 @@ def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -
     slice_sizes = [size for axis, size in enumerate(options.slice_sizes) if axis not in options.collapsed_slice_dims]
     batch_sizes = [size for axis, size in enumerate(indices_shape) if axis != options.index_vector_dim]
     fits = len(offset_axes) <= len(slice_sizes) and rank - len(offset_axes) <= len(batch_sizes)
-    node.ensure(fits, "the result has more dimensions than slices and indices")
+    node.ensure(fits, "the result has more dimensions than the slices and the indices together")
     offsets, batches = iter(slice_sizes), iter(batch_sizes)
     return [next(offsets if axis in offset_axes else batches) for axis in range(rank)]
 

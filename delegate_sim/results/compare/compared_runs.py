@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...graph.effort import COMPARISON, Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed_model, simulate_if
 from ...model.model import Model
 from ...runtime.interpreter import simulate
@@ -10,7 +11,8 @@ from .comparison import Side
 
 
 def simulated_side(model: Model, target: Target) -> Side:
-    """Simulate a model on a target."""
+    """Simulate a model on a target. Raises LimitError if the model is too large for a comparison."""
+    Effort(model).require(COMPARISON)
     return Side(model, simulate(model, target))
 
 

@@ -16,10 +16,9 @@ class NodeChange:
     """A node that was added, removed, or changed in one respect.
 
     ``what`` is ``added``, ``removed``, ``version``, ``input N`` or ``output N``. If an input of the subgraph changed, ``what`` is
-    ``subgraph input``, and both node indices are None. ``old`` and ``new`` are the values before and after the change. They are
-    empty if there is no such value. ``node`` is the index of the node in the new version, or None for a removed node.
-    ``old_node`` is the index in the old version, or None for an added node. ``name`` is the name of the node's first output
-    tensor.
+    ``subgraph input``, and both node indices are None. ``old`` and ``new`` are the values before and after the change. A value
+    that does not exist is empty. ``node`` is the index of the node in the new version, or None for a removed node. ``old_node``
+    is the index in the old version, or None for an added node. ``name`` is the name of the node's first output tensor.
     """
 
     subgraph: int

@@ -14,8 +14,8 @@ MatchingKey = Callable[[int], Hashable | None]
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     """Return the index in ``old`` of each node of ``new`` that existed before.
 
-    Matched nodes always have the same operator. The most certain matches are made first. Nodes are matched in this order if they
-    have:
+    Matched nodes always have the same operator. The most certain matches are made first. The properties that two nodes must
+    share, in order of decreasing certainty:
 
     - the same names, the same operator, and the same operators all the way up to the inputs
     - the same operators all the way up to the inputs
@@ -182,7 +182,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors of a node by (position, key). Leave out neighbors that share both with another neighbor."""
+    """Return the unmatched neighbors of a node, keyed by (position, key). Neighbors with equal keys are left out."""
     by_key: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbor in side.neighbors(index):
         if neighbor not in matched:

@@ -1,4 +1,4 @@
-"""Compare runtime releases for one model and one delegate: whether each release loads the model, and which nodes it delegates."""
+"""Compare runtime releases for one model and one delegate: whether a release loads the model, and which nodes are delegated."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReleaseRow:
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """False if it is likely, but not certain, that the release fails to create the delegate kernels."""
+    """False if the release probably, but not certainly, fails to create the delegate kernels."""
 
     @property
     def is_loaded(self) -> bool:

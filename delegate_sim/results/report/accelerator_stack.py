@@ -31,7 +31,7 @@ _SOC = "soc"
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
 """Custom operators that CompiledModel registers without CPU kernels, so that XNNPACK can run the operators."""
-_GOES_ON = "CompiledModel continues without the NPU; only its log says so"
+_GOES_ON = "CompiledModel continues without the NPU, and reports this only in its log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,8 @@ class Stack:
 class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    The nodes of the NPU are those that the NPU's plugin selects. The vendor's compiler may reject some of these nodes; the
-    compiler is not simulated.
-    ``to_dict`` returns plain data with a stable schema.
+    A node counts as running on the NPU if the NPU's plugin selects the node. The vendor's compiler, which is not simulated, may
+    reject some of the selected nodes. ``to_dict`` returns plain data with a stable schema.
     """
 
     stack: Stack
@@ -108,9 +107,9 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:
-            raise OptionError(f"there is no accelerator {part!r}; known are {', '.join(ACCELERATORS)}")
+            raise OptionError(f"there is no accelerator {part!r}; the accelerators are {', '.join(ACCELERATORS)}")
     if not named:
-        raise OptionError(f"name at least one accelerator; known are {', '.join(ACCELERATORS)}")
+        raise OptionError(f"name at least one accelerator; the accelerators are {', '.join(ACCELERATORS)}")
     return tuple([name for name in ACCELERATORS if name in named])
 
 
@@ -123,7 +122,7 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     for name in stack.options:
         if name not in known:
             raise OptionError(f"none of the accelerators {', '.join(stack.accelerators)} has an option {name!r}")
-    # A model that was compiled ahead of time runs as it is: LiteRT does not apply a plugin to it again.
+    # LiteRT does not apply a plugin to a model that was compiled ahead of time.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
     by_default = None
@@ -169,7 +168,9 @@ def _vendor(stack: Stack) -> str:
 
 def _targets(stack: Stack) -> Iterator[Target]:
     if FALLBACK_OPTION in stack.options:
-        raise OptionError(f"{FALLBACK_OPTION} cannot be combined with accelerators: add cpu to them, or leave it out")
+        raise OptionError(
+            f"{FALLBACK_OPTION} cannot be combined with accelerators: instead, add cpu to the accelerators, or leave cpu out"
+        )
     soc = stack.soc.partition(":")[2]
     for delegate in delegates_of(stack):
         known = option_names(delegate.options)
@@ -190,7 +191,8 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
         notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
         if first.refusal is not None and first.refusal.stage == "load":
             notes.append(
-                "LiteRT cannot load the model, so there is no CompiledModel with any accelerator; the Interpreter may load it"
+                "LiteRT cannot load the model, so no CompiledModel can be created, whatever the accelerators; the "
+                "Interpreter may still load the model"
             )
             return False, tuple(notes)
         notes += (*_unknown_soc(stack), *_npu_notes(first)) if first.delegate.is_plugin else ()
@@ -198,18 +200,23 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     for run in [run for run in runs if not run.delegate.is_plugin]:
         if not (run.is_loaded and run.is_prepared):
             is_created = False
-            notes.append("the runtime cannot run what is left to the CPU, so CompiledModel cannot be used")
+            notes.append("the runtime cannot run the nodes that are left to the CPU, so CompiledModel cannot be used")
             break
         if run.outcome in ("refused", "restored"):
             is_created = False
-            notes.append(f"{run.delegate.name} cannot be applied, so CompiledModel is not created: nothing is tried after it")
+            notes.append(
+                f"{run.delegate.name} cannot be applied, so CompiledModel is not created, and no other accelerator is tried"
+            )
         elif run.refusal is not None:
             is_created = False
-            notes.append(f"the kernels of {run.delegate.name} cannot be made, so CompiledModel is not created")
+            notes.append(f"the kernels of {run.delegate.name} cannot be created, so CompiledModel is not created")
     left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
-        notes.append(f"nodes left to the CPU, which is not among the accelerators: {left:,}; so CompiledModel is not created")
+        notes.append(
+            f"the nodes left to the CPU ({left:,}) cannot run without the CPU among the accelerators, so CompiledModel is not "
+            "created"
+        )
     return is_created, tuple(notes)
 
 
@@ -218,19 +225,19 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
     code = precompiled(model)
     if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (
-            f"the compiled code is for {printable(code.soc)}, and nothing says that it runs on {printable(stack.soc)}: compile "
-            "the source model for that"
+            f"the compiled code is for {printable(code.soc)} and may not run on {printable(stack.soc)}: compile the source "
+            f"model for {printable(stack.soc)}"
         )
 
 
 def _unknown_soc(stack: Stack) -> Iterator[str]:
-    """Yield a note if the vendor's plugin does not name the SoC, which may be misspelt. Plugins also name old forms (``g5``)."""
+    """Yield a note if the vendor's plugin does not list the SoC, not even under an old name (``g5``): it may be misspelled."""
     vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
     models = [
         full.partition(":")[2] for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")
     ]
     if not any(model.lower().endswith(soc.lower()) for model in models):
-        yield f"LiteRT's plugin names no SoC {printable(soc)}: it names {', '.join(models)}"
+        yield f"LiteRT's plugin does not know the SoC {printable(soc)}; it knows {', '.join(models)}"
 
 
 def _npu_notes(run: Run) -> Iterator[str]:
@@ -242,6 +249,6 @@ def _npu_notes(run: Run) -> Iterator[str]:
         yield f"the plugin selects no node: {_GOES_ON}"
     else:
         yield (
-            "selected is not compiled: if the vendor's compiler fails for one partition, nothing runs on the NPU, and "
-            "CompiledModel goes on with the other accelerators"
+            "selected nodes are not yet compiled: if the vendor's compiler fails for one partition, nothing runs on the NPU, "
+            "and CompiledModel continues with the other accelerators"
         )

@@ -14,7 +14,7 @@ from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
-"""Kinds of problem that a node has only because other nodes are on the CPU."""
+"""Kinds of problems that a node has only because other nodes are on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     """Return the cause that keeps the most multiply-adds on the CPU; None if there is no cause.
 
     If a refusal of the whole run keeps the nodes on the CPU, return this refusal. If several causes keep equally many
-    multiply-adds, return the one that keeps the most nodes. Consequences of other causes (the limit on partitions, DEQUANTIZE of
-    float16 weights) count only if there is no other cause.
+    multiply-adds on the CPU, return the cause that keeps the most nodes there. Consequences of other causes (the limit on
+    partitions, DEQUANTIZE of float16 weights) count only if there is no other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:

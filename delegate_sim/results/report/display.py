@@ -43,12 +43,12 @@ class Shown:
         raise NotImplementedError
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
-        """Return the tables that a notebook shows, by name, each with the columns that it shows."""
+        """Return the tables to show in a notebook, by name, and the columns to show of each table."""
         name, table = next(iter(self._tables().items()))
         return {name: table().columns}
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        """Return the sentences above the tables in a notebook, each with the HTML below it.
+        """Return the sentences above the tables in a notebook, each with the HTML to show below the sentence.
 
         Sentences may contain unescaped names from a model; HTML must not.
         """

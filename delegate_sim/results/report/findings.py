@@ -33,8 +33,8 @@ class Finding:
     """A problem or a remark.
 
     ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
-    one line that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. If the statement is about
-    a node, it begins with the verb, and ``node_name`` is its subject. Otherwise ``node_name`` is empty.
+    one line that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node
+    begins with the verb, and its subject is ``node_name``. For other statements, ``node_name`` is empty.
     """
 
     code: str
@@ -44,7 +44,7 @@ class Finding:
     location: Location = WHOLE_MODEL
     node_name: str = ""
     change: str = ""
-    """The change of the node since the baseline, as text. Empty if it is unchanged, or if there is no baseline."""
+    """The change of the node since the baseline, as text. Empty if the node is unchanged, or if there is no baseline."""
 
     @property
     def message(self) -> str:
@@ -75,6 +75,6 @@ def node_finding(
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
-    why = "; ".join([reason.message for reason in reasons]) or "no delegate is asked about it"
+    why = "; ".join([reason.message for reason in reasons]) or "the node is not offered to any delegate"
     hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
     return Finding(code, level, f"{outcome}: {why}", hint, place, node, change)

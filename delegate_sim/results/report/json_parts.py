@@ -12,11 +12,11 @@ from typing import Any
 
 _STEP = "  "
 _ONE_LINE_EACH = frozenset({"nodes", "partition_list"})
-"""The lists whose items are written on one line each: Python indents JSON about ten times slower than it writes a line."""
+"""Lists that are written with one item per line. Indented items would take Python about ten times as long."""
 
 
 def json_value(entry: Any) -> Iterator[str]:
-    """Yield plain data as parts of JSON. The data is not converted before the parts are needed."""
+    """Yield plain data as parts of JSON. Each part is converted only when it is requested."""
     if isinstance(entry, dict):
         yield from json_object({key: _field(key, value) for key, value in entry.items()})
     elif isinstance(entry, list):

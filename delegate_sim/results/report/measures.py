@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...delegates.base import Delegate
+from ...graph.partition import Subset
 from ...runtime.interpreter import REFUSED, Run
 from .placement import border_bytes
 
@@ -16,8 +19,8 @@ NONE_FAILS = "none, then fails"
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are the same as for a restored run. The report, however, shows the nodes as delegated, with a refusal that explains
-the failure.
+The measures are the same as for a restored run, but the report shows the nodes as delegated, with a refusal that explains the
+failure.
 """
 
 NOT_PREPARED = "refused, not prepared"
@@ -44,7 +47,7 @@ _OUTCOME_TEXTS = {
 
 
 def outcome_text(outcome: str) -> str:
-    """Return an outcome in words for a cell of a table: the delegate rejects the model, or the model does not run."""
+    """Return an outcome in words, for a cell of a table."""
     return _OUTCOME_TEXTS.get(outcome, outcome)
 
 
@@ -56,7 +59,7 @@ NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 class Measures:
     """The measures of one run, over all subgraphs.
 
-    ``partitions`` counts all partitions, delegated or not, as the runtime does. ``border_bytes`` is the total size of the inputs
+    ``partitions`` counts the partitions as ``counted_partitions`` does. ``border_bytes`` is the total size of the inputs
     and outputs of the delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node
     is delegated.
     """
@@ -94,10 +97,15 @@ def measure(run: Run) -> Measures:
         outcome=outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
         delegated_nodes=sum([len(subgraph.delegated) for subgraph in subgraphs]),
-        partitions=len(subsets),
+        partitions=counted_partitions(run.delegate, [subset for _, subset in subsets]),
         delegate_kernels=len(kernels),
         border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),
     )
+
+
+def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
+    """Return the number of partitions for reports: all partitions, as in the runtime's log, or only the delegated ones."""
+    return sum(subset.is_delegated or delegate.counts_cpu_partitions for subset in subsets)
 
 
 def _outcome(run: Run) -> str:

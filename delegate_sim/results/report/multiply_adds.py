@@ -19,7 +19,7 @@ from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
-"""A rank higher than any kernel supports, but small enough that products of sizes can be printed."""
+"""The highest rank whose sizes are multiplied. No kernel supports more dimensions, and longer products could not be printed."""
 
 
 def multiply_adds(node: NodeView) -> int:
@@ -34,7 +34,7 @@ def multiply_adds(node: NodeView) -> int:
 
 
 class ComputeTotals(NamedTuple):
-    """The multiply-adds of a model, and those of its delegated nodes."""
+    """The multiply-adds of a model, and the multiply-adds of its delegated nodes."""
 
     multiply_adds: int
     delegated_multiply_adds: int
@@ -76,7 +76,7 @@ class Compute:
 
 
 def compute_of(run: Run) -> Compute:
-    """Count the multiply-adds of a run, over all subgraphs. A delegate that is predicted to fail runs none of them."""
+    """Count the multiply-adds of a run, over all subgraphs. If the delegate is predicted to fail, none count as delegated."""
     fails = run.refusal is not None and run.refusal.is_predicted
     return Compute(
         tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
@@ -120,12 +120,15 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a counter for convolutions, which use the whole filter at each position of the output."""
+    """Return a function that counts the multiply-adds of a convolution, which uses the whole filter at each output position."""
     return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
 
 
 def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a counter for transposed convolutions, which use the whole filter at each position of the input."""
+    """Return a function that counts the multiply-adds of a transposed convolution.
+
+    A transposed convolution uses the whole filter at each position of the input.
+    """
     return lambda node: _filter_at_each_position(node.input(1), node.input(2), rank)
 
 

@@ -1,14 +1,14 @@
-"""Words for the nodes that are not delegated and for kernels, which differ between delegates and compiler plugins.
+"""The words for kernels and for nodes that are not delegated. They differ between delegates and compiler plugins.
 
-The nodes that a compiler plugin selects are called delegated, too. The vendor's compiler may compile them, and the chip then runs
-them, but only the selection is simulated.
+Nodes that a compiler plugin selects are also called delegated. Only the selection is simulated; the vendor's compiler, which then
+compiles the nodes, is not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...delegates.registry import LIVE_ONLY_NAMES, PLUGIN_NAMES
+from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +37,4 @@ _PLUGIN = OutcomeWords("plugin", "off the NPU", "from the NPU", "nodes off the N
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with this name."""
-    return _PLUGIN if delegate in PLUGIN_NAMES or delegate in LIVE_ONLY_NAMES else DELEGATED
+    return _PLUGIN if delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES else DELEGATED

@@ -151,14 +151,14 @@ def _undone_reason(refusal: Refusal) -> Reason:
     message = shortened(refusal.message)
     if refusal.stage:
         action = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
-        needed = "a model that LiteRT loads" if refusal.stage == "load" else "a plugin that does not fail"
+        needed = "a model that LiteRT can load" if refusal.stage == "load" else "a plugin that does not fail"
         return Reason(refusal.code, "runtime", f"LiteRT {action}: {message}", message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, action = "no dynamic-sized tensor in the graph", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
-        needed, action = "operators and tensors that the release loads", "does not load the model"
+        needed, action = "operators and tensors that the release can load", "does not load the model"
     elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:
         needed, action = "CPU kernels that can be prepared", "does not apply the delegate"
     else:
-        needed, action = "every delegate kernel and CPU kernel to prepare", "undid all delegation"
+        needed, action = "delegate kernels and CPU kernels that can all be prepared", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

@@ -1,4 +1,4 @@
-"""Show the execution plan as a strip of cells, one cell for each node in execution order. A cell shows the state of its node."""
+"""Show the execution plan as a strip of cells in execution order. A cell shows the state of one node, or of several nodes."""
 
 from __future__ import annotations
 
@@ -100,8 +100,11 @@ def strip_picture(run: Run) -> str:
         return ""
     total = sum([count for _, count in lengths])
     delegated = sum([count for state, count in lengths if state == DELEGATED])
-    words = f"{run.delegate.name}: {delegated:,} of {total:,} nodes on the delegate, in {len(lengths):,} pieces in running order"
-    words += "" if size == 1 else f"; a cell is {size:,} nodes"
+    words = (
+        f"{run.delegate.name}: {delegated:,} of {total:,} nodes run on the delegate; in running order, the plan has "
+        f"{len(lengths):,} pieces"
+    )
+    words += "" if size == 1 else f"; each cell stands for {size:,} nodes"
     drawn = "".join(
         [
             f'<div style="flex:{len(list(members))};background:{_COLORS[state]};margin-right:1px"></div>'

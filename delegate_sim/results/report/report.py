@@ -16,6 +16,7 @@ from ...runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ...version import __version__
 from .device_splits import splits_entry
 from .display import Shown, Table
+from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
@@ -203,7 +204,7 @@ def _subgraph_entry(run: SubgraphRun, whole_run: Run, compute: Compute) -> dict[
         "nodes_total": len(nodes),
         "nodes_supported": sum(node["supported"] for node in nodes),
         "nodes_delegated": len(run.delegated),
-        "partitions": len(run.subsets),
+        "partitions": counted_partitions(whole_run.delegate, run.subsets),
         "delegate_kernels": sum(subset.is_delegated for subset in run.subsets),
         "multiply_adds": sum(counts.values()),
         "multiply_adds_delegated": compute.of(graph.index, run.delegated),

@@ -15,8 +15,8 @@ SEMANTICS = 3
 
 Increment the number if a change to reading, preparing or partitioning changes the result of any delegate. A change of rules needs
 no new number, since the rules are part of the version. If a delegate's code decides differently with the same rules, increment
-the delegate's own number (``Delegate.semantics``). A check or condition with its own function is represented in the version by
-its wording, so a new wording changes the version. The wording of all other checks is not part of the version.
+the delegate's own number (``Delegate.semantics``). If a check or condition has its own function, its wording is part of the
+version, so a new wording changes the version. The wording of all other checks is not part of the version.
 """
 
 

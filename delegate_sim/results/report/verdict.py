@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...foundation.printable import counted, printable, share, shortened
+from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from .blockers import main_blocker
@@ -23,6 +24,20 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
+    return _compiled_elsewhere(run, measures) + _verdict(run, measures)
+
+
+def _compiled_elsewhere(run: Run, measures: Measures) -> str:
+    """Return a sentence that names the accelerator for which a model was compiled; empty if this target runs the program."""
+    if not run.subgraphs:
+        return ""
+    does_run = (DISPATCH,) if measures.outcome not in NOT_RUNNING else ()
+    accelerator = compiled_elsewhere(run.subgraphs[0].graph.model, (*run.delegate.rules.custom, *does_run))
+    return f"This model was compiled for {accelerator}. " if accelerator else ""
+
+
+def _verdict(run: Run, measures: Measures) -> str:
+    """Return the verdict on a run, without the accelerator for which the model was compiled."""
     actor, outcome = subject(run.target), measures.outcome
     reason = _reason(run)
     if outcome in NOT_RUNNING:
@@ -55,9 +70,9 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
-    """Return the verdict on the run with most multiply-adds on its delegate, for the first line of a comparison of targets.
+    """Return the verdict on the run that delegates the most multiply-adds, for the first line of a comparison of targets.
 
-    Compiler plugins count only if there is nothing else, because they only select nodes.
+    Runs of compiler plugins count only if there are no other runs, because plugins only select nodes.
     """
 
     def quality(run: Run) -> tuple[int, int, int]:
@@ -69,7 +84,9 @@ def best_verdict(runs: Sequence[Run]) -> str:
     if not taking:
         return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
     number = counted(sum([run.delegate.is_plugin == taking[0].delegate.is_plugin for run in runs]), "target")
-    return f"Best of {number}: {verdict(max(taking, key=quality)).replace('The ', 'the ', 1)}"
+    best = max(taking, key=quality)
+    measures = measure(best)
+    return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:
@@ -77,13 +94,13 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
     of_nodes = f"{share(delegated_nodes, nodes)} of nodes"
     if not total_multiply_adds:
         return of_nodes
-    # "but" points out that far less work than nodes is delegated.
+    # "but" points out that the delegated nodes do only a small part of the work.
     is_less = 2 * multiply_adds * nodes < delegated_nodes * total_multiply_adds
     return f"{of_nodes} {'but' if is_less else 'and'} {share(multiply_adds, total_multiply_adds)} of multiply-adds"
 
 
 def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
-    """Return the verdict without reasons, for results without their run. ``multiply_adds`` are those delegated."""
+    """Return the verdict without reasons, for stored results. ``multiply_adds`` counts only delegated multiply-adds."""
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"

@@ -88,13 +88,12 @@ def test_the_explanation_in_text(gated, run):
     for part in (
         "nnapi-operator-version: FULLY_CONNECTED (node 1, v2/left) fell back to the CPU: version 9; needs version at most 5 "
         "(changed: version 1 -> 9)",
-        "hint: the node does not need the version in the file: "
-        "use the converter of the release that the delegate was written for",
+        "hint: the node does not need the version in the file: use a converter as old as the delegate",
         "RESIZE_NEAREST_NEIGHBOR (node 1, resized) fell back to the CPU: ",
         "note: the target changed since the baseline: --driver-rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
         "error: worse-outcome: outcome: delegated -> refused",
         "dynamic-tensors: tensor ",
-        "made so by node 1 (RESHAPE), because its input tensor 1 (shape) is not constant; 3 nodes fall back with it (changed: "
+        "because of node 1 (RESHAPE), whose input tensor 1 (shape) is not constant; 3 nodes fall back for this reason (changed: "
         "input 1 constant INT32[2] -> computed)",
         "RESHAPE (node 1, flat): input 1 constant INT32[2] -> computed",
     ):
@@ -107,7 +106,11 @@ def test_the_explanation_in_every_format(gated, run, form):
     result = run("check", "--format", form)
     assert result.exit_code == 1
     text = result.stdout.replace("\\", "")
-    for part in ("version 9; needs version at most 5", "RESIZE_NEAREST_NEIGHBOR", "is not constant; 3 nodes fall back with it"):
+    for part in (
+        "version 9; needs version at most 5",
+        "RESIZE_NEAREST_NEIGHBOR",
+        "is not constant; 3 nodes fall back for this reason",
+    ):
         assert part in text or part.replace(">", "&gt;") in text, part
 
 
@@ -166,7 +169,7 @@ def test_better_passes_and_tells_how_to_hold_on_to_it(gated, run):
     better = run("check", "--verbose")
     assert better.exit_code == 0
     assert "models/classifier.tflite on nnapi: better" in better.stdout
-    assert "to keep it that way: delegate-sim check --update models/classifier.tflite" in " ".join(better.stdout.split())
+    assert "to keep this improvement: delegate-sim check --update models/classifier.tflite" in " ".join(better.stdout.split())
     assert run("check", "--update").exit_code == 0
     assert "better" not in run("check").stdout
 
@@ -192,11 +195,11 @@ def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monke
     result = run("check")
     assert result.exit_code == 1
     words = " ".join(result.stdout.split())
-    assert "the model is the same as in the baseline: the rules of the tool changed (delegate-sim 0.0.9, rule set 0" in words
+    assert "the model is the same as in the baseline, but the tool's rules changed (delegate-sim 0.0.9, rule set 0" in words
     assert "FULLY_CONNECTED (node 0, left) fell back to the CPU: version 9" in words
     baseline.write_text(text.replace('"rule_set": "', '"rule_set": "f'), encoding="utf-8")
     both = " ".join(run("check").stdout.split())
-    assert "the model changed, and so did the rules of the tool" in both
+    assert "the model and the tool's rules changed" in both
 
 
 def test_an_update_writes_only_what_was_run(gated, run):
@@ -230,7 +233,7 @@ def test_an_entry_whose_target_is_gone(gated, run):
     result = run("check")
     assert result.exit_code == 1
     words = " ".join(result.stdout.split())
-    assert "the configuration does not name the target" in words
+    assert "the configuration does not name this target" in words
     assert "no-baseline-entry" in words
     assert run("check", "--update", "--prune").exit_code == 0
     assert run("check").exit_code == 0
@@ -329,7 +332,7 @@ def test_targets_can_be_chosen(gated, run):
         run("check", "--delegate", "vx").stderr
         == "error: delegate-sim.toml: has no target for vx; its targets are nnapi, graphics\n"
     )
-    fault = "error: delegate-sim.toml: there is no target 'other'; known are nnapi, graphics\n"
+    fault = "error: delegate-sim.toml: there is no target 'other'; the targets are nnapi, graphics\n"
     assert (run("check", "--target", "other").exit_code, run("check", "--target", "other").stderr) == (2, fault)
     nobody = run("check", "--target", "graphics", "models/upsampler.tflite")
     assert (nobody.exit_code, nobody.stderr) == (2, "error: delegate-sim.toml: no target applies to models/upsampler.tflite\n")
@@ -338,7 +341,7 @@ def test_targets_can_be_chosen(gated, run):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (None, "there is no delegate-sim.toml and no pyproject.toml with [tool.delegate-sim] here or above"),
+        (None, "neither this folder nor a parent folder has delegate-sim.toml, or pyproject.toml with [tool.delegate-sim]"),
         ("models = 3\n", "delegate-sim.toml:1: models: takes a list of strings, not 3"),
         ('models = ["none/*"]\n[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: no file matches none/*, so there is"),
         ('[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: names no model, so there is nothing to check"),
@@ -360,7 +363,7 @@ def test_a_broken_baseline_is_an_error_and_stays_as_it_is(gated, run):
         result = run(*arguments)
         assert result.exit_code == 2
         assert result.stderr.startswith(
-            f"error: {gated / BASELINE}: holds the markers of a merge (line 1): take one side with git "
+            f"error: {gated / BASELINE}: contains merge conflict markers (line 1): choose one side with git "
         )
         assert result.stderr.endswith("then run delegate-sim check --update\n")
     assert (gated / BASELINE).read_text(encoding="utf-8") == "<<<<<<< HEAD\n"
@@ -381,7 +384,7 @@ def test_an_error_of_the_tool_itself(gated, run, monkeypatch):
     [
         ("sarif", "takes FORMAT=FILE, not 'sarif'"),
         ("sarif=", "takes FORMAT=FILE, not 'sarif='"),
-        ("xml=a", "there is no format 'xml'; known are text, json"),
+        ("xml=a", "there is no format 'xml'; the formats are text, json"),
     ],
 )
 def test_reports_that_cannot_be_asked_for(gated, run, report, fault):

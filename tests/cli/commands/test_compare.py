@@ -43,8 +43,8 @@ Side by side
 
 Delegated in A, on the CPU in B: 1 node
   nnapi-operator-version: needs version at most 5
-    hint: the node does not need the version in the file: use the converter of
-      the release that the delegate was written for
+    hint: the node does not need the version in the file: use a converter as old
+      as the delegate
     FULLY_CONNECTED: 1 node [1; in A 0], v2/left, version 9
       version 1 -> 9
 """
@@ -83,15 +83,16 @@ No node moves: every node runs in the same place on both sides.
 """
 
 NOT_WELL_KNOWN = """\
-  warning: the rules of xnnpack in tf-2.10 are not well known: those of
-    litert-1.0.1, the oldest known, are used
+  warning: the rules of xnnpack in tf-2.10 are not well known; the rules of
+    litert-1.0.1, the oldest known release, are used instead
 """
 
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
-    hint: --max-delegated-partitions=2 or more: raise the option that limits
-      them, if more kernels pay off, or remove the nodes that split the graph
+    hint: --max-delegated-partitions=2 or more: if more kernels pay off, raise
+      the option that limits the number of partitions; otherwise, remove the
+      nodes that split the graph
     ADD: 1 node [3], t3, 2 partitions
 
 On the CPU for different reasons: 2 nodes
@@ -106,13 +107,13 @@ On the CPU for different reasons: 2 nodes
 REFUSED = """\
 B: dynamic.tflite
   nnapi on litert-2.3
-  dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized, made so by
-    node 1 (RESHAPE), because its input tensor 1 (shape) is not constant
+  dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized because of
+    node 1 (RESHAPE), whose input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-      converting it; convert with fixed input shapes (in TensorFlow a concrete
-      function whose TensorSpec has no None; in PyTorch an export without
-      dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE and others
-      from constants, not from the SHAPE of a tensor
+      converting it; convert with fixed input shapes (in TensorFlow, use a
+      concrete function whose TensorSpec has no None; in PyTorch, export without
+      dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and similar
+      operators from constants, not from the SHAPE of a tensor
 """
 
 REFUSED_NODES = """\
@@ -122,10 +123,10 @@ Inputs of the model
 Delegated in A, on the CPU in B: 3 nodes
   dynamic-tensors: needs no dynamic-sized tensor in the graph
     hint: make tensor 1 a constant: fix the shapes of the model before
-      converting it; convert with fixed input shapes (in TensorFlow a concrete
-      function whose TensorSpec has no None; in PyTorch an export without
-      dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE and others
-      from constants, not from the SHAPE of a tensor
+      converting it; convert with fixed input shapes (in TensorFlow, use a
+      concrete function whose TensorSpec has no None; in PyTorch, export without
+      dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and similar
+      operators from constants, not from the SHAPE of a tensor
     RELU: 1 node [0], activated
     RESHAPE: 1 node [1], flat
       input 1 constant INT32[2] -> computed
@@ -230,14 +231,14 @@ def test_other_defaults(run, run_json):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.tflite"], "nothing differs between A and B: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "./a.tflite"], "nothing differs between A and B: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "--with", "delegate=nnapi"], "nothing differs between A and B: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "--with", "feature_level=1000008"], "nothing differs between A and B"),
+        (["a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE"),
+        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE"),
+        (["a.tflite", "--with", "delegate=nnapi"], "A and B are the same: give a second model, or --with KEY=VALUE"),
+        (["a.tflite", "--with", "feature_level=1000008"], "A and B are the same"),
         (["a.tflite", "--with", "delegate"], "Invalid value for '--with': takes KEY=VALUE, not 'delegate'"),
-        (["a.tflite", "--with", "delegate=npu"], "there is no delegate 'npu'; known are nnapi, gpu"),
-        (["a.tflite", "--with", "runtime=tf-1.0"], "there is no runtime 'tf-1.0'; known are tf-2.10"),
-        (["a.tflite", "--with", "defaults=mine"], "there are no defaults named 'mine'; known are api, benchmark"),
+        (["a.tflite", "--with", "delegate=npu"], "there is no delegate 'npu'; the delegates are nnapi, gpu"),
+        (["a.tflite", "--with", "runtime=tf-1.0"], "there is no runtime 'tf-1.0'; the runtimes are tf-2.10"),
+        (["a.tflite", "--with", "defaults=mine"], "there are no defaults named 'mine'; the defaults are api, benchmark"),
         (["a.tflite", "--with", "feature_levl=30"], "nnapi has no option 'feature_levl'; did you mean feature_level"),
         (["a.tflite", "--with", "x=30"], "nnapi has no option 'x'; --with takes delegate, runtime, defaults, feature_level"),
         (["a.tflite", "--with", "delegate=gpu", "--with", "feature_level=30"], "gpu has no option 'feature_level'"),
@@ -370,4 +371,4 @@ def test_a_second_delegate_is_that_of_b(run_json):
 def test_three_delegates_are_too_many(run, more):
     result = run("compare", "mixed.tflite", "--delegate", "gpu", "--delegate", "hexagon", *more)
     assert result.exit_code == 2
-    assert "name at most two" in result.stderr
+    assert "give at most two" in result.stderr

@@ -35,11 +35,11 @@ Now
    keeps 1 node on the CPU: ADD 1
    nodes 3
    found: version 4; needed: version at most 2
-   version if it is fixed: 2
+   version after the fix: 2
    if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, boundary bytes 96
      -> 64
-   lower-version: the node does not need the version in the file: use the
-     converter of the release that the delegate was written for
+   lower-version: the node does not need the version in the file: use a
+     converter as old as the delegate
    or delegate-sim fix --pass own-versions rewrites the file (exact; 4 of 5
      nodes in 2 kernels)
 
@@ -48,16 +48,16 @@ Now
    keeps 1 node on the CPU: GELU 1
    nodes 1
    found: GELU; needed: an operator that NNAPI has
-   if the delegate took the nodes: delegated 3 -> 4 of 5, partitions 5 -> 3,
-     boundary bytes 96 -> 64
+   if the delegate accepted these nodes: delegated 3 -> 4 of 5, partitions 5 ->
+     3, boundary bytes 96 -> 64
    with this and earlier causes fixed: delegated 3 -> 5 of 5, partitions 5 -> 1,
      boundary bytes 96 -> 32
    delegate-sim fix --pass gelu-by-exponential rewrites the file (exact up to
      rounding; 23 of 24 nodes in 2 kernels)
    or replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x
-     + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), which the
-     converter turns into GELU again; or, not quite the same, x * sigmoid(1.702
-     * x); taken by gpu, mldrift, vx, vx-nxp, xnnpack
+     + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because the
+     converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x), which
+     is only an approximation; supported by gpu, mldrift, vx, vx-nxp, xnnpack
 
 With all of them fixed
   5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
@@ -95,7 +95,7 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     layers.finish()
     builder.write(tmp_path / "m.tflite")
     text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
-    assert "fixing it does not help: no more multiply-adds, no fewer kernels or bytes analyse-source:" in text
+    assert "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes analyse-source:" in text
 
 
 def test_nothing_to_diagnose(run, tmp_path):
@@ -184,7 +184,7 @@ def test_what_would_move(run, chain):
             ["--search", "0"],
             "a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not '0'",
         ),
-        (["--search", "1", "--accept", "GELU"], "--search takes options of the delegate only"),
+        (["--search", "1", "--accept", "GELU"], "--search can be combined only with options of the delegate"),
     ],
 )
 def test_suppositions_that_cannot_be(run, chain, arguments, fault):
@@ -196,18 +196,19 @@ def test_suppositions_that_cannot_be(run, chain, arguments, fault):
 
 SEARCH = """\
 NNAPI on Android 13 runs 60 % of nodes; 1 GELU and 1 other node stay on the CPU
-2 causes must be fixed for at most 1 partition; fewer are not enough (4
+To reach at most 1 partition, 2 causes must be fixed; fewer are not enough (4
 simulations)
 
-5 of 5 nodes delegated, 1 partition, 1 delegate kernel, without:
+5 of 5 nodes delegated, 1 partition, 1 delegate kernel, with these causes fixed:
   - ADD at version 4 (operator-version:ADD:4)
-    lower-version: the node does not need the version in the file: use the
-      converter of the release that the delegate was written for
+    lower-version: the node does not need the version in the file: use a
+      converter as old as the delegate
   - GELU is not mapped (operator:GELU)
     replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
-      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), which the
-      converter turns into GELU again; or, not quite the same, x * sigmoid(1.702
-      * x); taken by gpu, mldrift, vx, vx-nxp, xnnpack
+      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because the
+      converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x),
+      which is only an approximation; supported by gpu, mldrift, vx, vx-nxp,
+      xnnpack
 """
 
 
@@ -234,7 +235,7 @@ def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
     classifier().write(tmp_path / "m.tflite")
     result = run("whatif", tmp_path / "m.tflite", "--driver-rejects", "FULLY_CONNECTED", "--search", "multiply-adds=90%")
     assert result.stdout.startswith("NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds; 1\n  FULLY_CONNECTED stays")
-    assert "\n1 cause must be fixed for at least 90 % of multiply-adds delegated" in result.stdout
+    assert "\nTo reach at least 90 % of multiply-adds delegated, 1 cause must be fixed" in result.stdout
 
 
 def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
@@ -279,7 +280,7 @@ def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
             "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
         ).stdout.split()
     )
-    assert "would keep, once another cause is fixed, 3 nodes on the CPU: LSTM 3" in text
+    assert "once another cause is fixed, would keep 3 nodes on the CPU: LSTM 3" in text
 
 
 def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):

@@ -111,7 +111,7 @@ def test_what_makes_a_graph_dynamic(run, tmp_path):
     text = run("inspect", tmp_path / "model.tflite", COLUMNS="200").stdout
     assert (
         "  tensor 2 (y) is dynamic-sized, set by node 0 (RESHAPE) because tensor 1 (new) is not constant; "
-        "later shapes are those of the file\n"
+        "later shapes are as in the file\n"
     ) in text
     assert "    out   2 y  FLOAT32 [2, 2]  arena\n" in text
 
@@ -187,7 +187,7 @@ def test_the_model_that_the_delegate_builds_as_json(run, deep):
 
 
 def test_a_delegate_with_nothing_behind_it_builds_nothing(run, deep):
-    assert "builds no model" in run("inspect", deep, "--lowered", "--delegate", "gpu").stdout
+    assert "does not build a model" in run("inspect", deep, "--lowered", "--delegate", "gpu").stdout
 
 
 def test_flags_of_other_delegates_are_refused(run, deep):

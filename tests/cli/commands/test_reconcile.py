@@ -94,7 +94,7 @@ def test_several_logs_of_one_run(run, chain, device_log):
     assert "Explained" in run("reconcile", chain, "--log", printed, "--log", logcat).stdout
     other = run("reconcile", chain, "--log", device_log(name="a.txt"), "--log", device_log("RELU", name="b.txt"))
     assert other.exit_code == 2
-    assert "are not from one run" in other.stderr
+    assert "are not from the same run" in other.stderr
 
 
 def test_the_command_line_overrides_the_log(run, chain, device_log):
@@ -104,7 +104,7 @@ def test_the_command_line_overrides_the_log(run, chain, device_log):
         "reconcile", chain, "--log", path, "--max_delegated_partitions=0", "--runtime", "tf-2.12", "--feature-level", "30"
     )
     assert "--max-delegated-partitions=0" in other.stdout
-    assert "tf-2.12 would word the log's lines differently" in other.stdout
+    assert "tf-2.12 prints these lines with another wording" in other.stdout
     assert run("reconcile", chain, "--log", path, "--delegate", "gpu").exit_code == 1
 
 
@@ -145,7 +145,7 @@ def test_json_of_what_stays_unexplained(run, chain, device_log):
         (["--log", "{log}", "--driver", "missing.toml"], "option driver of nnapi: missing.toml: No such file"),
         (["--log", "{log}", "--learn", "{chain}"], "is not TOML"),
         (["--log", "{log}", "--learn", "no/such/folder.toml"], "No such file or directory"),
-        (["--log", "{chain}"], "says nothing about a delegate"),
+        (["--log", "{chain}"], "has no lines about a delegate"),
     ],
 )
 def test_errors_are_one_line(run, chain, device_log, arguments, message):
@@ -200,16 +200,16 @@ def test_a_log_of_another_model_says_so_first(run, chain, device_log):
     path = device_log()
     path.write_text(path.read_text().replace("out of 6 node", "out of 7 node"))
     assert run("reconcile", chain, "--log", path).stdout.startswith(
-        "the log's line counts 7 nodes, and the model has 6; is the log"
+        "the log's line counts 7 nodes, but the model has 6; is the log"
     )
 
 
 def test_the_two_counts_of_partitions_are_explained(run, chain, device_log):
     text = " ".join(run("reconcile", chain, "--log", device_log("RELU")).stdout.split())
-    assert "partitions, those on the CPU among them; the line of benchmark_model counts the delegate's" in text
+    assert "partitions, including those on the CPU; the line of benchmark_model counts only the delegate's" in text
 
 
 def test_a_delegate_that_is_only_run_live_says_so(run, chain, device_log):
     result = run("reconcile", chain, "--log", device_log(), "--delegate", "npu-qualcomm")
     assert result.exit_code == 2
-    assert "npu-qualcomm cannot be simulated, since closed code" in result.stderr
+    assert "npu-qualcomm cannot be simulated, because closed-source code" in result.stderr

@@ -55,7 +55,7 @@ def test_the_devices_as_json(run, chain, log, tmp_path):
 def test_what_the_runtime_compiled_is_shown_without_the_model(run, log):
     shown = " ".join(run("explain", "--log", log).stdout.split())
     assert "compiled 3 operations; 3 steps: 1 operation on dsp; 1 operation on gpu; 1 operation on nnapi-reference" in shown
-    assert "dsp does not take ABS 1, TANH 1" in shown
+    assert "dsp does not accept ABS 1, TANH 1" in shown
 
 
 def test_accelerators(run, chain, tmp_path):
@@ -65,15 +65,15 @@ def test_accelerators(run, chain, tmp_path):
     assert (result.exit_code, result.stderr) == (0, "")
     assert "--- gpu (mldrift): as simulated ---" in result.stdout
     asked = run("reconcile", chain, "--log", path, "--soc", "MT6991")
-    assert "npu (npu-mediatek): asked for, but the log does not show that it was applied" in asked.stdout
+    assert "npu (npu-mediatek): requested, but the log does not show that it was applied" in asked.stdout
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--soc", "google:Tensor_G5", "--delegate", "gpu"], "--soc takes no --delegate"),
+        (["--soc", "google:Tensor_G5", "--delegate", "gpu"], "--soc cannot be combined with --delegate"),
         (["--accelerators", "npu"], "the NPU needs a SoC"),
-        (["--accelerators", "gpu", "--delegate", "gpu"], "--accelerators takes no --delegate"),
+        (["--accelerators", "gpu", "--delegate", "gpu"], "--accelerators cannot be combined with --delegate"),
         (["--accelerators", "tpu"], "there is no accelerator 'tpu'"),
         (["--accelerators", "npu", "--soc", "google:nothing"], "nothing"),
     ],

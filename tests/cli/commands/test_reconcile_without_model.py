@@ -73,7 +73,7 @@ def test_a_log_that_says_nothing(run, tmp_path):
     path.write_text("hello\n")
     result = run("explain", "--log", path)
     assert result.exit_code == 2
-    assert "says nothing about a delegate" in result.stderr
+    assert "has no lines about a delegate" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -88,15 +88,17 @@ def test_a_binary_file(run, tmp_path):
 def test_the_run_that_is_reconciled(run, chain):
     last = run("reconcile", chain, "--log", LOGS / "several_models.log")
     assert "Replacing 12 node(s)" in last.stdout
-    assert "the last is taken" in last.stdout
+    assert "the last is used" in last.stdout
     assert "Replacing 30 node(s)" in run("reconcile", chain, "--log", LOGS / "several_models.log", "--run", "1").stdout
 
 
-def test_a_delegate_that_is_not_known(run, chain):
-    result = run("reconcile", chain, "--log", LOGS / "ethosu.log")
+def test_a_delegate_that_is_not_known(run, chain, tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("INFO: HailoDelegate: 1 nodes delegated out of 1 nodes with 1 partitions.\n", encoding="utf-8")
+    result = run("reconcile", chain, "--log", path)
     assert result.exit_code == 2
     assert "delegated: 1, nodes: 1" in result.stdout, "what can be said without the simulation is said"
-    assert "error: the log is of Ethos-U (EthosuDelegate), which is not simulated" in result.stderr
+    assert "error: the log is of Hailo (HailoDelegate), which is not simulated" in result.stderr
 
 
 def test_nothing_to_compare(run, chain, tmp_path):

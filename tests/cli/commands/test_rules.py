@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.neutron.rules import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.micro.kinds import EXPLAINED
 from delegate_sim.model import schema
 from delegate_sim.rules.kinds import RUNTIME_KINDS
 from delegate_sim.versions.features import FEATURES
@@ -19,17 +21,18 @@ CONV_2D = """\
 What the delegate nnapi accepts
 
 CONV_2D
-      needs                                 when            code
-  1   version at most 5                                     nnapi-operator-version
-  2   operands that are all float or all    below level 29  nnapi-hybrid
+      needs                                  when            code
+  1   version at most 5                                      nnapi-operator-version
+  2   operands that are all float or all     below level 29  nnapi-hybrid
       quantized
-  3   input 0 of type FLOAT32 or UINT8      below level 29  nnapi-input-type
-  4   weights with one scale                below level 29  nnapi-per-channel
-  5   input scale * weight scale below the  below level 29  nnapi-restricted-scales
-      output scale
-  6   3 inputs                                              nnapi-missing-bias
-  7   dilation 1                            below level 29  nnapi-operand-value
-  8   as many input as filter channels      below level 29  nnapi-operand-value
+  3   input 0 of type FLOAT32 or UINT8       below level 29  nnapi-input-type
+  4   weights with one scale                 below level 29  nnapi-per-channel
+  5   an output scale above input scale *    below level 29  nnapi-restricted-scales
+      weight scale
+  6   3 inputs                                               nnapi-missing-bias
+  7   dilation 1                             below level 29  nnapi-operand-value
+  8   the same number of input channels and  below level 29  nnapi-operand-value
+      filter channels
   source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533: NNAPIDelegateKernel::Validate
   source: tflite/delegates/nnapi/nnapi_delegate.cc#L2155-L2160: ExpectMaxOpVersion
   source: tflite/delegates/nnapi/nnapi_delegate.cc#L386-L432: IsHybridOperator
@@ -40,7 +43,7 @@ CONV_2D
 MISSING_BIAS = """\
 nnapi-missing-bias: CONV_2D without bias
 
-The delegate takes CONV_2D only with a bias operand.
+The delegate supports CONV_2D only with a bias operand.
 
 What to do: Give the node the operand, for example a bias of zeros.
 
@@ -55,13 +58,13 @@ DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
 Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is known only at run time, the runtime applies only delegates that
+a tensor is then known only at run time, the runtime applies only delegates that
 declare support for such tensors.
 
 What to do: Fix the shapes of the model before converting it, so that everything
-that determines shapes becomes constant. The report names the tensor, the node
-that makes it dynamic and, if there is one, the operand that would have to be
-constant.
+that determines shapes becomes constant. The report names the dynamic tensor,
+the node that computes it and, if there is one, the operand that would have to
+be constant.
 
 Applies to every delegate.
 """
@@ -76,6 +79,7 @@ def known_codes():
         *GATE,
         *FEATURES,
         *SUGGESTIONS,
+        *EXPLAINED,
         *(code for name in DELEGATE_NAMES for code in find_delegate(name).kinds),
     }
 
@@ -118,15 +122,18 @@ def test_both_sides_of_a_span_of_levels_and_the_accelerator(run):
 
 def test_an_operator_that_the_delegate_does_not_take(run):
     result = run("rules", "--op", "GELU")
-    assert (result.exit_code, result.stdout) == (0, f"{HEADING}GELU\n  nnapi does not take this operator.\n")
+    assert (result.exit_code, result.stdout) == (0, f"{HEADING}GELU\n  nnapi does not support this operator.\n")
 
 
 @pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if len(find_delegate(name).rule_books) > 1])
 def test_options_choose_the_rules(run, name):
     delegate = find_delegate(name)
-    values = {"release": ["lf-6.6.3", "lf-5.15.71"]}
+    values = {
+        "vx-nxp": ["lf-6.6.3", "lf-5.15.71"],
+        "neutron-imx95": list({book: release for release, book in reversed(RULES.items())}.values())[::-1],
+    }
     (option,) = delegate.rule_options
-    for value, book in zip(values[option], delegate.rule_books, strict=True):
+    for value, book in zip(values[name], delegate.rule_books, strict=True):
         given = ("--delegate", name, "--option", f"{option}={value}")
         data = json.loads(run("rules", *given, "--format", "json").stdout)
         assert str(data["options"][option]).lower() == value
@@ -134,14 +141,17 @@ def test_options_choose_the_rules(run, name):
             (op, [check.needed for check in rule.checks]) for op, rule in sorted(book.rules.items())
         ]
         for form in ("text", "markdown"):
-            said = f"with --option {option}={value}; other values"
+            said = f"for --option {option}={value}; other values"
             assert said in " ".join(run("rules", *given, "--op", "MEAN", "--format", form).stdout.replace("\\", "").split())
 
 
 def test_only_options_that_choose_rules_are_taken(run):
     result = run("rules", "--delegate", "vx-nxp", "--option", "error_during_init=true")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: the rules of vx-nxp do not depend on error_during_init; release chooses among several\n"
+    assert (
+        result.stderr
+        == "error: the rules of vx-nxp do not depend on error_during_init; release selects one of several sets of rules\n"
+    )
     assert run("rules", "--option", "feature_level=29").stderr == "error: the rules of nnapi do not depend on feature_level\n"
     result = run("rules", "--changes", "--delegate", "vx-nxp", "--option", "release=lf-6.6.3")
     assert "--changes does not take --option" in result.stderr
@@ -168,7 +178,7 @@ def test_markdown_ends_with_the_codes(run):
         "| 1 | version at most 2 |  | `nnapi-operator-version` "
         "| [`ExpectMaxOpVersion`][nnapi_delegate.cc#L2155-L2160@f67457790] |" in text
     )
-    assert "| 5 | input scale \\* weight scale below the output scale | below level 29 | `nnapi-restricted-scales` | " in text
+    assert "| 5 | an output scale above input scale \\* weight scale | below level 29 | `nnapi-restricted-scales` | " in text
     for code, explanation in find_delegate("nnapi").kinds.items():
         assert f"\n## {code}\n\n*{explanation.title}.* " in text
     assert "# Codes" not in run("rules", "--op", "ADD", "--format", "markdown").stdout

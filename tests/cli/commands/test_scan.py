@@ -26,7 +26,7 @@ def run(*arguments):
 def test_the_command_says_what_was_found(zoo):
     done = run("zoo", "-o", "z.sqlite", "--delegate", "nnapi", "--delegate", "gpu", "--processes", "1")
     assert done.return_value == 2
-    assert "3 models: 3 judged now, 0 unchanged" in done.output
+    assert "3 models: 3 simulated now, 0 unchanged" in done.output
     assert "zoo/c.tflite: is not a TFLite model" in done.output
     assert "6 rows and 3 causes in z.sqlite\n" in done.output
     assert done.output.startswith("nnapi --runtime=litert-2.3 runs 75 % of nodes of 2 models\ngpu ")
@@ -58,9 +58,9 @@ def test_an_internal_error_on_one_model_decides_the_exit_code(zoo, monkeypatch, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("zoo", "-o", "z.txt"), "the name of an output ends in .parquet, .csv, .jsonl, .sqlite"),
+        (("zoo", "-o", "z.txt"), "the name of the output must end in .parquet, .csv, .jsonl, .sqlite"),
         (("-", "-o", "z.csv"), "a scan takes files, not standard input"),
-        (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes is for this machine"),
+        (("zoo", "-o", "z.csv", "--processes", "2", "--scheduler", "tcp://x"), "--processes applies only to this machine"),
         (("zoo", "-o", "z.csv", "--option", "nothing=1"), "npu-samsung has an option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
         (("empty", "zoo", "-o", "z.csv"), "empty: contains no model"),

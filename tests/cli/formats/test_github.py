@@ -40,7 +40,7 @@ def test_without_cases():
 def test_no_more_than_ten_annotations():
     annotations = [line for line in render(MANY).split("\n") if line.startswith("::error")]
     assert len(annotations) == 10
-    assert annotations[-1] == "::error title=delegate-sim::991 more findings; see the summary of the step"
+    assert annotations[-1] == "::error title=delegate-sim::991 more findings; see the job summary"
 
 
 def test_properties_and_data_are_escaped():

@@ -98,15 +98,15 @@ def test_rules_are_those_that_occur_and_say_what_explain_says():
     assert next(rule for rule in rules if rule["id"] == "nnapi-missing-bias") == {
         "id": "nnapi-missing-bias",
         "shortDescription": {"text": "CONV_2D without bias"},
-        "fullDescription": {"text": "The delegate takes CONV_2D only with a bias operand."},
+        "fullDescription": {"text": "The delegate supports CONV_2D only with a bias operand."},
         "help": {
             "text": (
-                "The delegate takes CONV_2D only with a bias operand.\n\n"
-                f"What to do: Give the node the operand, for example a bias of zeros.\n\nSource: {place}"
+                "The delegate supports CONV_2D only with a bias operand.\n\nWhat to do: Give the node the operand, for "
+                f"example a bias of zeros.\n\nSource: {place}"
             ),
             "markdown": (
-                "The delegate takes CONV_2D only with a bias operand.\n\n"
-                f"**What to do:** Give the node the operand, for example a bias of zeros.\n\n**Source:** `{place}`"
+                "The delegate supports CONV_2D only with a bias operand.\n\n**What to do:** Give the node the operand, for "
+                f"example a bias of zeros.\n\n**Source:** `{place}`"
             ),
         },
         "helpUri": f"https://github.com/{LITERT.name}/blob/{LITERT.commit}/{file}#L{first}-L{last}",

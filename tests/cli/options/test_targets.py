@@ -101,7 +101,7 @@ def test_compare_begins_with_the_first_target_of_the_configuration(run, run_json
     assert [compared[side]["options"]["nnapi_runtime"] for side in "ab"] == ["9", "11"]
     assert [compared[side]["options"]["allow_fp16"] for side in "ab"] == [True, True]
     assert run_json("compare", model, "--with", "delegate=gpu")["b"]["runtime"] == "tf-2.15"
-    assert "nothing differs" in run("compare", model).stderr
+    assert "are the same" in run("compare", model).stderr
     assert "has no option 'speed'" in run("compare", model, "--with", "speed=1").stderr
 
 

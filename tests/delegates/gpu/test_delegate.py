@@ -207,7 +207,7 @@ def test_crash_is_a_warning(sketch):
     run = sketch.then("PRELU", sketch.graph.input("slopes", "FLOAT32", (1, 1, 2))).run()
     assert run["outcome"] == "delegated"
     (warning,) = run["warnings"]
-    assert warning.startswith("subgraph 0: making a kernel will crash the process: node 0 (PRELU): tensor 1 (slopes)")
+    assert warning.startswith("subgraph 0: creating a kernel will crash the process: node 0 (PRELU): tensor 1 (slopes)")
 
 
 def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(sketch):
@@ -216,7 +216,7 @@ def test_crash_of_a_later_partition_comes_before_what_preparing_the_first_finds(
     assert sketch.run(max_delegated_partitions=9)["outcome"] == "restored"
     run = sketch.then("PRELU", sketch.graph.input("slopes", "FLOAT32", (1, 1, 2))).run(max_delegated_partitions=9)
     assert (run["outcome"], run["refusal"]["node"]) == ("delegated", 2)
-    assert run["refusal"]["message"].startswith("making a kernel will crash the process: ")
+    assert run["refusal"]["message"].startswith("creating a kernel will crash the process: ")
     assert not any("Restored" in line for line in run["log_lines"])
 
 

@@ -83,7 +83,7 @@ def test_excluded_operator():
     ):
         (reason,) = RULES.validate(node, excluding).reasons
         assert reason.code == OPERATOR
-        assert "left out" in reason.message
+        assert "is excluded" in reason.message
     assert RULES.validate(node_view("COS", **TABLE.accepted_arguments("COS")), excluding).is_supported
 
 

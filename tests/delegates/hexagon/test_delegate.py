@@ -73,7 +73,7 @@ def test_own_line_is_printed_once_and_even_if_nothing_is_taken():
 
 def test_capping_is_told():
     [warning] = run([2], {"max_delegated_partitions": 17})["warnings"]
-    assert warning == "--max-delegated-partitions is 17; the delegate takes 16 partitions at most"
+    assert warning == "--max-delegated-partitions is 17, but the delegate takes at most 16 partitions"
 
 
 def test_benchmark_line():

@@ -53,6 +53,7 @@ def test_defaults(sketch):
         "precision": "default",
         "max_delegated_partitions": 1,
         "hint_fully_delegated": False,
+        "skip_decompositions": False,
         "cpu_fallback": True,
         "build_kernels": False,
     }
@@ -281,7 +282,7 @@ def test_limits_by_release(sketch, release, limit):
 def test_the_summaries_name_each_other():
     gpu = delegate_sim.delegates.registry.find_delegate("gpu")
     assert "mldrift" in gpu.summary
-    assert "delegate gpu" in DELEGATE.summary
+    assert "another delegate, gpu" in DELEGATE.summary
 
 
 @pytest.mark.parametrize(("batch", "backend", "warned"), [(2, "opencl", True), (1, "opencl", False), (2, "webgpu", False)])

@@ -410,4 +410,4 @@ def test_division_by_zero_crashes_the_process(asked):
     assert delegate_sim.analyze(builder.bytes(), "nnapi", options, defaults="api").runs[0].refusal is None
     run = delegate_sim.analyze(builder.bytes(), "nnapi", options | {"allow_dynamic_dimensions": True}, defaults="api").runs[0]
     assert (run.refusal.code, run.outcome == "restored") == ("nnapi-division-by-zero", False)
-    assert run.refusal.message.startswith("making a kernel will crash the process: node 0 (FULLY_CONNECTED): ")
+    assert run.refusal.message.startswith("creating a kernel will crash the process: node 0 (FULLY_CONNECTED): ")

@@ -25,6 +25,7 @@ from tests.support.delegates.nnapi_cases import (
     recurrent,
     reduction,
     reshaping,
+    resizing,
     slicing,
 )
 from tests.support.delegates.nnapi_rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, replaced
@@ -44,6 +45,7 @@ FAMILY_CASES = {
     "recurrent": recurrent.CASES,
     "reduction": reduction.CASES,
     "reshaping": reshaping.CASES,
+    "resizing": resizing.CASES,
     "slicing": slicing.CASES,
 }
 CASES = [case for cases in FAMILY_CASES.values() for case in cases.all]

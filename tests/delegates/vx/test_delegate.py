@@ -195,7 +195,7 @@ def test_a_dynamic_tensor_that_the_delegate_makes_has_no_memory():
     result = run(with_computed_operand("PAD", followers=["RELU"]))
     assert (result["outcome"], result["subgraphs"][0]["nodes_delegated"]) == ("delegated", 2)
     (warning,) = result["warnings"]
-    assert "tensor 2 (sized at run time), made by node 0 (PAD)," in warning
+    assert "tensor 2 (sized at run time), computed by node 0 (PAD)," in warning
     assert "no memory is allocated for it" in warning
 
 
@@ -203,7 +203,7 @@ def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
     result = run(with_computed_operand("TILE", followers=["RELU"]))
     assert (result["outcome"], result["subgraphs"][0]["nodes_delegated"]) == ("delegated", 1)
     (warning,) = result["warnings"]
-    assert "made by node 0 (TILE)," in warning
+    assert "computed by node 0 (TILE)," in warning
     assert "at the first Invoke" in warning
 
 

@@ -138,7 +138,7 @@ def test_shapes(name):
     assert analyze(twin, "xnnpack", defaults="api").runs[0].refusal is None
     if failing is not None:
         run = analyze(failing, "xnnpack", defaults="api").runs[0]
-        begin = "making a kernel will crash the process: " if name in shape_cases.CRASHES else "AllocateTensors will fail: "
+        begin = "creating a kernel will crash the process: " if name in shape_cases.CRASHES else "AllocateTensors will fail: "
         assert (run.outcome, run.refusal.code) == ("delegated", f"xnnpack-kernel-{code}")
         assert run.refusal.message.startswith(begin)
 

@@ -251,7 +251,7 @@ def test_old_tables_without_node_indices():
 
 def test_a_log_of_another_model():
     log = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device()))
-    with pytest.raises(ReconcileError, match="the log lists CEIL as node 2 of subgraph 0, which the model does not have"):
+    with pytest.raises(ReconcileError, match="the log lists CEIL as node 2 of subgraph 0, but the model has no such node"):
         reconcile(chain(*MIXED), log)
     summary = read_log(write_log(chain("ADD", "RELU", "CEIL"), Device(), has_run_order=False))
     with pytest.raises(ReconcileError, match="subgraph 0 does not have; is the log from this model"):
@@ -337,7 +337,7 @@ def test_refusals_and_counts_that_differ():
     found = reconcile(model, read_log(LISTED.format(op="RELU", taken=5, left=1)))
     assert found.status == "unexplained"
     assert found.differences == (
-        "the delegate says that it runs 5 of 6 nodes, and in the simulation 4 of 6",
+        "the delegate reports that it runs 5 of 6 nodes, but in the simulation it runs 4 of 6",
         "only the device refuses RELU",
         "only the simulation refuses ROUND",
     )
@@ -345,7 +345,7 @@ def test_refusals_and_counts_that_differ():
 
 def test_an_operator_that_the_model_does_not_have_shows_another_model():
     found = reconcile(chain("ADD"), read_log(LISTED.format(op="WHERE", taken=0, left=1)))
-    assert any("lists WHERE as refused, which the model does not have" in note for note in found.notes)
+    assert any("lists WHERE as refused, but the model has no such operator" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_lines_of_another_kernel_say_nothing_about_the_delegate_that_is_asked_fo
     log = read_log("VERBOSE: Replacing 1 out of 2 node(s) with delegate (OTHER) node, yielding 2 partitions for subgraph 0.\n")
     found = reconcile(chain("ADD", "ADD"), log, setting_of(log, "gpu"))
     assert found.device == Tally(found.device.lines, None, None, None, None)
-    assert any("the lines of the log are of OTHER" in note for note in found.notes)
+    assert any("the log has lines of OTHER" in note for note in found.notes)
 
 
 def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():

@@ -96,9 +96,8 @@ CASES = {
     ),
     "a library that is not there": Case(
         "ValueError: Failed to load delegate from libedgetpu.so.1\n",
-        "",
+        "edgetpu",
         "not-created",
-        title="Edge TPU",
         errors=("library-error",),
         words="nothing is applied",
     ),
@@ -107,10 +106,9 @@ CASES = {
         "CONV_2D                        36         Mapped to Edge TPU\n"
         "QUANTIZE                       2          Operation is otherwise supported, but not mapped due to some unspecified "
         "limitation\n",
-        "",
-        "part",
-        title="Edge TPU",
-        counts=(("split", 64, 66),),
+        "edgetpu",
+        "compiled",
+        counts=(("compiler", 64, 66),),
         refused=("QUANTIZE",),
     ),
     "a custom operator of the Edge TPU": Case(
@@ -127,9 +125,8 @@ CASES = {
         "INFO: Explicitly applied EXTERNAL delegate, and the model graph will be partially executed by the delegate "
         "w/ 1 delegate "
         "kernels.\n",
-        "",
+        "ethosu-imx93",
         "part",
-        title="Ethos-U",
         counts=(("own", 1, 3), ("application", None, None)),
     ),
     "QNN, whole": Case(
@@ -169,6 +166,68 @@ CASES = {
         errors=("builtin-error",),
         words="older than the model",
     ),
+    "a benchmark that ends at a CPU kernel": Case(
+        "ERROR: Node number 24 (CONCATENATION) failed to prepare.\nFailed to allocate tensors!\nBenchmarking failed.\n",
+        "",
+        "not-loaded",
+        errors=("node-error", "load-error", "benchmark-failed"),
+    ),
+    "a kernel that fails while the model runs": Case(
+        "E/tflite: Node number 5 (TfLiteGpuDelegateV2) failed to invoke.\n",
+        "gpu",
+        "applied",
+        errors=("node-error",),
+        words="it failed when it ran",
+    ),
+    "the hint of full delegation alone": Case(
+        "Hint fully delegated to single delegate is set, but the graph is not fully delegated.\n",
+        "mldrift",
+        "failed",
+        errors=("hint-error",),
+        words="nothing is delegated",
+    ),
+    "a code that the first GPU delegate refuses": Case(
+        "Internal error: Failed to apply delegate: WARNING: op code #43 cannot be handled by this delegate.  Only the first 3 "
+        "ops will run on the GPU, and the remaining 70 on the CPU.\n",
+        "gpu",
+        "failed",
+        counts=(("split", 3, 73),),
+        refused=("SQUEEZE",),
+    ),
+    "QNN without its DSP": Case(
+        "ERROR: [QNN Delegate] Failed to create device_handle for Backend ID 6, error=14001\n"
+        "ERROR: Restored original execution plan after delegate application failure.\n",
+        "",
+        "failed",
+        title="QNN",
+        errors=("vendor-error",),
+        words="cannot reach the DSP",
+    ),
+    "the parser of Arm NN": Case(
+        "Error: Operator not supported. subgraph:0 operator:5 opcode_index:3 opcode:32 / CUSTOM :0 / : at function "
+        "ParseUnsupportedOperator\n",
+        "",
+        "not-loaded",
+        title="Arm NN",
+        refused=("CUSTOM",),
+    ),
+    "an Edge TPU that was disconnected": Case(
+        "RuntimeError: Failed to execute request. Could not read output.Node number 1 (EdgeTpuDelegateForCustomOp) failed to "
+        "invoke.\n",
+        "edgetpu",
+        "applied",
+        errors=("other-error", "node-error"),
+        words="disconnected",
+    ),
+    "Mesa's Teflon": Case(
+        "  0 CONV     v1  supported   in: 1(u8)\n  1 SOFTMAX  v1  unsupported in: 2(u8)\n"
+        "teflon: compiling graph: 9 tensors 1 operations\n",
+        "",
+        "part",
+        title="Teflon",
+        counts=(("own", 1, 2),),
+        refused=("SOFTMAX",),
+    ),
     "a check of a CPU kernel": Case(
         "RuntimeError: tensorflow/lite/kernels/conv.cc:343 input->dims->data[3] != filter->dims->data[3] (3 != 1)Node number 0 "
         "(CONV_2D) failed to prepare.\n",
@@ -204,7 +263,7 @@ CASES = {
         "nnapi",
         "failed",
         errors=("runtime-error", "api-error"),
-        words="none of the devices",
+        words="none of the chosen devices",
     ),
     "MediaTek's Neuron": Case(
         "I tflite  : TfLiteNeuronDelegate delegate: 60 nodes delegated out of 64 nodes with 3 partitions.\n",

@@ -203,7 +203,7 @@ def test_what_benchmark_model_printed_and_what_logcat_kept_are_joined():
 
 def test_logs_of_different_runs_are_refused():
     other = LINE.replace("31 out", "30 out")
-    with pytest.raises(LogError, match="a and b are not from one run"):
+    with pytest.raises(LogError, match="a and b are not from the same run"):
         join_logs([("a", read_log(LINE)), ("b", read_log(other))])
 
 
@@ -214,7 +214,7 @@ def test_files(tmp_path):
     path.write_bytes(b"\xff\x00\xfe" + SYNAP.encode())
     assert read_log_file(str(path)).replacements == read_log(SYNAP).replacements
     path.write_text("nothing of interest\n")
-    with pytest.raises(LogError, match=r"log\.txt: says nothing about a delegate"):
+    with pytest.raises(LogError, match=r"log\.txt: has no lines about a delegate"):
         read_log_file(str(path))
     with pytest.raises(LogError, match="No such file"):
         read_log_file(str(tmp_path / "missing"))
@@ -244,5 +244,5 @@ def test_hostile_lines_come_to_an_end(piece):
 )
 def test_logs_of_runs_with_other_parameters_or_delegates_are_not_joined(other, what):
     ours = read_log("Graph: [a.tflite]\nINFO: Created TensorFlow Lite delegate for NNAPI.\n")
-    with pytest.raises(LogError, match=f"a and b are not from one run: they differ in {what}"):
+    with pytest.raises(LogError, match=f"a and b are not from the same run: they differ in {what}"):
         join_logs([("a", ours), ("b", read_log(other))])

@@ -39,7 +39,7 @@ def test_what_differs_is_told():
     found = delegate_sim.reconcile(MODEL, read_log(LOG), "npu-google")
     assert found.status == "unexplained"
     (difference,) = found.differences
-    assert difference.startswith("of subgraph 0 the device has: Partitioned subgraph<0>, selected 2 ops")
+    assert difference.startswith("the plugin's lines for subgraph 0 differ; device: Partitioned subgraph<0>, selected 2 ops")
 
 
 def test_a_log_without_a_plugin():
@@ -60,7 +60,7 @@ INFO: Replacing 1 out of 3 node(s) with delegate (LITERT_CL) node, yielding 3 pa
 def test_lines_of_what_comes_after_a_plugin_are_not_foreign_to_it():
     found = delegate_sim.reconcile(MODEL, read_log(STACK), "npu-mediatek")
     assert found.status == "reproduced"
-    assert not any("none is of the delegate" in note for note in found.notes)
+    assert not any("no line of the simulated delegate" in note for note in found.notes)
 
 
 def test_kernels_and_custom_operators_among_what_the_gpu_refuses():
@@ -88,8 +88,8 @@ def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
     assert (count.source, count.delegated, count.total, count.partitions) == ("compiled", 2, 3, 2)
 
 
-ONE = "does not show whose; give --delegate, one of npu-google, npu-intel"
-SEVERAL = "of several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC to compare each"
+ONE = "does not show the vendor; give --delegate with one of npu-google, npu-intel"
+SEVERAL = "of several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC"
 
 
 @pytest.mark.parametrize(("text", "words"), [(LOG, ONE), (STACK, SEVERAL)])

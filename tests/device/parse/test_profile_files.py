@@ -148,5 +148,5 @@ def test_other_binary_files(tmp_path, data):
 def test_json_of_something_else(tmp_path):
     path = tmp_path / "other.json"
     path.write_text('{"a": 1}', encoding="utf-8")
-    with pytest.raises(LogError, match="says nothing about a delegate"):
+    with pytest.raises(LogError, match="has no lines about a delegate"):
         read_log_file(str(path))

@@ -170,4 +170,4 @@ def test_a_reshape_that_the_converter_folds_away_again_is_left_to_fix(op, is_fol
     graph.outputs(z)
     cause = diagnosed(builder, "gpu").findings[0].cause
     assert cause.identity.problem.value == "rank"
-    assert ("folds a RESHAPE" in cause.change) == is_folded
+    assert ("removes a RESHAPE" in cause.change) == is_folded

@@ -77,4 +77,4 @@ def test_core_ml_takes_a_layer_over_a_sequence_as_a_convolution(form, nodes):
     found = diagnosed(content, "coreml", coreml_version=2, min_nodes_per_partition=1)
     assert found.now.measures.delegated_nodes == nodes
     if form == "usual":
-        assert "CONV_2D with filters of 1 by 1" in found.findings[0].cause.change
+        assert "CONV_2D with 1x1 filters" in found.findings[0].cause.change

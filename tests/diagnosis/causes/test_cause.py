@@ -119,7 +119,7 @@ def test_a_level_that_is_lowered_is_not_called_newer():
     graph.node("RESHAPE", [source], [result], options={"new_shape": [4]})
     graph.outputs(result)
     [cause] = [each for each in causes(diagnosed(builder, "coreml")) if each.suggestion == "raise-target-level"]
-    assert cause.change.startswith("--coreml-version=2: target the level at which the delegate takes the operator")
+    assert cause.change.startswith("--coreml-version=2: target the feature level at which the delegate supports the operator")
 
 
 def quantized_dense():
@@ -168,6 +168,6 @@ def test_other_delegates_are_named_if_they_take_the_nodes(rank, taken):
     layers.node("RELU", (layers.node("GELU", (layers.node("RELU", (layers.input("FLOAT32", *[1] * rank),)),)),))
     layers.finish()
     cause = next(finding.cause for finding in diagnosed(builder).findings if finding.cause.name == "operator:GELU")
-    names = cause.change.partition("; taken by ")[2].split(", ")
+    names = cause.change.partition("; supported by ")[2].split(", ")
     assert "xnnpack" in names
     assert ("gpu" in names) == taken

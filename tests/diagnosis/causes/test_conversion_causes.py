@@ -108,7 +108,7 @@ def test_the_last_step_of_a_detector_is_left_to_the_application():
     found = {finding.cause.name: finding.cause for finding in diagnosis.findings}
     cause = found["operator:application:TFLite_Detection_PostProcess"]
     assert cause.suggestion == "leave-to-application"
-    assert cause.change.startswith("export the detector without it")
+    assert cause.change.startswith("export the detector without this operator")
 
 
 def test_text_is_left_to_the_application():
@@ -130,7 +130,7 @@ def test_text_of_unknown_size_is_not_to_be_given_a_shape():
     assert diagnosis.is_dynamic
     assert names(diagnosis) == ["operator:text"]
     cause = diagnosis.findings[0].cause
-    assert (cause.title, cause.suggestion) == ("the whole model works on text", "leave-on-cpu")
+    assert (cause.title, cause.suggestion) == ("the whole model processes text", "leave-on-cpu")
     assert diagnosis.without_all.measures.nodes == 0
 
 
@@ -144,7 +144,7 @@ def test_without_its_work_on_text_the_rest_of_a_model_is_delegated():
     diagnosis = diagnosed(_built(build), "gpu", assume_ops_registered=True)
     assert names(diagnosis) == ["operator:text"]
     first = diagnosis.findings[0]
-    assert first.cause.title == "GATHER, FlexStringToNumber: work on text"
+    assert first.cause.title == "GATHER, FlexStringToNumber: they process text"
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2)), "the runtime refuses the graph as a whole"
     assert first.cause.suggestion == "leave-to-application"
     measures = first.alone.measures

@@ -36,11 +36,11 @@ def test_a_release_that_does_not_load_the_model_comes_first_and_a_later_one_is_f
     assert diagnosis.now.measures.outcome == "refused, not loaded"
     first = diagnosis.findings[0]
     assert first.cause.name == "release:SQRT:2"
-    assert first.cause.title == "litert-1.4 does not load SQRT version 2: it knows version 1 only"
+    assert first.cause.title == "litert-1.4 does not load SQRT version 2: it supports version 1 only"
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2))
     assert first.cause.suggestion == "other-release"
     assert first.cause.change == (
-        "use litert-2.0.2 or later or tf-2.21 or later (delegate-sim releases shows all of them); or register it in the "
+        "use litert-2.0.2 or later or tf-2.21 or later (delegate-sim releases lists all releases); or register it in the "
         "application (--assume-ops-registered)"
     )
     assert first.alone.measures == diagnosed(builder, "gpu", "litert-2.0.2").now.measures

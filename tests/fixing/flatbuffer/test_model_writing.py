@@ -201,7 +201,7 @@ def test_a_model_that_was_compiled_is_refused():
     graph.node(0, [x], [y], custom="DISPATCH_OP", custom_options=b"")
     graph.outputs(y)
     model = load(builder.bytes())
-    with pytest.raises(FixError, match="compiled for a NPU"):
+    with pytest.raises(FixError, match="compiled for an NPU"):
         write(model, start(model).change)
 
 
@@ -242,10 +242,10 @@ def test_buffers_behind_two_gibibytes_are_found_where_they_are(tmp_path):
         position += len(chunk)
 
 
-def test_only_subgraphs_that_run_with_the_first_are_rewritten():
+def test_only_subgraphs_that_the_first_or_a_signature_runs_are_rewritten():
     builder = ModelBuilder()
-    first, body, other = (builder.subgraph(name) for name in ("main", "body", "other"))
-    for graph in (body, other):
+    first, body, other, unused = (builder.subgraph(name) for name in ("main", "body", "other", "unused"))
+    for graph in (body, other, unused):
         x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
         graph.node("NEG", [x], [y], 1, {})
         graph.outputs(y)
@@ -254,4 +254,4 @@ def test_only_subgraphs_that_run_with_the_first_are_rewritten():
     first.outputs(y)
     builder.signature("more", other, {"x": 0}, {"y": 1})
     _, model = rewritten(builder.bytes(), "neg-as-mul")
-    assert [[node.op for node in graph.nodes] for graph in model.subgraphs] == [["IF"], ["MUL"], ["NEG"]]
+    assert [[node.op for node in graph.nodes] for graph in model.subgraphs] == [["IF"], ["MUL"], ["MUL"], ["NEG"]]

@@ -20,7 +20,7 @@ from delegate_sim.fixing.flatbuffer.model_writing import write
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.inference.difference import compare
-from delegate_sim.inference.inputs import generated_inputs
+from delegate_sim.inference.inputs import edge_inputs, generated_inputs
 from fixtures.comparisons import one_process
 from tests.support.fixing.nodes import MAKERS, models_around
 
@@ -57,15 +57,19 @@ def test_models_compute_the_same_before_and_after(name):
             after.write_bytes(b"".join([bytes(chunk) for chunk in write(model, made.change, made.weights)]))
             inputs = [generated_inputs(model, model.subgraphs[0], seed, {}) for seed in (0, 1)]
             try:
-                found = compare(model, load(str(after)), inputs, corresponding(model, made.model), repeats=0)
+                edges = edge_inputs(model, model.subgraphs[0], {}) if each.exactness == Exactness.EXACT else ()
+                tensors = corresponding(model, made.model)
+                found = compare(model, load(str(after)), inputs, tensors, is_timed=False, edges=edges)
             except FixError as error:
                 assume("original model" not in str(error))
                 raise
         assert not found.problem
         assume(not any(tensor.unsteady for tensor in (*found.outputs, *found.tensors)))
+        assume(found.edges is None or not any(tensor.unsteady for tensor in (*found.edges.outputs, *found.edges.tensors)))
         rewritten += 1
         if each.exactness == Exactness.EXACT:
             assert [tensor for tensor in (*found.tensors, *found.outputs) if tensor.bits] == []
+            assert each.holds_for or found.edges is None or found.edges.is_same or found.edges.problem
         elif each.exactness == Exactness.ROUNDING:
             graph = model.subgraphs[0]
             tensors = [(tensor, graph.tensors[index]) for tensor, index in zip(found.outputs, graph.outputs, strict=True)]

@@ -56,7 +56,7 @@ def test_quantization_that_activations_accept(kernels, op, kind, scale, zero_poi
         ("LOG_SOFTMAX", "INT8", 1 / 16, 0, "the output does not have the zero point that the kernel computes with"),
         ("LOG_SOFTMAX", "UINT8", 1 / 256, 255, "the output does not have the scale that the kernel computes with"),
         ("L2_NORMALIZATION", "INT8", 1 / 128, 1, "the output does not have the zero point that the kernel computes with"),
-        ("HARD_SWISH", "UINT8", 1 / 128, 0, "the scale of the output is too small for that of the input"),
+        ("HARD_SWISH", "UINT8", 1 / 128, 0, "the output scale is too small for the input scale"),
     ],
 )
 def test_quantization_that_activations_refuse(kernels, op, kind, scale, zero_point, message):

@@ -247,7 +247,7 @@ class TestCalls:
     def test_calls_within_calls_end_in_time(self, depth):
         graphs = prepare(load(nested_calls(depth, calls_by_each=3).bytes()))
         assert (graphs[0].failure is None) == (depth < 100)
-        assert depth < 100 or graphs[0].failure.message.endswith("subgraphs call each other more than 100 deep")
+        assert depth < 100 or graphs[0].failure.message.endswith("calls of subgraphs are nested more than 100 deep")
 
     def test_calls_with_ever_changing_shapes_end_in_time(self):
         graphs = prepare(load(nested_calls(40, calls_by_each=2, is_reshaping=True).bytes()))

@@ -101,7 +101,7 @@ def test_dequantize_refuses(kernels):
 def test_fake_quant_refuses_a_narrow_range(kernels):
     operands = [kernels.arena("FLOAT32", 3)], [kernels.arena("FLOAT32")]
     kernels.assert_static(kernels.prepare("FAKE_QUANT", *operands, narrow_range=False), (3,))
-    with pytest.raises(PrepareError, match="narrow_range is only for weights"):
+    with pytest.raises(PrepareError, match="narrow_range is supported only for weights"):
         kernels.prepare("FAKE_QUANT", *operands, narrow_range=True)
 
 

@@ -59,8 +59,8 @@ def test_conv_2d_grouped(kernels):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ((8, 3, 3, 3), "the input channels are not a multiple of those of the weights"),
-        ((3, 1, 1, 2), "the output channels do not divide into groups"),
+        ((8, 3, 3, 3), "the number of input channels is not a multiple of the input channels of the weights"),
+        ((3, 1, 1, 2), "the output channels cannot be divided evenly into groups"),
         ((8, 0, 3, 4), "the weights are empty"),
         ((8, 3, 4), "tensor 1 has 3 dimensions, not 4"),
     ],
@@ -107,7 +107,7 @@ def test_conv_2d_quantized(kernels, kind):
 
 def test_conv_2d_names_the_type_of_an_int16_bias(kernels):
     tensors = operands(kernels, "INT16", (1, 4, 4, 2), (3, 1, 1, 2), 3, "INT8")
-    with pytest.raises(PrepareError, match="options name"):
+    with pytest.raises(PrepareError, match="type in the options"):
         conv_2d(kernels, tensors, quantized_bias_type=INT32)
 
 
@@ -116,7 +116,7 @@ def test_conv_2d_scale_of_the_bias_counts_for_uint8_only(kernels):
         tensors = operands(kernels, kind, (1, 4, 4, 2), (3, 1, 1, 2), 3)
         tensors[2] = kernels.quantized(tensors[2], 0.28)
         if is_refused:
-            with pytest.raises(PrepareError, match="scale of the bias"):
+            with pytest.raises(PrepareError, match="bias scale"):
                 conv_2d(kernels, tensors)
         else:
             kernels.assert_static(conv_2d(kernels, tensors), (1, 4, 4, 3))
@@ -127,7 +127,7 @@ def test_conv_2d_one_scale_for_each_output_channel(kernels):
     tensors[1] = kernels.quantized(tensors[1], 0.5, 0.25, 1.0)
     kernels.assert_static(conv_2d(kernels, tensors), (1, 4, 4, 3))
     tensors[1] = kernels.quantized(tensors[1], 0.5, 0.25, dimension=3)
-    with pytest.raises(PrepareError, match="number of scales"):
+    with pytest.raises(PrepareError, match="one scale for each output channel"):
         conv_2d(kernels, tensors)
 
 
@@ -204,7 +204,7 @@ def test_depthwise_conv_2d_refuses_weights_that_do_not_fit(kernels, weights, mes
 
 def test_depthwise_conv_2d_types(kernels):
     tensors = operands(kernels, "FLOAT32", (1, 8, 8, 3), (1, 1, 1, 3), 3, "FLOAT16")
-    with pytest.raises(PrepareError, match="does not suit"):
+    with pytest.raises(PrepareError, match="does not fit"):
         depthwise(kernels, tensors)
     depthwise(kernels, operands(kernels, "FLOAT32", (1, 8, 8, 3), (1, 1, 1, 3), 3, "INT4"))
     tensors = operands(kernels, "INT16", (1, 8, 8, 3), (1, 1, 1, 3), 3, "INT8")
@@ -244,8 +244,8 @@ def test_transpose_conv_shape(kernels, shape, padding):
 @pytest.mark.parametrize(
     ("shape", "padding", "message"),
     [
-        ((1, 7, 6, 2), SAME, "the output shape does not lead back to the shape of the input"),
-        ((1, 6, 6, 2), VALID, "the output shape does not lead back to the shape of the input"),
+        ((1, 7, 6, 2), SAME, "the output shape does not match the shape of the input"),
+        ((1, 6, 6, 2), VALID, "the output shape does not match the shape of the input"),
         ((1, 0, 6, 2), SAME, "the output is empty"),
         ((1, 6, 6), SAME, "tensor 0 has the shape"),
     ],
@@ -317,9 +317,9 @@ def test_conv_3d_transpose_shape(kernels):
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ((2, 3, 3, 3, 2), "the output shape does not have as many batches as the input"),
-        ((1, 3, 3, 3, 4), "the output shape does not have as many channels as the weights"),
-        ((1, 4, 3, 3, 2), "the output shape does not lead back to the shape of the input"),
+        ((2, 3, 3, 3, 2), "the output shape has another batch size than the input"),
+        ((1, 3, 3, 3, 4), "the output shape has another number of channels than the weights"),
+        ((1, 4, 3, 3, 2), "the output shape does not match the shape of the input"),
         ((1, 3, -3, 3, 2), "the output shape has a negative size"),
         ((1, 3, 3, 2), "tensor 0 has the shape"),
     ],

@@ -224,7 +224,7 @@ class TestGather:
 
     @pytest.mark.parametrize(
         ("indices", "message"),
-        [((4, 4), "the indices have more numbers than the input has dimensions"), ((), "the indices are a scalar")],
+        [((4, 4), "each index has more numbers than the input has dimensions"), ((), "the indices are a scalar")],
     )
     def test_gather_nd_refuses_other_indices(self, kernels, indices, message):
         operands = [kernels.arena("INT8", 2, 3, 5), kernels.arena("INT32", *indices)]
@@ -245,7 +245,7 @@ class TestScatter:
         ("updates", "shape", "message"),
         [
             ((3, 3), [9, 3], "there is not one update for each index"),
-            ((4, 2), [9, 3], "the updates do not fit the shape"),
+            ((4, 2), [9, 3], "the updates do not match the shape"),
             ((4,), [9, 3], "the updates have the wrong number of dimensions"),
             ((4, 3), [9], "the updates have the wrong number of dimensions"),
         ],
@@ -271,9 +271,9 @@ class TestSegments:
     @pytest.mark.parametrize(
         ("ids", "message"),
         [
-            ([1, 1, 2], "the segment ids do not rise from 0 by steps of 0 or 1"),
-            ([0, 2, 3], "the segment ids do not rise from 0 by steps of 0 or 1"),
-            ([0, 1, 0], "the segment ids do not rise from 0 by steps of 0 or 1"),
+            ([1, 1, 2], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
+            ([0, 2, 3], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
+            ([0, 1, 0], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
             ([0, 1], "there is not one segment id for each row"),
         ],
     )
@@ -296,7 +296,7 @@ class TestSegments:
         ("ids", "count", "message"),
         [
             ([1, 4, 0], 4, "a segment id is out of range"),
-            ([0, 0], 4, "the segment ids do not have the leading sizes of the data"),
+            ([0, 0], 4, "the shape of the segment ids is not the beginning of the shape of the data"),
             ([-1, -1, -1], -1, "the number of segments is negative"),
             ([0, 0, 0], [4, 4], "the number of segments is not a single number"),
         ],

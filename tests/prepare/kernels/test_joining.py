@@ -24,7 +24,7 @@ class TestPackAndUnpack:
         [
             (("INT8", 4, 3), 2, "the inputs have different shapes"),
             (("UINT8", 3, 4), 2, "the inputs have different types"),
-            (("INT8", 3, 4), 3, "the options give a different number of inputs"),
+            (("INT8", 3, 4), 3, "the options give another number of inputs than the node has"),
         ],
     )
     def test_pack_refuses_operands_that_differ(self, kernels, second, count, message):
@@ -43,7 +43,7 @@ class TestPackAndUnpack:
     @pytest.mark.parametrize(
         ("shape", "axis", "message"),
         [
-            ((3, 4), 1, "the number of outputs is not the size of the dimension"),
+            ((3, 4), 1, "the number of outputs differs from the size of the dimension"),
             ((3, 2), 2, "the axis is out of range"),
             ((0, 2), 1, "the input is empty"),
         ],
@@ -144,8 +144,8 @@ class TestSplit:
         ("sizes", "message"),
         [
             ([1, 4], "the sizes do not add up to the dimension"),
-            ([-1, -1], "more than one size is left open"),
-            ([-1, 7], "the sizes are together larger than the dimension"),
+            ([-1, -1], "more than one size is -1"),
+            ([-1, 7], "the sum of the sizes is larger than the dimension"),
             ([1, 2, 3], "there is not one size for each output"),
         ],
     )

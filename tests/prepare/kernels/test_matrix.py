@@ -85,7 +85,7 @@ def test_fully_connected_activation(kernels):
 def test_fully_connected_scale_of_the_bias(kernels):
     source, weights, bias, result = quantized_operands(kernels)
     kernels.assert_static(fully_connected(kernels, source, weights, bias, result), (2, 3))
-    with pytest.raises(PrepareError, match="scale of the bias"):
+    with pytest.raises(PrepareError, match="bias scale"):
         fully_connected(kernels, source, weights, kernels.quantized(bias, 0.28), result)
     per_channel = kernels.quantized(weights, 0.5, 0.25, 1.0)
     kernels.assert_static(fully_connected(kernels, source, per_channel, kernels.quantized(bias, 0.28), result), (2, 3))
@@ -122,7 +122,7 @@ def test_fully_connected_refuses_zero_points_of_narrow_weights(kernels):
 def test_fully_connected_type_of_an_int16_bias(kernels):
     operands = quantized_operands(kernels, "INT16", "INT8", "INT64")
     kernels.assert_static(fully_connected(kernels, *operands, quantized_bias_type=INT64), (2, 3))
-    with pytest.raises(PrepareError, match="options name"):
+    with pytest.raises(PrepareError, match="type in the options"):
         fully_connected(kernels, *operands, quantized_bias_type=INT32)
     with pytest.raises(PrepareError, match="no options"):
         kernels.prepare("FULLY_CONNECTED", operands[:3], operands[3:])
@@ -160,7 +160,7 @@ def test_batch_matmul_shape(kernels, left, right, options, expected):
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        ((2, 3), (4, 3), "columns of the left and rows of the right matrix differ"),
+        ((2, 3), (4, 3), "the left matrix has another number of columns than the right matrix has rows"),
         ((3,), (3, 4), "an input does not have 2 to 5 dimensions"),
         ((1,) * 4 + (2, 3), (3, 4), "an input does not have 2 to 5 dimensions"),
         ((5, 2, 3), (6, 3, 4), "cannot be broadcast together"),

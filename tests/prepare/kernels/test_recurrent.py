@@ -36,8 +36,8 @@ def test_svdf_shape(kernels):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"rank": 0}, "the filters do not divide by the rank"),
-        ({"rank": 3}, "the filters do not divide by the rank"),
+        ({"rank": 0}, "the number of filters is not a multiple of the rank"),
+        ({"rank": 3}, "the number of filters is not a multiple of the rank"),
         ({"state": (2, 39)}, "tensor 4 has the shape"),
         ({"state": (80,)}, "tensor 4 has the shape"),
         ({"bias": 3}, "the bias does not have one element for each unit"),
@@ -232,7 +232,7 @@ def test_integer_lstm(kernels, count):
     intermediates = [kernels.quantized(kernels.arena("INT16"), 0.5)] * count
     node = full_lstm(kernels, kind="INTEGER", intermediates=intermediates)
     kernels.assert_static(node, (BATCHES, OUTPUTS))
-    with pytest.raises(PrepareError, match="intermediates"):
+    with pytest.raises(PrepareError, match="intermediate tensors"):
         full_lstm(kernels, kind="INTEGER", intermediates=intermediates[1:])
     with pytest.raises(PrepareError, match="quantization"):
         full_lstm(kernels, kind="INTEGER", intermediates=[*intermediates[:4], kernels.arena("INT16"), *intermediates[5:]])

@@ -121,7 +121,7 @@ class TestReshape:
         ("requested", "message"),
         [
             ([5], "the new shape has a different number of elements"),
-            ([-1, -1], "the new shape leaves more than one size open"),
+            ([-1, -1], "the new shape has more than one size of -1"),
             ([-2, -6], "the new shape has a negative size"),
             ([-1, 5], "the new shape has a different number of elements"),
         ],
@@ -262,9 +262,9 @@ class TestTranspose:
     @pytest.mark.parametrize(
         ("permutation", "message"),
         [
-            ([0, 1], "the permutation does not name every dimension"),
+            ([0, 1], "the permutation does not have one number for each dimension"),
             ([0, 1, 3], "the permutation is out of range"),
-            ([[0, 1, 2]], "the permutation does not name every dimension"),
+            ([[0, 1, 2]], "the permutation does not have one number for each dimension"),
         ],
     )
     def test_refuses_other_permutations(self, kernels, permutation, message):

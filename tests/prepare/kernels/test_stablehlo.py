@@ -92,8 +92,8 @@ class TestGather:
             ({"collapsed_slice_dims": (0, 1, 2, 0)}, "more dimensions are collapsed than the input has"),
             ({"offset_dims": (0, 1, 2, 3)}, "there are more offset dimensions than the result has"),
             ({"index_vector_dim": 3}, "the index vector lies outside the indices"),
-            ({"rank": 4}, "the result has more dimensions than slices and indices"),
-            ({"collapsed_slice_dims": (0, 1)}, "the result has more dimensions than slices and indices"),
+            ({"rank": 4}, "the result has more dimensions than the slices and the indices together"),
+            ({"collapsed_slice_dims": (0, 1)}, "the result has more dimensions than the slices and the indices together"),
         ],
     )
     def test_refuses_options_that_do_not_fit(self, kernels, options, message):

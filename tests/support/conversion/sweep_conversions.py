@@ -104,6 +104,6 @@ def row(number, shares, size=1, error=0.0, *, same_as=None, **of_cost):
     made = Conversion(SOURCE, TENSORFLOW, FLOAT, DRAWN, "", size=size)
     difference = None
     if error is not None:
-        difference = Difference((TensorDifference("y", 1, 1, 1, error, error, 1.0, ""),), (), (0.0, 0.0), 1)
+        difference = Difference((TensorDifference("y", 1, 1, 1, error, error, 1.0, ""),), (), 1)
     costs = tuple([cost(share, **of_cost) for share in shares])
     return SweepRow(number, made, Origin(""), costs, difference, same_as=same_as)

@@ -102,11 +102,21 @@ def _casts_of_constants(sketch: Sketch) -> None:
     sketch.node("ADD", [sketch.input_of("FLOAT32", (2, 3)), made], "FLOAT32", (2, 3), {})
 
 
+def _arithmetic(sketch: Sketch) -> None:
+    op = sketch.choice(("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "FLOOR_MOD", "FLOOR_DIV", "LESS", "EQUAL", "NEG", "ABS"))
+    operand = sketch.input_of("INT64", (2, 3))
+    other = sketch.constant("INT64", (2, 3), [[1, 2, 3], [4, 5, 6]])
+    kind = "BOOL" if op in ("LESS", "EQUAL") else "INT64"
+    sketch.node(op, [operand] if op in ("NEG", "ABS") else [operand, other], kind, (2, 3), {}, version=2)
+    cast(sketch, sketch.last(), kind, "FLOAT32", (2, 3))
+
+
 INTEGERS: Mapping[str, Callable[[Sketch], None]] = MappingProxyType(
     {
         "indices-in-int32": _constants,
         "indices-cast-to-int32": _operands,
         "positions-in-int32": _positions,
+        "arithmetic-in-int32": _arithmetic,
         "casts-before-moves": _moves,
         "casts-joined": _pairs,
         "casts-of-constants": _casts_of_constants,

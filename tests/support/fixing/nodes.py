@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from flatbuffers import flexbuffers
 from hypothesis import strategies as st
 
 from tests.support.fixing.integer_nodes import INTEGERS
@@ -221,8 +222,26 @@ def _split(sketch: Sketch) -> None:
         sketch.node("SPLIT_V", inputs, operand.type, (2, 2, 4), {"num_splits": 3}, quantization=operand.quantization, outputs=3)
 
 
+def _elliptical(sketch: Sketch, operand: SketchTensor) -> None:
+    """A slice of the last dimension behind an ellipsis, and perhaps a new dimension before or behind it."""
+    new = sketch.choice((0, 1, 2))  # none, first or last
+    begin, end, shape = [0, 1], [0, 3], [*operand.shape[:2], 2]
+    if new:
+        place = 0 if new == 1 else 2
+        begin.insert(place, 0)
+        end.insert(place, 0)
+        shape.insert(0 if new == 1 else 3, 1)
+    count = len(begin)
+    options = {"ellipsis_mask": 2 if new == 1 else 1, "new_axis_mask": (0, 1, 4)[new]}
+    inputs = [operand, *[sketch.constant("INT32", (count,), values) for values in (begin, end, (1,) * count)]]
+    sketch.node("STRIDED_SLICE", inputs, operand.type, shape, options, quantization=operand.quantization)
+
+
 def _strided(sketch: Sketch) -> None:
     operand = _any_type(sketch, 4, 5, 3)
+    if sketch.chance(3):
+        _elliptical(sketch, operand)
+        return
     begin = sketch.constant("INT32", (3,), (sketch.choice((0, 1, -3)), 1, sketch.choice((0, 2, -1))))
     last = sketch.choice((4, -1, 9))
     end = sketch.constant("INT32", (3,), (4, last, 3))
@@ -231,6 +250,48 @@ def _strided(sketch: Sketch) -> None:
     size = 5 if options["end_mask"] == 3 or last == 9 else 4
     sketch.node("STRIDED_SLICE", [operand, begin, end, strides], operand.type, (4, size - 1), options,
                 quantization=operand.quantization)  # fmt: skip
+
+
+def _broadcast(sketch: Sketch) -> None:
+    shape = sketch.choice(((1, 4), (3, 1), (4,), (1,)))
+    operand = _any_type(sketch, *shape)
+    sizes = sketch.constant("INT32", (3,), (2, 3, 4))
+    sketch.node("BROADCAST_TO", [operand, sizes], operand.type, (2, 3, 4), {}, quantization=operand.quantization, version=2)
+
+
+def _batches(sketch: Sketch) -> None:
+    operand = _any_type(sketch, 2, 3, 4)
+    if sketch.chance(2):
+        indices: Any = sketch.constant("INT32", (2, 2), ((0, 2), (1, 1)))
+    else:
+        indices = sketch.constant("INT32", (2, 2), ((2, 2), (1, 0)))
+    options = {"axis": sketch.choice((1, -2)), "batch_dims": 1}
+    sketch.node("GATHER", [operand, indices], operand.type, (2, 2, 4), options, quantization=operand.quantization)
+
+
+def _conv_3d(sketch: Sketch) -> None:
+    operand = _floats(sketch, sketch.choice((1, 2)), 5, 4, 4, 2)
+    window, padding, stride = sketch.choice((1, 2, 3)), sketch.choice((0, 1)), sketch.choice((1, 2))
+    weights = sketch.constant("FLOAT32", (window, 2, 2, 2, 3), _values(sketch, (window, 2, 2, 2, 3)))
+    bias = sketch.constant("FLOAT32", (3,), (1, -2, 3))
+    sizes = [-(-size // stride) if padding == 0 else (size - own) // stride + 1 for size, own in ((5, window), (4, 2), (4, 2))]
+    options = {"padding": padding, "stride_d": stride, "stride_w": stride, "stride_h": stride,
+               "fused_activation_function": sketch.choice((0, 1))}  # fmt: skip
+    options |= {"dilation_d_factor": 1, "dilation_w_factor": 1, "dilation_h_factor": 1}
+    sketch.node("CONV_3D", [operand, weights, bias], "FLOAT32", (operand.shape[0], *sizes, 3), options)
+
+
+def _composite(sketch: Sketch) -> None:
+    """A composite of ADD and MUL by a constant, in a subgraph of its own."""
+    operand = _floats(sketch, 2, 3)
+    inner = sketch.subgraph("decomposition")
+    x, y, z = inner.input("x", "FLOAT32", [2, 3]), inner.tensor("y", "FLOAT32", [2, 3]), inner.tensor("z", "FLOAT32", [2, 3])
+    inner.node("ADD", [x, x], [y], 1, {})
+    inner.node("MUL", [y, inner.tensor("w", "FLOAT32", [3], data=(1, -2, 3))], [z], 1, {})
+    inner.outputs(z)
+    attributes = bytes(flexbuffers.Dumps({}))
+    options = {"name": "odml.test", "decomposition_subgraph_index": inner.index, "composite_attributes": attributes}
+    sketch.node("STABLEHLO_COMPOSITE", [operand], "FLOAT32", (2, 3), options)
 
 
 MAKERS: Mapping[str, Maker] = MappingProxyType(
@@ -266,6 +327,10 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "mean-as-pool": _mean((1, 2)),
         "mean-one-axis-at-a-time": _mean((1, 3)),
         "layer-of-rows": _layer,
+        "composites-inlined": _composite,
+        "broadcast-as-tile": _broadcast,
+        "gather-without-batches": _batches,
+        "conv-3d-by-frames": _conv_3d,
         "layer-as-convolution": _dense,
         **WIDE,
         **INTEGERS,

@@ -30,6 +30,7 @@ def stand_in(tmp_path, monkeypatch):
     installed = {"ai_edge_litert": tmp_path, "openvino": tmp_path}
     monkeypatch.setattr(packages, "package_folder", installed.get)
     monkeypatch.setattr(packages, "runtime_release", lambda: "litert-2.3.0")
+    monkeypatch.setattr(packages, "package_version", lambda name: "")
 
     def make(lines=LINES, ops=("RELU",), end="sys.exit(0)"):
         partitions = chain(list(ops)).bytes()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from fixtures.builder import ModelBuilder
+from fixtures.builder import ModelBuilder, SubgraphBuilder
 
 _SCALES = (0.5, 0.25, 1 / 128, 1 / 256, 1.0)
 """Near enough to each other for nodes with weights: the runtime may crash where XNNPACK cannot requantize their results."""
@@ -37,6 +37,10 @@ class Sketch:
         self._graph = self._builder.subgraph()
         self._tensors: list[SketchTensor] = []
         self._read: set[int] = set()
+
+    def subgraph(self, name: str) -> SubgraphBuilder:
+        """Add a further subgraph, which nodes may call."""
+        return self._builder.subgraph(name)
 
     def number(self, lowest: int, highest: int) -> int:
         return int(self._draw(st.integers(lowest, highest)))

@@ -48,7 +48,7 @@ def test_every_page_is_in_the_navigation():
     listed = {path for group in navigation(pages) for entries in group.values() for entry in entries for path in entry.values()}
     missing = {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")} - listed
     assert missing == set(), "add them to NAVIGATION in tools/docs/site.py"
-    made = {"index", "CONTRIBUTING", "gallery/index", "benchmarks/*"}
+    made = {"index", "CONTRIBUTING", "SECURITY", "CHANGELOG", "gallery/index", "benchmarks/*"}
     names = {name for names in NAVIGATION.values() for name in names.split()} - made
     assert {name for name in names if not list(pages.glob(f"{name}.md"))} == set()
 

@@ -18,6 +18,6 @@ RULES = {
     "RELU": coreml_rule(),
     "RELU6": coreml_rule(),
     "RELU_N1_TO_1": coreml_rule(),
-    "SOFTMAX": coreml_rule(check(ATTRIBUTE, "beta 1", _beta, "scale the input with MUL instead of beta")),
+    "SOFTMAX": coreml_rule(check(ATTRIBUTE, "beta 1", _beta, "set beta to 1, and scale the input with a MUL")),
     "TANH": coreml_rule(),
 }

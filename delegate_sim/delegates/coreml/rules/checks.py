@@ -32,7 +32,7 @@ NO_SIGN_BIT = refused_if(
 def coreml_rule(
     *checks: Check[CoreMlTarget], source: tuple[Source, ...] = (), version: int = 1, data: int = 0
 ) -> OpRule[CoreMlTarget]:
-    """Return the rule of an operator: checks of its version and of the type of its operand at position ``data``, then ``checks``.
+    """Return the rule of an operator. It checks the version, then the type of the operand at position ``data``, then ``checks``.
 
     ``source`` lists the sources of ``checks``, in addition to the source that all operators share.
     """

@@ -18,7 +18,7 @@ def _several_rows(node: NodeView) -> str | None:
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 
 
-def _names_no_missing_bias(node: NodeView) -> bool:
+def _has_no_missing_bias(node: NodeView) -> bool:
     """Return whether the delegate checks the activation.
 
     If the bias is omitted, the delegate accepts the node without this check.
@@ -34,11 +34,11 @@ RULES = {
             SHAPE,
             "one row of input",
             _several_rows,
-            "run with a batch of 1; over a sequence write the layer as CONV_2D with filters of 1 by 1 on "
-            "[1, length, 1, channels], with a RESHAPE before and after it, which coreml_version 2 takes",
+            "run with a batch of 1; for a sequence, write the layer as a CONV_2D with 1x1 filters on [1, length, 1, "
+            "channels], with a RESHAPE before and after it, and set coreml_version to 2, which supports RESHAPE",
         ),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
-        *where(_names_no_missing_bias, "unless a bias is named and left out", NO_SIGN_BIT),
+        *where(_has_no_missing_bias, "unless the node names a bias and leaves it out", NO_SIGN_BIT),
         source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),
         version=6,
     ),

@@ -44,7 +44,7 @@ _PADDED = tuple(
     check_.from_source(_PAD_SOURCE)
     for check_ in (
         *where_given(
-            _PADDING, constant(_PADDING), check(SHAPE, "padding of shape [4, 2]", _padding_shape, "pad a tensor of rank 4")
+            _PADDING, constant(_PADDING), check(SHAPE, "padding of shape [4, 2]", _padding_shape, "pad only tensors of rank 4")
         ),
         _not_padded(0, "batch"),
         _not_padded(6, "channels"),

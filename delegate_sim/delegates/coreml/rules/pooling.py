@@ -1,17 +1,11 @@
-"""Pooling and resizing of images."""
+"""Pooling."""
 
 from __future__ import annotations
 
-from ....rules.operands import operand
-from ....rules.vocabulary import activation, constant, given
-from .checks import builder, coreml_rule
-
-_SIZE = operand(1, "size")
+from ....rules.vocabulary import activation
+from .checks import coreml_rule
 
 RULES = {
     "AVERAGE_POOL_2D": coreml_rule(activation(("NONE",))),
     "MAX_POOL_2D": coreml_rule(activation(("NONE",))),
-    "RESIZE_BILINEAR": coreml_rule(
-        given(_SIZE), constant(_SIZE), source=(builder("resize_bilinear_op_builder.cc", "IsResizeBilinearOpSupported"),)
-    ),
 }

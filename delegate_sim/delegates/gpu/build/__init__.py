@@ -96,10 +96,10 @@ def _update_variables(reader: NodeReader) -> None:
         if not tensor.is_variable:
             continue
         if position not in states:
-            raise BuildError("gpu-build-variable", tensor, found="is a variable that the node only reads")
+            raise BuildError("gpu-build-variable", tensor, found="is a variable that the node reads but does not write")
         states.remove(position)
         reader.values.update(tensor.index, reader.add("COPY"))
     if states:
         raise BuildError(
-            "gpu-build-variable", view.input(states[0]), found="is not a variable, which the state of an LSTM must be"
+            "gpu-build-variable", view.input(states[0]), found="is not a variable, but the state of an LSTM must be one"
         )

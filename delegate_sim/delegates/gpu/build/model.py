@@ -30,7 +30,7 @@ class BuildError(Exception):
 
 
 class Value:
-    """A value that operations read or write. ``tensor`` is its tensor in the graph; None for an intermediate value."""
+    """A value that operations read or write. ``tensor`` is the graph's tensor with this value; None for an intermediate value."""
 
     __slots__ = ("consumers", "is_quantized", "producer", "shape", "tensor")
 

@@ -21,7 +21,7 @@ from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produ
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
-"""Types of constants that the delegate converts to float, using the constant's scale and zero point."""
+"""The types of constants that the delegate converts to float with the constant's scale and zero point."""
 
 
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
@@ -66,7 +66,7 @@ def _hwc(shape: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 SCALAR = Layout("one element", lambda shape: () if all(size == 1 for size in shape) else None)
-LINEAR = Layout("sizes of 1 before the last", _linear)
+LINEAR = Layout("size 1 in all dimensions except the last", _linear)
 HW = Layout("rank 2", lambda shape: shape if len(shape) == 2 else None)
 HWC = Layout("rank 3, or rank 4 with a batch of 1", _hwc)
 OHWI = Layout("rank 4", lambda shape: shape if len(shape) == 4 else None)

@@ -1,8 +1,8 @@
-"""The transformations that simplify the delegate's model, limited to those that can fail.
+"""Simplify the delegate's model. Only the transformations that can fail are simulated.
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
 transformations in the same folder. Transformations that merge two consecutive operations, such as an addition and a convolution,
-cannot fail. These transformations are left out here, because they run last or do not affect the transformations that can fail.
+cannot fail. They are left out here, because they run last or do not affect the transformations that can fail.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
                 _merge_densify(operation)
     for operation in model.operations:
         if operation.kind == GATE_SUM:
-            # ``MergeAddWithConvolution`` reads the attributes of every ADD with a single consumer.
+            # ``MergeAddWithConvolution`` reads the attributes of every ADD with a single consumer, but this ADD has none.
             raise BuildError("gpu-build-lstm", node=operation.node)
 
 

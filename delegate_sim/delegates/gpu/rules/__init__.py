@@ -22,9 +22,9 @@ from . import custom
 from .checks import SOURCE
 
 _LEFT_OUT = Unknown(
-    "an operator that is not left out",
+    "an operator that is not excluded",
     "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops",
-    "is left out: excluded_ops names it, or the delegate uses OpenGL, which does not run it",
+    "is excluded: excluded_ops names it, or the delegate uses OpenGL, which does not run it",
 )
 
 

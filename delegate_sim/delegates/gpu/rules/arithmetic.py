@@ -48,13 +48,13 @@ def _consumer_gives_no_float(node: NodeView) -> str | None:
     is_known = consumer.op in ("CAST", "SELECT", "SELECT_V2") and not consumer.node.is_custom
     if is_known and consumer.output(0).type in FLOAT:
         return None
-    return f"consumer {consumer.op}, which gives {consumer.output(0).type}"
+    return f"consumer {consumer.op} with a result of type {consumer.output(0).type}"
 
 
 _COMPARISON = gpu_rule(
     _ELEMENTWISE,
     single_reader(result(0, "result")),
-    check(NEIGHBOR, "a CAST or SELECT that gives float as the consumer", _consumer_gives_no_float),
+    check(NEIGHBOR, "a CAST or SELECT with a float result as the consumer", _consumer_gives_no_float),
     version_in=UP_TO_2,
     cases=(),
     outputs=BOOL,
@@ -81,17 +81,17 @@ def _selected_value(position: int) -> tuple[Check[object], ...]:
 
     constant_matrix = refused_if(
         SHAPE,
-        f"{value.name} not constant if it is a matrix",
+        f"no constant {value.name} of rank 2",
         lambda node: is_matrix(node, is_constant=True),
         f"{value.name} of rank 2 and constant",
-        "give the value another rank with RESHAPE",
+        "give the operand another rank with RESHAPE",
     )
     runtime_matrix = refused_if(
         SHAPE,
-        f"{value.name} constant if it is a matrix",
+        f"a constant {value.name} if its rank is 2",
         lambda node: is_matrix(node, is_constant=False),
         f"{value.name} of rank 2 and not constant",
-        "give the value another rank with RESHAPE",
+        "give the operand another rank with RESHAPE",
     )
     return (
         typed(value, ("FLOAT16", "FLOAT32")).before_release("litert-1.1.0"),
@@ -107,7 +107,7 @@ _SELECT = gpu_rule(
     arithmetic.SELECT_CONDITION,
     check(
         BROADCAST,
-        "a condition that broadcasts to the output",
+        "a condition that can be broadcast to the shape of the output",
         _condition_of_another_shape,
         "give the condition the shape of the output",
     ).from_release("litert-2.1.6"),
@@ -140,7 +140,9 @@ RULES = {
     "MUL": gpu_rule(
         _ELEMENTWISE,
         arithmetic.MUL_OPERANDS,
-        check(BROADCAST, "one operand that is smaller in no dimension", _each_smaller).before_release("litert-1.1.0"),
+        check(BROADCAST, "one operand whose size is the larger one, or equal, in every dimension", _each_smaller).before_release(
+            "litert-1.1.0"
+        ),
         _BROADCAST,
         KNOWN_ACTIVATION,
         version_in=UP_TO_3,
@@ -196,7 +198,9 @@ def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
 def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
     if not _has_operands(reader, runtime, constant):
         count = runtime_input_count(reader.view)
-        raise BuildError("gpu-build-operand-count", found=f"{count} of {len(reader.view.node.inputs)} operands are not constant")
+        raise BuildError(
+            "gpu-build-operand-count", found=f"has {count} operands that are not constant, of {len(reader.view.node.inputs)}"
+        )
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:

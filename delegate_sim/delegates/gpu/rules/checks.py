@@ -1,4 +1,4 @@
-"""Checks that only the GPU rules use, in addition to those of ``gpu_compatibility``.
+"""Checks that only the GPU rules use, in addition to the checks of ``gpu_compatibility``.
 
 Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check, so the
 order of a rule's checks decides which reason is reported.
@@ -67,7 +67,7 @@ def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[obj
                 return f"{side} {position} of type {tensors[index].type}"
         return None
 
-    needed = f"{side}s of type {listed((*FLOAT, *further_types))}, or with allow_quant_ops {listed(QUANT8)}"
+    needed = f"{side}s of type {listed((*FLOAT, *further_types))}, or, with allow_quant_ops, {listed(QUANT8)}"
     return (
         ranks_at_most(MAX_RANK, results=is_output).from_source(_ALL_TENSORS),
         check_for_target(kinds.TENSOR_TYPE, needed, find).from_source(SOURCE.with_branch("IsAllAllowedTensors")),

@@ -35,7 +35,7 @@ def _float_consumers(node: NodeView) -> str | None:
 
 
 def _is_not_of_comparison(node: NodeView) -> bool:
-    """Return whether the other checks apply to a CAST: it must not convert the BOOL result of a comparison to float."""
+    """Return whether a CAST does anything but convert the BOOL result of a comparison to float."""
     if not _is_bool_to_float(node):
         return True
     producers = node.graph.writers.get(node.node.input(0))
@@ -70,9 +70,9 @@ RULES = {
         ),
         *where(
             _is_not_of_comparison,
-            "unless the result of a comparison becomes float",
+            "unless the node casts the result of a comparison to float",
             runtime_operands(1, 1),
-            check(TENSOR_TYPE, "BOOL to or from float, or FLOAT32 and INT32 to each other", _cast_types),
+            check(TENSOR_TYPE, "a cast between BOOL and float, or between FLOAT32 and INT32", _cast_types),
         ),
         inputs=("BOOL", "INT32"),
         outputs=("INT32", "BOOL"),

@@ -15,7 +15,7 @@ RULES = {
         "GatherOperationParser",
         *gathering.GATHER,
         refused_if(
-            TENSOR_TYPE, "data of another type than INT32", lambda node: node.input(0).type == "INT32", "INT32 data"
+            TENSOR_TYPE, "data of any type except INT32", lambda node: node.input(0).type == "INT32", "INT32 data"
         ).before_release("litert-1.1.0"),
         version_in=UP_TO_1,
         inputs=INT32,

@@ -30,7 +30,9 @@ def parse_fully_connected(reader: NodeReader) -> None:
     _, inputs = reader.read(1, HW)
     reader.read_bias(2)
     if channels != inputs:
-        raise BuildError("gpu-build-shape", reader.view.input(1), needed=f"as many columns as the input has channels, {channels}")
+        raise BuildError(
+            "gpu-build-shape", reader.view.input(1), needed=f"as many columns as the input has channels ({channels})"
+        )
     reader.add_outputs(operation)
     reader.fuse_activation(operation)
 

@@ -1,4 +1,4 @@
-"""Pooling and resizing of images."""
+"""Pooling."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...gpu_compatibility import pooling
 from ...gpu_compatibility.checks import COMPATIBILITY
-from ..build.reader import NodeReader, Parser, parse_one_to_one
-from .checks import UP_TO_2, UP_TO_3, gpu_rule
+from ..build.reader import NodeReader, Parser
+from .checks import UP_TO_2, gpu_rule
 
 _POOL = gpu_rule(
     "Pooling2DOperationParser",
@@ -19,8 +19,6 @@ _POOL = gpu_rule(
 RULES = {
     "AVERAGE_POOL_2D": _POOL,
     "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *pooling.RESIZE_BILINEAR, version_in=UP_TO_3),
-    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *pooling.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
 }
 
 
@@ -36,6 +34,4 @@ def parse_pool(reader: NodeReader) -> None:
 PARSERS: Mapping[str, Parser] = {
     "AVERAGE_POOL_2D": parse_pool,
     "MAX_POOL_2D": parse_pool,
-    "RESIZE_BILINEAR": parse_one_to_one,
-    "RESIZE_NEAREST_NEIGHBOR": parse_one_to_one,
 }

@@ -62,7 +62,7 @@ def _parse_basic(reader: NodeReader) -> None:
     reader.values.of(node.output(2))
     depth = reader.values.of(node.output(3)).shape[3]
     if depth % 4 and reader.values.release.is_at_least(_BASIC_DEPTH_IS_CHECKED):
-        raise BuildError("gpu-build-shape", reader.view.output(3), needed="a last size that 4 divides")
+        raise BuildError("gpu-build-shape", reader.view.output(3), needed="a last dimension that is a multiple of 4")
     reader.add_input(concat, 0)
     reader.add_input(concat, 1)
     consume(joint, reader.add_output(concat, 2))

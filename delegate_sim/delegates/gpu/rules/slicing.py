@@ -41,7 +41,7 @@ def parse_slice(reader: NodeReader) -> None:
     if len(starts) != len(sizes) or (rank, len(starts)) not in ((4, 4), (4, 3), (3, 3)):
         description = f"{len(starts)} starts and {len(sizes)} sizes for rank {rank}"
         raise BuildError(
-            "gpu-build-slice", found=description, needed="as many starts and sizes as the input has dimensions, 3 or 4"
+            "gpu-build-slice", found=description, needed="3 or 4 starts and as many sizes, one for each dimension of the input"
         )
     axes = {(4, 4): (0, 1, 2, 3), (4, 3): (1, 2, 3), (3, 3): (0, 2, 3)}[rank, len(starts)]
     begin, extent = [0, 0, 0, 0], list(shape)
@@ -68,7 +68,7 @@ def parse_strided_slice(reader: NodeReader) -> None:
         description = ", ".join(
             [f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)]
         )
-        raise BuildError("gpu-build-slice", found=description, needed="as many ends and strides as starts")
+        raise BuildError("gpu-build-slice", found=description, needed="the same number of starts, ends and strides")
     starts, ends, strides = ([0][:first] + value[:count] for value in values)
     for axis in range(4):
         mask = 1 << (axis - first) if axis >= first else 0

@@ -63,11 +63,11 @@ RULES = {
         _SMALL_STRIDES,
         check(
             SHAPE,
-            "depth multiplier 1, or a single input channel and no dilation",
+            "a depth multiplier of 1, or a single input channel and no dilation",
             _depth_multiplier,
             "use CONV_2D instead of a depth multiplier",
         ),
-        check(SHAPE, "a filter at least 2 high", _flat_filter, "pad the filter with zeros, or use CONV_2D"),
+        check(SHAPE, "a filter height of at least 2", _flat_filter, "pad the filter with zeros, or use CONV_2D"),
         version_in=UP_TO_3,
     ),
     "TRANSPOSE_CONV": hexagon_rule(

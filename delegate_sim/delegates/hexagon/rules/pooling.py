@@ -1,12 +1,11 @@
-"""Pooling and resizing of images."""
+"""Pooling."""
 
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.kinds import ATTRIBUTE, SHAPE
-from ....rules.operands import operand
-from ....rules.vocabulary import check, constant
-from .checks import INT32, NO_ACTIVATION, QUANT8, UP_TO_2, UP_TO_3, hexagon_rule, inputs
+from ....rules.kinds import ATTRIBUTE
+from ....rules.vocabulary import check
+from .checks import NO_ACTIVATION, QUANT8, UP_TO_2, hexagon_rule, inputs
 
 _MAX_WINDOW = 12
 
@@ -22,13 +21,6 @@ def _large_padded_window(node: NodeView) -> str | None:
     return f"a window of {options.filter_height} x {options.filter_width} with padding _SAME"
 
 
-def _size_count(node: NodeView) -> str | None:
-    count = node.input(1).element_count
-    return None if count == 2 else f"a size of {count} elements"
-
-
-_SIZED = (*inputs(QUANT8, INT32), constant(operand(1, "size")))
-
 RULES = {
     "MAX_POOL_2D": hexagon_rule(
         *inputs(QUANT8),
@@ -42,6 +34,4 @@ RULES = {
         version_in=UP_TO_2,
     ),
     "AVERAGE_POOL_2D": hexagon_rule(*inputs(QUANT8), NO_ACTIVATION, version_in=UP_TO_2),
-    "RESIZE_NEAREST_NEIGHBOR": hexagon_rule(*_SIZED, version_in=UP_TO_3),
-    "RESIZE_BILINEAR": hexagon_rule(*_SIZED, check(SHAPE, "a size of 2 elements", _size_count), version_in=UP_TO_3),
 }

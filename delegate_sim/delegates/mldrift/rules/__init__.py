@@ -26,5 +26,5 @@ RULES: RuleBook[Any] = RuleBook(
     unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),
     unknown_custom=Unknown("a custom operator that ML Drift has", said="{op}"),
     key=operator.attrgetter("release"),
-    speaks=True,
+    has_native_messages=True,
 )

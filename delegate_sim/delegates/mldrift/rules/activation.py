@@ -50,7 +50,7 @@ _RELU = parsed_by(
 )
 _NOT_KNOWN = check(
     OPERATOR,
-    "an operator that the GPU compatibility list has",
+    "an operator on the GPU compatibility list",
     lambda node: f"{node.op}, which is not on it",
     "use RELU6, or a MINIMUM and a MAXIMUM",
 )
@@ -84,13 +84,13 @@ _PRELU = parsed_by(
     *where(
         _is_linear_alpha,
         "one value for each channel",
-        asked(SHAPE, "an alpha with as many elements as the input has channels", _alpha_channels),
+        asked(SHAPE, "an alpha with one element for each input channel", _alpha_channels),
     ),
     *where(lambda node: not _is_linear_alpha(node), "one value for each element", *float_constant(1, "image")),
     *where(
         lambda node: not _is_linear_alpha(node),
         "one value for each element",
-        asked(SHAPE, "an alpha of the input's shape without the batch", _alpha_image),
+        asked(SHAPE, "an alpha with the shape of the input, without the batch", _alpha_image),
     ),
     *RESULTS,
 )

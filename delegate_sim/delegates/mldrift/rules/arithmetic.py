@@ -100,8 +100,8 @@ _NOT_TWICE = refused_if(
     NEIGHBOR,
     "two different operands",
     _reads_one_tensor,
-    "one tensor as both operands",
-    "use the operator of one operand that does the same",
+    "the same tensor as both operands",
+    "use an equivalent operator with one operand",
 ).saying("No support of few identical inputs in the same operation.")
 
 
@@ -114,9 +114,9 @@ def _not_broadcastable(node: NodeView) -> str | None:
     return None if fits else shapes(node)
 
 
-_BROADCASTABLE = check(BROADCAST, "operands whose sizes are equal or 1, from the last dimension on", _not_broadcastable).saying(
-    "Inputs dimensions sizes don't match, broadcasting isn't applicable."
-)
+_BROADCASTABLE = check(
+    BROADCAST, "sizes that are equal, or 1 in one operand, when the shapes are aligned at the last dimension", _not_broadcastable
+).saying("Inputs dimensions sizes don't match, broadcasting isn't applicable.")
 
 _BROADCAST: Checks = (
     _BROADCASTABLE,
@@ -162,7 +162,7 @@ def _unusable(node: NodeView) -> str | None:
         return "a sparse constant"
     if constant.element_count == 1:
         fits = _reads_as_float(constant) or constant.type == "INT32"
-        return None if fits else f"a constant of one element and type {constant.type}"
+        return None if fits else f"a constant with one element of type {constant.type}"
     if not _reads_as_float(constant) or is_linear(constant.shape) or constant.rank <= _MAX_RANK:
         return None
     return f"a constant of rank {constant.rank}"
@@ -170,7 +170,10 @@ def _unusable(node: NodeView) -> str | None:
 
 def _one_constant() -> Check[object]:
     """Require a constant that can be read as floats; a constant with one element may also be INT32."""
-    needed = "a constant not sparse and, with one element, of float, INT32 or quantized type, else of rank at most 4"
+    needed = (
+        "a constant that is not sparse, and that is either a single element of a float, INT32 or quantized type, or has at "
+        "most rank 4"
+    )
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
 
@@ -207,11 +210,11 @@ def _two_constants(name: str) -> Checks:
         message = f"{name}: constant inputs and output must have the same rank, but got {first}, {second} and {result}"
         return Found(f"constants of rank {first} and {second}, output of rank {result}", message)
 
-    needed = "constants of type FLOAT32, FLOAT16, INT32 or BOOL, or quantized, and of rank at most 4"
+    needed = "constants of rank at most 4 that are FLOAT32, FLOAT16, INT32, BOOL or quantized"
     return (
         asked(CONSTANT, needed, unusable).from_source(_IN_FUNCTION),
         asked(TENSOR_TYPE, "constants of one type", types).from_source(_IN_FUNCTION),
-        asked(RANK, "constants of the output's rank", ranks).from_source(_IN_FUNCTION),
+        asked(RANK, "constants with the rank of the output", ranks).from_source(_IN_FUNCTION),
     )
 
 
@@ -222,7 +225,12 @@ def _has_other_numbers(node: NodeView) -> bool:
 def _constant_operands(name: str) -> Checks:
     """Return the checks that apply if one operand is constant or, since LiteRT 2.3, if both are constant."""
     return (
-        *where(_has_other_numbers, "for another number of runtime inputs", *exact_inputs(1, 1, 1), _one_constant()),
+        *where(
+            _has_other_numbers,
+            "if the inputs are neither two runtime tensors nor two constants",
+            *exact_inputs(1, 1, 1),
+            _one_constant(),
+        ),
         *where(
             _has_two_constants,
             "for two constants",
@@ -260,7 +268,7 @@ def binary(
 
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
 
-_XOR = check(OPERATOR, "an operator that the GPU compatibility list has", lambda node: f"{node.op}, which is not on it")
+_XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on it")
 
 
 # Selection

@@ -160,7 +160,9 @@ def other_inputs(expected: int) -> Check[object]:
         count = other_input_count(node)
         return None if count == expected else Found(counted(count, "constant input"), expected_constant_inputs(expected, count))
 
-    return asked(kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')}, left out ones included", find).from_source(PARSER)
+    return asked(
+        kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')} (operands that are left out count as constant)", find
+    ).from_source(PARSER)
 
 
 @functools.cache
@@ -190,7 +192,7 @@ FUSED: Checks = (ONE_RESULT, FUSABLE)
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""The highest rank that ML Drift reads: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` since then.
+"""The highest rank of a tensor that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` since then.
 
 All tensors of a node must also respect ``_MAX_RANK``.
 """
@@ -380,9 +382,9 @@ def _ohwi(shape: tuple[int, ...]) -> str | None:
 
 _SHAPES: dict[str, tuple[str, ShapeFinder, str]] = {
     "scalar": ("of one element", _scalar, "Scalar"),
-    "linear": ("with elements in the last dimension only", _linear, "Linear"),
+    "linear": ("with size 1 in all dimensions except the last", _linear, "Linear"),
     "matrix": ("of rank 2", _hw, "HW"),
-    "image": ("of rank 3, or 4 with a batch of 1", _hwc, "HWC"),
+    "image": ("of rank 3, or of rank 4 with a batch of 1", _hwc, "HWC"),
     "filter": ("of rank 4", _ohwi, "OHWI"),
     "any": ("of any rank", lambda _: None, "BHWC"),
 }
@@ -429,7 +431,7 @@ def float_constant(position: int, shape: str) -> Checks:
             else Found(f"input {position} is {type_name}", "Unsupported data type for float32 tensor")
         )
 
-    typed = asked(kinds.TENSOR_TYPE, f"input {position} of type FLOAT32, FLOAT16, INT32 or of 4 or 8 bits", find)
+    typed = asked(kinds.TENSOR_TYPE, f"input {position} of type FLOAT32, FLOAT16 or INT32, or of a type with 4 or 8 bits", find)
     stored = (*_stored(position), typed.from_source(PARSER.with_symbol("PreCheckCopyData")))
     if shape == "any":
         return (*stored, *ranked(position))
@@ -469,12 +471,12 @@ def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[
         rank = tensor_of(node).rank
         for axis in axes_of(node):
             if not -rank <= axis < rank:
-                return Found(f"axis {axis} of {counted(rank, 'dimension')}", "Index for axis out of range")
+                return Found(f"axis {axis} in a tensor with {counted(rank, 'dimension')}", "Index for axis out of range")
             if not 1 <= rank <= 4:
                 return Found(f"{name} of rank {rank}", "Unknown layout.")
         return None
 
-    demand = asked(kinds.RANK, f"axes inside {name}, of rank 1 to 4", find)
+    demand = asked(kinds.RANK, f"axes that exist in {name}, and {name} of rank 1 to 4", find)
     return demand.from_source(PARSER.with_symbol("PreCheckAxisFromIndex"))
 
 

@@ -87,7 +87,7 @@ _DEQUANTIZE = parsed_by(
         *where(
             _is_computed,
             "of a runtime input",
-            asked(NEIGHBOR, "quantization parameters, which the output of DENSIFY lacks", _without_parameters),
+            asked(NEIGHBOR, "an input with quantization parameters; the output of a DENSIFY has none", _without_parameters),
         ),
     ),
     *where(
@@ -144,9 +144,11 @@ RULES = {
     "BITCAST": parsed_by(
         "BitcastOperationParser",
         runtime_operands(1, 1),
-        asked(SHAPE, "an output of as many bytes, the last dimension taking up the ratio", _reshaped_bits).from_source(
-            COMPATIBILITY
-        ),
+        asked(
+            SHAPE,
+            "an output with as many bytes as the input, where only the last dimension differs or is added or removed",
+            _reshaped_bits,
+        ).from_source(COMPATIBILITY),
         *RESULTS_FROM_2_1_5,
         available(0),
         *readable(0),

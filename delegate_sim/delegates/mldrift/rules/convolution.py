@@ -82,7 +82,7 @@ RULES = {
         *readable(2),
         *RESULTS_FROM_2_1_5,
         *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),
-        *where(lambda node: not has_runtime_weights(node), "with another number of runtime inputs", *float_constant(1, "filter")),
+        *where(lambda node: not has_runtime_weights(node), "without 2 runtime inputs", *float_constant(1, "filter")),
         *RESULTS_BEFORE_2_1_5,
     ),
 }

@@ -54,7 +54,7 @@ _GATHER = parsed_by(
     *readable(0),
     *readable(1),
     *RESULTS_FROM_2_1_5,
-    asked(TENSOR_TYPE, "input and output of one type", _other_type),
+    asked(TENSOR_TYPE, "the same type in input and output", _other_type),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(*BFLOAT16, *ANY_NUMBERS),
 )
@@ -88,16 +88,16 @@ def _looked_up(node: NodeView) -> Found | None:
 _EMBEDDING_LOOKUP = parsed_by(
     "EmbeddingLookupOperationParser",
     available(1),
-    check(TENSOR_TYPE, "a FLOAT32 or a quantized table", _unquantized_table).saying(
+    check(TENSOR_TYPE, "a table that is FLOAT32 or quantized", _unquantized_table).saying(
         "EMBEDDING_LOOKUP: Empty quantization params."
     ),
-    *where(_has_integer_table, "with a table of integers", quantized_weights(1)),
+    *where(_has_integer_table, "with an integer table", quantized_weights(1)),
     typed(operand(1, "table"), ("INT8", "INT4", "INT2", "FLOAT32")).saying("EMBEDDING_LOOKUP: Unsupported weights type."),
     *readable(0),
     *case(
         operand_count(2).saying(lambda node: f"Expected 2, but got {len(node.node.inputs)} inputs."),
         operand_count(outputs=1).saying(lambda node: f"Expected 1, but got {len(node.node.outputs)} outputs."),
-        asked(SHAPE, "ids of rank 1, and a table and an output that differ in the first dimension only", _looked_up),
+        asked(SHAPE, "ids of rank 1, and an output whose shape differs from the table's only in the first dimension", _looked_up),
     ),
     *RESULTS,
     all_tensors=tensors(inputs=INT32),

@@ -69,7 +69,7 @@ _CONCATENATION = parsed_by(
     *RESULTS_FROM_2_1_5,
     asked(OPERAND_COUNT, "all inputs", _all_given),
     *readable_tensor("an input", lambda node: node.inputs),
-    check(SHAPE, "inputs that differ from the first in one dimension only", _no_axis).saying(
+    check(SHAPE, "inputs whose shapes differ from the first input's in one dimension only", _no_axis).saying(
         "Couldn't find an axis to concatenate by."
     ),
     *FUSED,

@@ -51,7 +51,7 @@ _CASE = "Not supported batched mat mul case:"
 _ONE_CONSTANT = (
     *readable(0),
     available(1),
-    check(CONSTANT, "the second input as the constant one", _second_not_constant, "swap the inputs").saying(
+    check(CONSTANT, "the constant as the second input", _second_not_constant, "swap the inputs").saying(
         f"{_CASE} non-constant tensor"
     ),
     check(RANK, "a constant of rank 2 to 4", _second_rank).saying(f"{_CASE} second input has unsupported rank"),

@@ -1,9 +1,9 @@
-"""Pooling and resizing of images."""
+"""Pooling."""
 
 from __future__ import annotations
 
 from ...gpu_compatibility import pooling
-from .checks import FUSABLE, RESULTS, RESULTS_BEFORE_2_1_5, RESULTS_FROM_2_1_5, parsed_by, readable, version_up_to
+from .checks import FUSABLE, RESULTS_BEFORE_2_1_5, RESULTS_FROM_2_1_5, parsed_by, readable, version_up_to
 
 _POOL = parsed_by(
     "Pooling2DOperationParser",
@@ -18,8 +18,4 @@ _POOL = parsed_by(
 RULES = {
     "AVERAGE_POOL_2D": _POOL,
     "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": parsed_by("Resize2DOperationParser", *version_up_to(3), *pooling.RESIZE_BILINEAR, *readable(0), *RESULTS),
-    "RESIZE_NEAREST_NEIGHBOR": parsed_by(
-        "Resize2DOperationParser", *version_up_to(3), *pooling.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
-    ),
 }

@@ -35,7 +35,7 @@ def _needs_floats(position: int) -> Callable[[NodeView], bool]:
 
 
 def _weights(position: int) -> Checks:
-    words = "unless INT8 with one scale"
+    words = "unless it is INT8 with one scale"
     return (available(position), *where(_needs_floats(position), words, *float_constant(position, "matrix")))
 
 

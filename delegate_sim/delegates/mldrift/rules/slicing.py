@@ -93,7 +93,9 @@ def _unlike_output(node: NodeView) -> Found | None:
     result = bhwc(node.output(0).shape)
     for axis, message in enumerate(_SAYS):
         if end[axis] - begin[axis] != result[axis]:
-            return Found(f"a slice from {list(begin)} to {list(end)} and output {list(node.output(0).shape)}", message)
+            return Found(
+                f"a slice from {list(begin)} to {list(end)} and an output of shape {list(node.output(0).shape)}", message
+            )
     return None
 
 
@@ -108,9 +110,9 @@ _SLICE = parsed_by(
     ),
     *integer_constant(1, "linear"),
     *integer_constant(2, "linear"),
-    asked(SHAPE, "as many starts as sizes", _other_count),
-    asked(SHAPE, "a start for each dimension of the input, the batch of four left out or not", _unlike_rank),
-    asked(SHAPE, "an output of the size that is cut out", _unlike_output),
+    asked(SHAPE, "the same number of starts and sizes", _other_count),
+    asked(SHAPE, "one start for each dimension of the input (an input of rank 4 may omit the start of the batch)", _unlike_rank),
+    asked(SHAPE, "an output with the size of the slice", _unlike_output),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=_ANY,
 )
@@ -125,7 +127,7 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
         rank, starts = node.input(0).rank, count(node)
         return None if rank in (starts, starts + 1) else f"{starts} starts for an input of rank {rank}"
 
-    demand = check(SHAPE, "a start for each dimension of the input, or for all but the first", find)
+    demand = check(SHAPE, "one start for each dimension of the input, or for each dimension except the first", find)
     return replace(demand.saying(_MISMATCH), applies=words)
 
 
@@ -185,22 +187,24 @@ def _unlike_strided_output(node: NodeView) -> str | None:
     size = Bhwc(*[_divided(last - first, step) for first, last, step in zip(begin, end, strides, strict=True)])
     if size == bhwc(node.output(0).shape):
         return None
-    return f"a slice from {list(begin)} to {list(end)} by {list(strides)} and output {list(node.output(0).shape)}"
+    return f"a slice from {list(begin)} to {list(end)} by {list(strides)} and an output of shape {list(node.output(0).shape)}"
 
 
 _STRIDED_SLICE = parsed_by(
     "StridedSliceOperationParser",
     *version_up_to(2),
     *slicing.SLICE_MASKS,
-    _other_rank("by the first size of the starts", lambda node: node.input(1).shape[0] if node.input(1).shape else 0),
+    _other_rank(
+        "counted by the first dimension of the starts", lambda node: node.input(1).shape[0] if node.input(1).shape else 0
+    ),
     available(0),
     *integer_constant(1, "linear"),
-    _other_rank("by the number of starts", lambda node: node.input(1).element_count),
+    _other_rank("counted by the number of starts", lambda node: node.input(1).element_count),
     *integer_constant(2, "linear"),
     *integer_constant(3, "linear"),
     check(OPERAND_VALUE, "strides other than 0", _zero_strides).saying("stride values must be non-zero"),
     check(OPERAND_VALUE, "positive strides", _negative_strides).saying("Reverse slices are not supported."),
-    check(SHAPE, "an output of the size that is cut out", _unlike_strided_output).saying("Output shape mismatch"),
+    check(SHAPE, "an output with the size of the slice", _unlike_strided_output).saying("Output shape mismatch"),
     *RESULTS,
     all_tensors=_ANY,
 )
@@ -240,7 +244,7 @@ def _too_large(node: NodeView) -> Found | None:
         return None
     one, other = ("".join(map(str, sizes)) for sizes in (update, array))
     message = "Updated_slice shape must be less or equal to the array to update, but they are "
-    description = f"update {list(node.input(1).shape)} of an input {list(node.input(0).shape)}"
+    description = f"an update of shape {list(node.input(1).shape)} for an input of shape {list(node.input(0).shape)}"
     return Found(description, f"{message}updated_slice: [{one}], array_to_update: [{other}]")
 
 
@@ -259,10 +263,10 @@ _DYNAMIC_UPDATE_SLICE = parsed_by(
     "DynamicUpdateSliceOperationParser",
     *case(
         operand_count(3).saying("DynamicUpdateSlice requires 3 inputs."),
-        check(TENSOR_TYPE, "input and update of one type", _other_update_type).saying(_says_types),
+        check(TENSOR_TYPE, "the same type in input and update", _other_update_type).saying(_says_types),
         rank(_STARTS, 1).saying(lambda node: f"Start indices must be 1D, but got: {node.input(2).rank}"),
         typed(_STARTS, INT32).saying("start_indices must be of type int32."),
-        asked(RANK, "input and update of one rank", _other_update_rank),
+        asked(RANK, "the same rank in input and update", _other_update_rank),
     ),
     *RESULTS_FROM_2_1_5,
     available(0),

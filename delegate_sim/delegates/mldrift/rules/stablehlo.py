@@ -37,9 +37,9 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a function that describes the shapes of operand ``compared`` and of operand 1 if they differ.
+    """Return a finder that demands equal shapes of operand ``compared`` and operand 1.
 
-    Any shape passes if operand ``scalar`` has one element.
+    If operand ``scalar`` has one element, the finder accepts any shapes.
     """
 
     def find(node: NodeView) -> str | None:
@@ -54,13 +54,13 @@ def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | No
 _CLAMP = parsed_by(
     "ClampOperationsParser",
     operands(3, 0, 1),
-    check(TENSOR_TYPE, "three operands of one type", _other_than_first)
+    check(TENSOR_TYPE, "three operands of the same type", _other_than_first)
     .saying("Clamp tensors must all be the same type")
     .from_source(COMPATIBILITY),
-    check(SHAPE, "a least value of the operand's shape, or a scalar", _unlike_operand(0, 0))
+    check(SHAPE, "a minimum that is a scalar or has the shape of the operand", _unlike_operand(0, 0))
     .saying("Min tensor must be the same shape as the input, or a scalar")
     .from_source(COMPATIBILITY),
-    check(SHAPE, "a greatest value of the operand's shape, or a scalar", _unlike_operand(2, 2))
+    check(SHAPE, "a maximum that is a scalar or has the shape of the operand", _unlike_operand(2, 2))
     .saying("Max tensor must be the same shape as the input, or a scalar")
     .from_source(COMPATIBILITY),
     *RESULTS_FROM_2_1_5,
@@ -76,7 +76,7 @@ _CBRT = parsed_by(
     typed(operand(0), (*FLOAT, "BFLOAT16")).saying("Only support float inputs").from_source(COMPATIBILITY),
     check(
         TENSOR_TYPE,
-        "input and output of one type",
+        "the same type in input and output",
         lambda node: (
             None if node.input(0).type == node.output(0).type else f"{node.input(0).type} input and {node.output(0).type} output"
         ),
@@ -125,14 +125,18 @@ _BROADCAST_IN_DIM = parsed_by(
         operands(1, 1, 1).saying("requires one runtime input, one const input, and one output"),
         rank(_DIMENSIONS, 1).saying("Only support 1D indices"),
         typed(_DIMENSIONS, INT32).saying("Only support int32 indices"),
-        check(SHAPE, "a dimension for each of the input", _mapping_size).saying("Require size(indices) = rank(operand)"),
+        check(SHAPE, "one entry of dimensions for each dimension of the input", _mapping_size).saying(
+            "Require size(indices) = rank(operand)"
+        ),
     ),
     *RESULTS_FROM_2_1_5,
     available(0),
     _one_to_four(is_result=False),
     _one_to_four(is_result=True),
     *integer_constant(1, "linear"),
-    asked(SHAPE, "different dimensions of the output, as large as those of the input unless these are 1", _mapping),
+    asked(
+        SHAPE, "a different output dimension for each input dimension, with the same size unless the input's size is 1", _mapping
+    ),
     *readable(0),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(*ANY_NUMBERS),

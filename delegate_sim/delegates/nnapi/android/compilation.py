@@ -24,7 +24,7 @@ _PREFERENCES = {
     "sustained_speed": Preference.SUSTAINED_SPEED,
 }
 _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
-"""The costs of a device without a profile. Such a device is assumed to run every operation faster than the CPU."""
+"""The costs of a device without a profile. Such a device is assumed to run every operation faster than the CPU does."""
 
 
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:

@@ -103,7 +103,7 @@ def devices_profile(value: Any) -> DevicesProfile:
     if isinstance(value, DevicesProfile):
         return value
     if not isinstance(value, str | os.PathLike):
-        raise ValueError(f"takes the path of a profile of devices, not {value!r}")
+        raise ValueError(f"takes the path of a device profile, not {value!r}")
     return read_devices(os.fspath(value))
 
 
@@ -180,7 +180,7 @@ def _level(value: Any) -> int:
 
 def _cost(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"takes a number from 0 up, where 1 is the CPU's, not {shown(value)}")
+        raise ValueError(f"takes a number of 0 or more, where the CPU has 1, not {shown(value)}")
     return float(value)
 
 
@@ -192,10 +192,10 @@ def _performance(value: Any) -> Mapping[str, DeviceCost]:
     costs = {}
     for name, given in value.items():
         if name not in known:
-            raise ValueError(f"there is no operand type {shown(name)}; known are {', '.join(known)}")
+            raise ValueError(f"there is no operand type {shown(name)}; the types are {', '.join(known)}")
         pair = given if isinstance(given, list) else [given, given]
         if len(pair) != 2:
-            raise ValueError(f"{name} takes execution time and power, not {shown(given)}")
+            raise ValueError(f"{name} takes an execution time and a power, not {shown(given)}")
         costs[name] = DeviceCost(_cost(pair[0]), _cost(pair[1]))
     return costs
 

@@ -46,8 +46,8 @@ def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) ->
     Every device gets the feature level that the options give, since no log shows the feature levels of devices.
     """
     lines = [
-        "# NNAPI's devices, as a log of debug.nn.vlog showed them; written by 'delegate-sim reconcile --learn'.",
-        "# Costs keep the order in which devices were chosen, and are no measured times; no log has feature levels.",
+        "# The NNAPI devices that a log with debug.nn.vlog shows; written by 'delegate-sim reconcile --learn'.",
+        "# Costs are not measured times: they only reproduce which devices were chosen. Logs do not show feature levels.",
         f"schema = {toml_string(SCHEMA)}",
     ]
     for device in devices:

@@ -69,11 +69,13 @@ class DriverAnswers:
         if not rejected and node in self._left_out(lowered):
             if self._described is None:
                 hidden = f"an operation above feature level {self._version.level}"
-                message = f"the runtime does not show the driver {hidden}"
-                return Reason(HIDDEN.name, "driver", message, hidden, "operations that the driver's level has", HIDDEN.hint)
+                message = f"the runtime does not offer the driver {hidden}"
+                return Reason(
+                    HIDDEN.name, "driver", message, hidden, "operations that exist at the driver's feature level", HIDDEN.hint
+                )
             rejected = frozenset(lowered.operations.get(node, ()))
         operations = ", ".join(sorted(rejected)) or "an operation of the same partition"
-        needed = "operations that the driver takes"
+        needed = "operations that the driver accepts"
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
@@ -106,10 +108,10 @@ class DeviceProblem:
 NO_DEVICE = Reason(
     DRIVER.name,
     "runtime",
-    "the profile of the phone has no NNAPI device but its own CPU",
-    "no NNAPI device but its own CPU",
+    "the phone's profile has no NNAPI device except NNAPI's own CPU",
+    "no NNAPI device except NNAPI's own CPU",
     "an accelerator",
-    "list the phone's devices in the profile (--devices), choose a phone that has any, or allow NNAPI's own CPU",
+    "list the phone's devices in the profile (--devices), choose a phone that has one, or allow NNAPI's own CPU",
 )
 
 

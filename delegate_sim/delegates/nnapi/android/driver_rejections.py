@@ -39,7 +39,7 @@ class DriverRejections:
         )
 
     def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
-        """Return whether the driver rejects some operation of these partitions, but the profile does not say which one."""
+        """Return whether the driver is known to reject an operation of these partitions, but the profile does not say which."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
         from ...driver import signature  # most runs have no profile

@@ -25,9 +25,9 @@ def change_for(call: RefusedCall) -> str:
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
         return "target feature level 30 (Android 11) or newer, where INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
-        return f"keep {operation} to float and 8-bit tensors, with a CAST around it, or leave the node to the CPU"
+        return f"use only float and 8-bit tensors with {operation}, with a CAST before and after it, or leave the node to the CPU"
     if operation == "TRANSPOSE_CONV" and value == OperandType.TENSOR_FLOAT16.name:
-        return "convert with float32 weights: TRANSPOSE_CONV has no form with float16 weights"
+        return "convert with float32 weights: NNAPI has no TRANSPOSE_CONV with float16 weights"
     return KINDS[PREFIX + call.refusal.code].hint
 
 
@@ -36,8 +36,7 @@ def _change_of_channels(operation: str) -> str:
         return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
     return (
         f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
-        f"NNAPI "
-        "takes weights per channel only beside 8-bit activations"
+        "NNAPI accepts per-channel weights only with 8-bit activations"
     )
 
 

@@ -23,28 +23,28 @@ class Words:
 
 _TYPES = Words(
     Problem.TYPE,
-    "Convert the model so that the operand has a type that the operation takes, or insert a CAST in front of the node.",
-    "convert so that the operand has a type that NNAPI takes, or insert a CAST",
+    "Convert the model so that the operand has a type that the operation accepts, or insert a CAST before the node.",
+    "convert so that the operand has a type that NNAPI accepts, or insert a CAST",
 )
 _OPERANDS = Words(
     Problem.OPERANDS,
-    "Give the node the operands of a variant that NNAPI has, or replace the operator.",
-    "give the node the operands of a variant that NNAPI has",
+    "Give the node the operands of one of the forms that NNAPI has, or replace the operator.",
+    "give the node the operands of one of the forms that NNAPI has",
 )
 _RANK = Words(
     Problem.RANK,
-    "Reshape to at most four dimensions in front of the node, and back after it.",
-    "reshape to at most 4 dimensions in front of the node",
+    "Reshape to at most four dimensions before the node, and back after it.",
+    "reshape to at most 4 dimensions before the node",
 )
 _SHAPE = Words(Problem.SHAPE, "Change the shapes of the node's operands.", "change the shapes of the node's operands")
 _SCALE = Words(
     Problem.QUANTIZATION,
-    "Quantize again with data that give each tensor a range, or widen the range of the output.",
+    "Quantize again with data in which every tensor takes more than one value, or widen the range of the output.",
     "quantize again with other ranges",
 )
 _CHANNELS = Words(
     Problem.QUANTIZATION,
-    "Quantize the weights per tensor, or along the dimension that the operation wants.",
+    "Quantize the weights per tensor, or along the dimension that the operation requires.",
     "quantize the weights per tensor",
 )
 _CONSTANT = Words(
@@ -54,10 +54,10 @@ _CONSTANT = Words(
 )
 _WRITTEN = Words(
     Problem.CONSTANT,
-    "Convert the model without float16 or sparse weights: those of this operator are not unpacked for NNAPI.",
+    "Convert the model without float16 or sparse weights: the delegate does not unpack the weights of this operator for NNAPI.",
     "convert without float16 or sparse weights",
 )
-_MODEL = Words(Problem.MODEL, "Remove nodes whose results nobody reads.", "remove nodes whose results nobody reads")
+_MODEL = Words(Problem.MODEL, "Remove nodes whose results are never read.", "remove nodes whose results are never read")
 _BOUNDARY = Words(
     Problem.CONSTANT,
     "Fold nodes whose operands are all constant before or while converting.",
@@ -65,7 +65,7 @@ _BOUNDARY = Words(
 )
 _LEVEL = Words(
     Problem.TARGET_LEVEL,
-    "Target a newer Android release, or build the same from operations that NNAPI has had for longer.",
+    "Target a newer Android release, or use older NNAPI operations for the same computation.",
     "target a newer feature level",
 )
 _DEVICE = Words(
@@ -107,8 +107,8 @@ _WORDS: Mapping[str, Words] = {
     "operation-output-type": _TYPES,
     "operation-fully-connected-shape": Words(
         Problem.SHAPE,
-        "Reshape the input to two dimensions in front of the node. Weights must have two dimensions, the bias one.",
-        "reshape the input to 2 dimensions in front of the node",
+        "Reshape the input to two dimensions before the node. The weights must have two dimensions, and the bias one dimension.",
+        "reshape the input to 2 dimensions before the node",
     ),
     "operation-quantization-equal": Words(
         Problem.QUANTIZATION,
@@ -122,8 +122,8 @@ _WORDS: Mapping[str, Words] = {
     ),
     "operation-mul-output-scale-signed": Words(
         Problem.QUANTIZATION,
-        "Quantize again so that the range of the product is wider, or leave this node in float. Runtimes before Android 13 do "
-        "not look at it.",
+        "Quantize again so that the range of the product is wider, or leave this node in float. NNAPI runtimes before "
+        "Android 13 do not check this range.",
         "widen the output's range when quantizing, or leave the node in float",
     ),
     "operation-code": _OPERANDS,
@@ -150,8 +150,8 @@ def _kind(rule: Rule, words: Words) -> Kind:
         PREFIX + rule.code,
         words.problem,
         f"refused by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
-        f"The runtime behind the delegate demands: {summary[0].lower()}{summary[1:]}. A call that it refuses fails the whole "
-        "delegate application, in every subgraph, so the CPU runs everything.",
+        f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If it refuses a call, the "
+        "delegate fails as a whole, in every subgraph, and the CPU runs everything.",
         words.advice,
         words.hint,
         is_shared=True,

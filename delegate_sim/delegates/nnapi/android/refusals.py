@@ -68,12 +68,16 @@ def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
         key = (call.operation or call.call, violation.subject, violation.found, violation.needed)
         groups.setdefault(key, []).append(call.node)
     lines = [
-        f"behind the first refusal the NNAPI runtime would refuse {operation} at {_nodes(nodes)}: {subject}: found {value}, "
-        f"needed {needed}"
+        f"after this refusal is fixed, the NNAPI runtime would still refuse {operation} at {_nodes(nodes)}: {subject}: found "
+        f"{value}, needed {needed}"
         for (operation, subject, value, needed), nodes in groups.items()
     ]
     hidden = len(lines) - _FURTHER_SHOWN
-    more = (f"behind the first refusal the NNAPI runtime would refuse {hidden} further kinds of calls",) if hidden > 0 else ()
+    more = (
+        (f"after this refusal is fixed, the NNAPI runtime would still refuse {hidden} further kinds of calls",)
+        if hidden > 0
+        else ()
+    )
     return (*lines[:_FURTHER_SHOWN], *more)
 
 

@@ -18,7 +18,7 @@ NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
 _DELEGATE_ALONE = {"8.1": 1, "9": 2}
 """The feature levels of the Android releases whose runtime is not simulated."""
 _ASSUMED = ("14", "15")
-"""Android releases whose runtime is assumed to have the rules of ``NEWEST_RUNTIME``."""
+"""Android releases whose runtime is assumed to have the same rules as that of ``NEWEST_RUNTIME``."""
 OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
 ANDROID_RELEASES = (*_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
 """All Android releases that can be chosen, oldest first."""
@@ -78,12 +78,12 @@ def notes(options: OptionValues) -> Iterator[str]:
     """Yield notes if Android's runtime is not simulated, or if its rules are assumed or come only from its source code."""
     name = options["nnapi_runtime"]
     if name in _DELEGATE_ALONE:
-        yield f"Android {name}'s NNAPI runtime is not simulated: the result is that of the delegate alone"
+        yield f"Android {name}'s NNAPI runtime is not simulated: the result covers the delegate alone"
     elif name in _ASSUMED:
-        yield f"Android {name}'s NNAPI runtime is assumed to have the rules of Android {NEWEST_RUNTIME}'s"
+        yield f"Android {name}'s NNAPI runtime is assumed to have the same rules as that of Android {NEWEST_RUNTIME}"
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
-            known = f"Android {int(android)}'s NNAPI runtime: how it validates operations was found by running it"
-            yield f"{known}; how it finishes and splits models is read from its sources"
+            known = f"Android {int(android)}'s NNAPI runtime: its validation of operations is known from running it"
+            yield f"{known}; how it finishes and splits models is known only from its source code"
         case AndroidRelease.ANDROID_12:
-            yield "Android 12's NNAPI runtime: its rules are read from its sources, not run"
+            yield "Android 12's NNAPI runtime: its rules are known only from its source code, not from running it"

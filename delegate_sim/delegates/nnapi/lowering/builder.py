@@ -67,9 +67,9 @@ class PartitionBuilder:
         self.allows_dynamic = allows_dynamic
         self.operations: dict[int, list[str]] = {}
         self.mapped: dict[int, int] = {}
-        """The NNAPI operand of each tensor that is mapped already."""
+        """The NNAPI operand of each tensor that has been mapped."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The float operand that a DEQUANTIZE writes, by the quantized operand (-1 if unmapped) and the requested type."""
+        """The float operand that a DEQUANTIZE writes, keyed by the quantized operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
         """State tensors; NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
@@ -161,7 +161,7 @@ class PartitionBuilder:
 
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
-            # Most operands are such tensors, which no flag changes.
+            # Most operands are FLOAT32 tensors, which no flag changes.
             self._at = (call_sites.TENSOR, tensor, "")
             model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return

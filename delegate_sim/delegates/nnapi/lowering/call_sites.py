@@ -1,7 +1,7 @@
 """Places in the delegate's source that call NNAPI, and the error message that each place prints if its call fails.
 
 Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Line numbers
-are those of the newest sources; they differ between releases.
+refer to the newest sources. Other releases have other line numbers.
 """
 
 from __future__ import annotations

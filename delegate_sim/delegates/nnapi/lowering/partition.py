@@ -39,7 +39,7 @@ class LoweredPartition:
     operations: Mapping[int, tuple[str, ...]]
     """The names of the NNAPI operations that each node becomes, in order."""
     model: ModelBuilder | None
-    """The NNAPI model, which ends at the failure if there is one; None if no runtime is simulated."""
+    """The NNAPI model, up to the failure if there is one; None if no runtime is simulated."""
     tensors: Mapping[int, int]
     """The NNAPI operand of each tensor that was mapped."""
     failure: KernelFailure | None

@@ -34,8 +34,8 @@ def _constant_if_scalar(which: Operand) -> Check[object]:
         tensor = which.tensor(node)
         return f"{which.name} is a scalar and not constant" if not tensor.rank and not tensor.is_constant else None
 
-    hint = "give the operand the shape [1], or make it constant"
-    return check(CONSTANT, f"{which.name} constant if it is a scalar", find, hint).reported_as(UNSUPPORTED_INPUT_TYPE)
+    hint = "give the operand the shape [1], or make it a constant"
+    return check(CONSTANT, f"a constant {which.name} if it is a scalar", find, hint).reported_as(UNSUPPORTED_INPUT_TYPE)
 
 
 def _shape_unlike_condition(node: NodeView) -> str | None:
@@ -54,7 +54,7 @@ def _fused_with_int32(node: NodeView) -> str | None:
 
 
 _RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")
-_NO_ACTIVATION_OF_INT32 = check(ACTIVATION, "no fused activation with INT32 operands", _fused_with_int32)
+_NO_ACTIVATION_OF_INT32 = check(ACTIVATION, "no fused activation if the operands are INT32", _fused_with_int32)
 
 _SUM = (
     FLOAT_QUANT8_INT32_OPERAND.when(from_level(NNAPI_1_3)),
@@ -114,7 +114,7 @@ RULES: Rules[NnapiTarget] = {
                 BROADCAST,
                 "a condition of the same shape as the values",
                 _shape_unlike_condition,
-                "give the condition the shape of the values",
+                "give the condition the same shape as the values",
             ),
         )
     ),

@@ -109,7 +109,7 @@ def _unrestricted_scales(node: NodeView) -> str | None:
 
 
 RESTRICTED_SCALES_ONLY = check(
-    RESTRICTED_SCALES, "input scale * weight scale below the output scale", _unrestricted_scales
+    RESTRICTED_SCALES, "an output scale above input scale * weight scale", _unrestricted_scales
 ).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
 
 

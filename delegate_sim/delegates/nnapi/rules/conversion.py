@@ -58,7 +58,7 @@ RULES: Rules[NnapiTarget] = {
             type_in(OUTPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
         )
     ),
-    "DENSIFY": OpRule((check_for_target(DENSE_WEIGHTS, "a constant and feature level 30", _packed_weights),)),
+    "DENSIFY": OpRule((check_for_target(DENSE_WEIGHTS, "a constant input and feature level 30", _packed_weights),)),
     "DEQUANTIZE": OpRule(
         (
             version(exactly(1, 2)),

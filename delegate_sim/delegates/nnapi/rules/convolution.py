@@ -40,9 +40,12 @@ RULES: Rules[NnapiTarget] = {
             RESTRICTED_SCALES_ONLY.when(below_level(NNAPI_1_2)),
             operand_count(3).of_kind(OPTIONAL_OPERAND),
             _NO_DILATION,
-            check(OPERAND_VALUE, "as many input as filter channels", _groups, "target NNAPI 1.2 for grouped convolutions").when(
-                below_level(NNAPI_1_2)
-            ),
+            check(
+                OPERAND_VALUE,
+                "the same number of input channels and filter channels",
+                _groups,
+                "target NNAPI 1.2 for grouped convolutions",
+            ).when(below_level(NNAPI_1_2)),
         )
     ),
     "DEPTHWISE_CONV_2D": OpRule(

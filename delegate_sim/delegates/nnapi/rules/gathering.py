@@ -48,7 +48,7 @@ RULES: Rules[NnapiTarget] = {
             .when(below_level(NNAPI_1_2)),
             check(
                 OPERAND_COUNT,
-                "2 inputs for a sparse projection",
+                "2 inputs if the projection is sparse",
                 _weights_of_sparse_projection,
                 "leave the weights out, or use a dense projection",
             ),

@@ -58,7 +58,7 @@ def _zero_split(node: NodeView) -> str | None:
 
 
 def _zero_remainder(node: NodeView) -> str | None:
-    """Return a description of the sizes if one size is -1 and becomes 0 (``ComputeSplitVUnknownSplitSize``)."""
+    """Return a description of the sizes if the size that replaces -1 is 0 (``ComputeSplitVUnknownSplitSize``)."""
     sizes = _split_values(node)
     axis = node.value(node.input(2))
     if sizes is None or axis is None or -1 not in sizes or not len(axis):
@@ -68,7 +68,7 @@ def _zero_remainder(node: NodeView) -> str | None:
     if not 0 <= position < len(shape):
         return None
     remainder = shape[position] - sum(size for size in sizes if size != -1)
-    return f"sizes {sizes} of {shape[position]} elements" if remainder == 0 else None
+    return f"sizes {sizes} for {shape[position]} elements" if remainder == 0 else None
 
 
 def _pack_last_axis(node: NodeView) -> str | None:
@@ -92,9 +92,9 @@ RULES: Rules[NnapiTarget] = {
             type_in(INPUT, _FLOAT16_TOO),
             check(
                 OPERAND_VALUE,
-                "UINT8 operands of one scale and zero point",
+                "UINT8 operands with the same scale and zero point",
                 _different_quantization,
-                "quantize all operands with one scale and zero point, or target NNAPI 1.2",
+                "quantize all operands with the same scale and zero point, or target NNAPI 1.2",
             ).when(below_level(NNAPI_1_2)),
         )
     ),
@@ -130,8 +130,8 @@ RULES: Rules[NnapiTarget] = {
                 CONSTANT, "a constant INT32 vector of sizes", _split_sizes, "make the sizes a constant INT32 vector"
             ).reported_as(UNSUPPORTED_INPUT_TYPE),
             constant_int32(operand(2, "axis")),
-            check(OPERAND_VALUE, "sizes other than 0", _zero_split, "leave empty parts out").reported_as(UNSUPPORTED_INPUT_TYPE),
-            check(OPERAND_VALUE, "a remaining size other than 0", _zero_remainder, "leave the empty remainder out")
+            check(OPERAND_VALUE, "sizes other than 0", _zero_split, "remove empty parts").reported_as(UNSUPPORTED_INPUT_TYPE),
+            check(OPERAND_VALUE, "no part of size -1 that becomes empty", _zero_remainder, "remove the empty part")
             .reported_as(UNSUPPORTED_INPUT_TYPE)
             .from_source(SOURCE.with_symbol("ComputeSplitVUnknownSplitSize")),
         )

@@ -35,7 +35,7 @@ def _is_state_range(tensor: Tensor) -> bool:
 
 def _unit_range(which: Operand) -> Check[object]:
     hint = f"quantize the {which.name} to the range from -1 to 127/128"
-    return quantized_as(which, "scale 1/128 and zero point 128", _is_unit_range, hint)
+    return quantized_as(which, "a scale of 1/128 and a zero point of 128", _is_unit_range, hint)
 
 
 def _normalized_layer(node: NodeView, target: NnapiTarget) -> str | None:
@@ -50,7 +50,7 @@ _BASIC_KERNEL = where(
     _unit_range(OUTPUT),
     quantized_as(
         result(1, "cell state"),
-        "scale 16/32768 or zero point 0",
+        "a scale of 16/32768 or a zero point of 0",
         _is_state_range,
         "quantize the cell state symmetrically",
     ),
@@ -79,7 +79,7 @@ RULES: Rules[NnapiTarget] = {
                 FEATURE_LEVEL,
                 "feature level 29 for layer normalization",
                 _normalized_layer,
-                "target feature level 29, or leave layer normalization out",
+                "target feature level 29, or do not use layer normalization",
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
             .when(below_level(NNAPI_1_2)),

@@ -40,8 +40,13 @@ _ARG_EXTREMUM = OpRule(
         max_op_version(2),
         min_level(NNAPI_1_2),
         type_in(INPUT, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
-        check(TENSOR_TYPE, "an INT32 axis, or a constant INT64 one that fits INT32", _axis, "make the axis an INT32 constant"),
-        check(OUTPUT_TYPE, "output_type INT32", _index_type, "ask for INT32 indices in the model"),
+        check(
+            TENSOR_TYPE,
+            "an INT32 axis, or a constant INT64 axis whose value fits INT32",
+            _axis,
+            "make the axis an INT32 constant",
+        ),
+        check(OUTPUT_TYPE, "output_type INT32", _index_type, "set output_type to INT32 in the model"),
     )
 )
 _EXTREMUM = OpRule(
@@ -49,7 +54,7 @@ _EXTREMUM = OpRule(
         max_op_version(2),
         min_level(NNAPI_1_2),
         type_in(INPUT, FLOAT_QUANT8),
-        rank(INPUT, at_least(1), hint="reduce tensors that have dimensions").reported_as(UNSUPPORTED_OUTPUT_TYPE),
+        rank(INPUT, at_least(1), hint="reduce only tensors that have dimensions").reported_as(UNSUPPORTED_OUTPUT_TYPE),
     )
 )
 _FOLD = OpRule((op_version(1), min_level(NNAPI_1_2), _NOT_SCALAR, typed(INPUT, FLOAT)))

@@ -46,7 +46,12 @@ RULES: Rules[NnapiTarget] = {
         (
             max_op_version(2),
             min_level(NNAPI_1_1),
-            check(OPERAND_VALUE, "two pairs of constant crops of 0", _nonzero_crops, "crop with a SLICE after the node instead"),
+            check(
+                OPERAND_VALUE,
+                "two pairs of constant crops that are all 0",
+                _nonzero_crops,
+                "crop with a SLICE after the node instead",
+            ),
         )
     ),
     "DEPTH_TO_SPACE": OpRule((type_in(INPUT, FLOAT_QUANT8),)),
@@ -61,7 +66,7 @@ RULES: Rules[NnapiTarget] = {
             rank(INPUT, at_most(4)),
             rank(OUTPUT, at_most(4)),
             *where(lambda node: len(node.inputs) > 1, "if there is one", constant(operand(1, "shape"))),
-            check(RANK, "a new shape with dimensions", _reshapes_to_scalar, "do not reshape to a scalar"),
+            check(RANK, "a new shape with at least one dimension", _reshapes_to_scalar, "do not reshape to a scalar"),
         )
     ),
     "SPACE_TO_BATCH_ND": OpRule((max_op_version(2), min_level(NNAPI_1_1))),
@@ -75,7 +80,7 @@ RULES: Rules[NnapiTarget] = {
                 "given squeeze_dims",
                 lambda node: not node.options.squeeze_dims,
                 "no squeeze_dims",
-                "name the dimensions to squeeze, or target NNAPI 1.2",
+                "list the dimensions to squeeze, or target NNAPI 1.2",
             )
             .when(from_level(NNAPI_1_1))
             .when(below_level(NNAPI_1_2)),

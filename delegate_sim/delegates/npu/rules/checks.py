@@ -73,7 +73,7 @@ def _filtered(node: NodeView, target: NpuTarget) -> str | None:
 
 
 FILTERED: Check[NpuTarget] = (
-    Check(OP_FILTER, "names of results that the op filters let run on the NPU", _filtered)
+    Check(OP_FILTER, "result names that the op filters allow on the NPU", _filtered)
     .from_source(GOOGLE.with_symbol("GetFilterOutcome"))
     .from_release("litert-2.1.5")
 )
@@ -113,7 +113,7 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""INT32 tensors quantized per channel must have zero points of 0 since the first of these releases and before the second."""
+"""From the first of these releases on, and before the second, INT32 tensors quantized per channel must have zero points of 0."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
@@ -184,7 +184,7 @@ def _channels_fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> 
     if quantization is None or not quantization.zero_points.any():
         return None
     line = "Int32 per-channel quantization only supports symmetric zero points."
-    return TypeFault(QUANTIZATION, f"{name} is INT32 per channel with zero points other than 0", line)
+    return TypeFault(QUANTIZATION, f"{name} is INT32 quantized per channel with zero points other than 0", line)
 
 
 def _words(kind: str) -> str:
@@ -202,12 +202,13 @@ def _find_of(kind: Kind) -> Any:
 _TYPES: tuple[Check[NpuTarget], ...] = (
     Check(
         TENSOR_TYPE,
-        "operands and results of FLOAT32, FLOAT16, BOOL, INT2 to INT32, UINT8, UINT16, or constants of INT64",
+        "operands and results of type FLOAT32, FLOAT16, BOOL, INT2 to INT32, UINT8 or UINT16, or INT64 constants",
         _find_of(TENSOR_TYPE),
     ).from_source(_MEDIATEK_TYPES),
     Check(
         QUANTIZATION,
-        "INT8, INT4 and INT2 quantized per tensor or per channel, INT16 and UINT16 per tensor, INT64 not blockwise",
+        "INT8, INT4 and INT2 quantized per tensor or per channel, INT16 and UINT16 quantized per tensor, and INT64 not "
+        "quantized blockwise",
         _find_of(QUANTIZATION),
     ).from_source(_MEDIATEK_TYPES),
 )
@@ -264,7 +265,7 @@ COMPOSITES = PluginRow(
 
 def _computed_count(node: NodeView) -> str | None:
     inputs = present(node.node.inputs)
-    return None if len(inputs) > 1 and has_weights(node.graph.tensor(inputs[1])) else "a number that is not constant"
+    return None if len(inputs) > 1 and has_weights(node.graph.tensor(inputs[1])) else "a number of elements that is not constant"
 
 
 CONSTANT_COUNT: NpuRule = (

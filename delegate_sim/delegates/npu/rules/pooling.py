@@ -1,4 +1,4 @@
-"""Pooling and resizing of images."""
+"""Pooling."""
 
 from __future__ import annotations
 
@@ -7,6 +7,4 @@ from .checks import ANY, TYPED, PluginRow, PluginTable
 TABLE: PluginTable = {
     "AVERAGE_POOL_2D": PluginRow(intel=ANY, mediatek=TYPED),
     "MAX_POOL_2D": PluginRow(intel=ANY, mediatek=TYPED),
-    "RESIZE_BILINEAR": PluginRow(intel=ANY, mediatek=TYPED),
-    "RESIZE_NEAREST_NEIGHBOR": PluginRow(intel=ANY, mediatek=TYPED),
 }

@@ -48,7 +48,7 @@ def op_filters(value: Any) -> FilterFile:
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"takes op filters as text, or the path of a file of them, not {value!r}")
+        raise ValueError(f"takes op filters as text, or the path of a file with op filters, not {value!r}")
     if value is None:
         return _filter_file("", is_unreadable=True)
     if not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value):
@@ -92,7 +92,7 @@ class GooglePlugin(NpuPlugin):
             "op_filters",
             op_filters,
             None,
-            "a file of op filters, or its text, as google_tensor_op_filters_proto takes it (from litert-2.1.5)",
+            "a file of op filters, or its text, in the format of google_tensor_op_filters_proto (from litert-2.1.5 on)",
         ),
     )
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, FILTER_FILE, ISLANDS))

@@ -39,7 +39,7 @@ class IntelPlugin(NpuPlugin):
         "the release of OpenVINO that the plugin is linked to: pip install openvino",
     )
     socs = SOCS
-    options = (soc_option("PTL", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
+    options = (soc_option("PTL", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 

@@ -26,7 +26,7 @@ SOCS = (
 _CAST = "INT64"
 """The type of the constants that the plugin casts to INT32, with a warning."""
 CLOSED_SINCE = "8.2.24"
-"""Since this version of the Neuron runtime, the plugin asks the vendor's compiler, whose rules are unknown."""
+"""From this version of the Neuron runtime on, the plugin asks the vendor's compiler, whose rules are unknown."""
 
 
 class MediatekPlugin(NpuPlugin):
@@ -50,8 +50,8 @@ class MediatekPlugin(NpuPlugin):
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield a warning about which mode of the plugin is simulated."""
         yield (
-            f"from Neuron {CLOSED_SINCE} on the plugin asks MediaTek's compiler about each node, whose rules are closed: this is "
-            "what it selects with an older one, or with mediatek_use_get_supported_operations=false"
+            f"from Neuron {CLOSED_SINCE} on, the plugin asks MediaTek's closed-source compiler about each node; this result "
+            "is for an older Neuron runtime, or for mediatek_use_get_supported_operations=false"
         )
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:

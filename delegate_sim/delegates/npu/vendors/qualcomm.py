@@ -25,8 +25,8 @@ class QualcommPlugin(Delegate):
         "Qualcomm",
         "qualcomm",
         (("ai_edge_litert_sdk_qualcomm", "data/lib/x86_64-linux-clang"), ("onnxruntime_qnn", "")),
-        "Qualcomm's libraries: pip install onnxruntime-qnn has those that ai-edge-litert 2.2 is linked to; 2.3 also needs "
-        "libQnnLpai.so, which QAIRT has: pip install ai-edge-litert-sdk-qualcomm, or LD_LIBRARY_PATH",
+        "Qualcomm's libraries: for ai-edge-litert 2.2, pip install onnxruntime-qnn; 2.3 also needs libQnnLpai.so of QAIRT: "
+        "pip install ai-edge-litert-sdk-qualcomm, or set LD_LIBRARY_PATH",
     )
     options = (soc_option("SM8750", SOCS, "and others that LiteRT lists"), *COMMON_OPTIONS)
 

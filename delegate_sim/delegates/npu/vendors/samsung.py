@@ -25,18 +25,18 @@ class SamsungPlugin(NpuPlugin):
         "Samsung",
         "samsung",
         (("ai_edge_litert_sdk_samsung", "data/lib/x86_64-linux"),),
-        "a build of the plugin that loads (that of ai-edge-litert 2.3.0 lacks a symbol of flatbuffers), and libgraph_wrapper.so "
-        "of Samsung's Exynos AI LiteCore: pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH",
+        "a build of the plugin that can be loaded (the one in ai-edge-litert 2.3.0 lacks a symbol of flatbuffers), and "
+        "libgraph_wrapper.so of Samsung's Exynos AI LiteCore: pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH",
     )
     socs = SOCS
-    options = (soc_option("E9965", SOCS, "not looked at before the compiler is run"), *COMMON_OPTIONS)
+    options = (soc_option("E9965", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield a warning that selecting every node can fail the whole model."""
         yield (
-            "the plugin selects every node: whether the compiler takes them shows only when it is run, and one that it does not "
-            "take fails the whole model"
+            "the plugin selects every node, but only a run of the compiler shows whether it compiles them all; a node that "
+            "it does not compile makes the whole model fail"
         )
 
 

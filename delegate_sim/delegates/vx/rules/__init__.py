@@ -29,7 +29,7 @@ RULES: RuleBook[VxTarget] = RuleBook(
     source=SOURCE,
     unknown=Unknown("an operator that the delegate maps", problem=_WITHOUT_MAPPER),
     unknown_custom=Unknown(
-        f"the custom operator {custom.COMPILED_NETWORK}, or a builtin one", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
+        f"the custom operator {custom.COMPILED_NETWORK}, or a builtin operator", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
     ),
 )
 """The rules of VeriSilicon's delegate."""

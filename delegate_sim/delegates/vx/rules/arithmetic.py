@@ -26,14 +26,14 @@ _ARITHMETIC = vx_rule(
     "SimpleOpWithFusedActivationMapper::IsOpSupported",
     refused_if(
         QUANTIZATION,
-        "an input that is not quantized INT16, if the output is quantized to 8 bits",
+        "no quantized INT16 input if the output is quantized to 8 bits",
         _narrows_int16,
         "a quantized INT16 input and an 8-bit output",
         "quantize activations to 8 bits",
     ),
     refused_if(
         TENSOR_TYPE,
-        "another activation than RELU_N1_TO_1, if input and output are INT32",
+        "no fused RELU_N1_TO_1 if input and output are INT32",
         _clips_int32,
         "fused RELU_N1_TO_1 with INT32",
         "use another activation",
@@ -45,7 +45,9 @@ def _powers_of_int32(node: NodeView) -> bool:
     return node.input(0).type == node.input(1).type == "INT32"
 
 
-_POW = refused_if(TENSOR_TYPE, "an input that is not INT32", _powers_of_int32, "two INT32 inputs", "cast the operands to float")
+_POW = refused_if(
+    TENSOR_TYPE, "at least one input that is not INT32", _powers_of_int32, "two INT32 inputs", "cast the operands to float"
+)
 
 
 def _difference_types(node: NodeView) -> str | None:
@@ -54,7 +56,7 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """If the first input or the output does not have exactly one scale, return a description of its number of scales.
+    """If the first input or the output does not have exactly one scale, return a description of the number of scales.
 
     Upstream does not check the pointer to the quantization parameters, so a tensor without such parameters crashes the delegate.
     """
@@ -68,9 +70,14 @@ def _difference_scales(node: NodeView) -> str | None:
 
 
 _SQUARED_DIFFERENCE = (
-    same_type(operand(0), operand(1), kind=TENSOR_TYPE, hint="convert so that both inputs have one type"),
-    check(TENSOR_TYPE, "FLOAT32, INT8 or UINT8, the same for input and output", _difference_types),
-    check(QUANTIZATION, "one scale on input and output of an 8-bit type", _difference_scales, "quantize per tensor"),
+    same_type(operand(0), operand(1), kind=TENSOR_TYPE, hint="convert so that both inputs have the same type"),
+    check(TENSOR_TYPE, "the same type in input and output, and one of FLOAT32, INT8 and UINT8", _difference_types),
+    check(
+        QUANTIZATION,
+        "a single scale for an 8-bit input and a single scale for the output",
+        _difference_scales,
+        "quantize per tensor",
+    ),
 )
 
 
@@ -82,7 +89,7 @@ def _other_condition_rank(node: NodeView) -> str | None:
 _UNSELECTED = ("BOOL", "INT8", "UINT8")
 _SELECT = vx_rule(
     "Select::IsOpSupported",
-    check(RANK, "condition and input of one rank", _other_condition_rank, "add dimensions to the condition with RESHAPE"),
+    check(RANK, "the same rank in condition and input", _other_condition_rank, "add dimensions to the condition with RESHAPE"),
     *of_inputs(not_of_type(*_UNSELECTED, hint="select in float"), positions=slice(1, None)),
     *of_outputs(not_of_type(*_UNSELECTED, side="outputs", hint="select in float")),
 )

@@ -8,18 +8,15 @@ An omitted operand passes all checks that apply to every operand. Upstream inste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules import kinds
-from ....rules.kinds import Kind
+from ....rules import each_tensor, kinds
+from ....rules.each_tensor import TensorDemand
 from ....rules.number_sets import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
-from ....rules.vocabulary import check, constant, refused_if, same_type
+from ....rules.vocabulary import constant, refused_if, same_type
 from ..kinds import DYNAMIC_SHAPE
 from ..target import VxTarget
 from .upstream import VX_DELEGATE
@@ -27,23 +24,10 @@ from .upstream import VX_DELEGATE
 SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
 
 
-TensorFinder = Callable[[Tensor], str | None]
-"""A function that returns a description of a tensor that fails a check, and returns None for a tensor that passes."""
-
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6
 MAX_SIZE = 65535
 AXIS = constant(operand(1, "axis"))
-
-
-@dataclass(frozen=True, slots=True)
-class TensorDemand:
-    """A check of every operand, or every result, of a node."""
-
-    kind: Kind
-    needed: str
-    finder: TensorFinder
-    hint: str = ""
 
 
 def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
@@ -51,39 +35,12 @@ def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[C
 
     All checks of one operand come before the checks of the next operand.
     """
-    return tuple(_of_each("input", demand, demands, positions) for demand in demands)
+    return each_tensor.of_tensors(lambda node: each_tensor.inputs(node, positions), *demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
     """Return checks of each result. All checks of one result come before the checks of the next result."""
-    return tuple(_of_each("output", demand, demands, slice(None)) for demand in demands)
-
-
-def _of_each(side: str, demand: TensorDemand, demands: Iterable[TensorDemand], positions: slice) -> Check[object]:
-    """Return a check that applies ``demand`` to all inputs, or to all outputs.
-
-    The delegate applies all of ``demands`` to one tensor before it checks the next tensor. If an earlier tensor fails any of
-
-    ``demands``, this check therefore passes, and the check that the earlier tensor fails reports the reason.
-    """
-    finder, first = demand.finder, positions.start or 0
-
-    def find(node: NodeView) -> str | None:
-        indices = node.node.inputs if side == "input" else node.node.outputs
-        tensors = node.graph.tensors
-        for position, index in enumerate(indices[positions], first):
-            if index < 0:
-                continue
-            description = finder(tensors[index])
-            if description is not None:
-                earlier = [tensors[before] for before in indices[first:position] if before >= 0]
-                return None if any(map(offends, earlier)) else f"{side} {position} {description}"
-        return None
-
-    def offends(tensor: Tensor) -> bool:
-        return any(other.finder(tensor) is not None for other in demands)
-
-    return check(demand.kind, demand.needed, find, demand.hint)
+    return each_tensor.of_tensors(each_tensor.outputs, *demands)
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDemand:
@@ -91,7 +48,7 @@ def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDema
     refused = frozenset(types)
     return TensorDemand(
         kinds.TENSOR_TYPE,
-        f"{side} of other types than {listed(types)}",
+        f"{side} of any type except {listed(types)}",
         lambda tensor: f"is {tensor.type}" if tensor.type in refused else None,
         hint,
     )
@@ -114,14 +71,14 @@ _INPUT_SIZES = (
     TensorDemand(kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
     TensorDemand(
         kinds.SHAPE,
-        f"inputs without dimensions of 0, or over {MAX_SIZE} after the first",
+        f"inputs with no dimension of 0, and no dimension over {MAX_SIZE} except the first",
         _empty_or_too_large,
         "remove empty tensors from the model, and fold or split large dimensions",
     ),
 )
 _OUTPUTS = of_outputs(
-    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices; quantize activations to 8 bits"),
-    TensorDemand(kinds.SHAPE, "outputs without dimensions of 0", _empty, "remove empty tensors from the model"),
+    not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices, and quantize activations to 8 bits"),
+    TensorDemand(kinds.SHAPE, "outputs with no dimension of 0", _empty, "remove empty tensors from the model"),
 )
 _NO_INT64_OR_STRING = not_of_type(
     "INT64", "STRING", hint="convert with INT32 for axes, shapes and indices, and with 8-bit or float activations"
@@ -159,7 +116,7 @@ def quantized_8_bits() -> TensorDemand:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS
         return f"is {tensor.type} without quantization parameters" if unscaled else None
 
-    return TensorDemand(kinds.QUANTIZATION, "quantization parameters on 8-bit inputs", find, "quantize the model, or use float")
+    return TensorDemand(kinds.QUANTIZATION, "quantization parameters for 8-bit inputs", find, "quantize the model, or use float")
 
 
 def is_affine(tensor: Tensor) -> bool:

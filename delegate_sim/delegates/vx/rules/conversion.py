@@ -28,14 +28,14 @@ def _dequantizes_channels(node: NodeView) -> bool:
 _DEQUANTIZE = (
     refused_if(
         QUANTIZATION,
-        "no quantization parameters on an INT16 or FLOAT16 input of a FLOAT32 output",
+        "no quantization parameters for an INT16 or FLOAT16 input if the output is FLOAT32",
         _dequantizes_16_bits,
         "a 16-bit input with quantization parameters",
         "quantize activations to 8 bits",
     ),
     refused_if(
         QUANTIZATION,
-        "one scale on an 8-bit input of a FLOAT32 output",
+        "a single scale for an 8-bit input if the output is FLOAT32",
         _dequantizes_channels,
         "an 8-bit input with one scale per channel",
         "quantize per tensor",
@@ -58,13 +58,13 @@ def _quantizes_channels(node: NodeView) -> bool:
 _QUANTIZE = (
     check(
         QUANTIZATION,
-        "other types than quantized INT32 or INT16 to 8 bits, and quantized INT16 to INT32",
+        "no conversion from quantized INT32 or INT16 to 8 bits, or from quantized INT16 to INT32",
         _requantizes_integers,
         "quantize activations to 8 bits",
     ),
     refused_if(
         QUANTIZATION,
-        "one scale on an 8-bit output of a FLOAT32 input",
+        "a single scale for an 8-bit output if the input is FLOAT32",
         _quantizes_channels,
         "an 8-bit output with one scale per channel",
         "quantize per tensor",
@@ -74,7 +74,7 @@ _QUANTIZE = (
 RULES = {
     "CAST": vx_rule(
         "CastMapper::IsOpSupported",
-        check(TENSOR_TYPE, "other types than COMPLEX64, UINT32 and UINT16", _cast_types, "cast between other types"),
+        check(TENSOR_TYPE, "any types except COMPLEX64, UINT32 and UINT16", _cast_types, "cast between other types"),
     ),
     "DEQUANTIZE": vx_rule("DequantizeMapper::IsOpSupported", *_DEQUANTIZE),
     "QUANTIZE": vx_rule("QuantizeMapper::IsOpSupported", *_QUANTIZE),

@@ -14,7 +14,7 @@ RULES = {
         "CustomOpMap::IsOpSupported",
         refused_if(
             CUSTOM_OPERATOR,
-            "another operator: the mapper of this one refuses every node",
+            "another operator, because the mapper of this operator refuses every node",
             lambda node: True,
             "custom operator WRNN_BIDI_SEQGRU",
             "build the layer from builtin operators",

@@ -18,10 +18,10 @@ def _changes_sign(node: NodeView) -> bool:
 
 _EMBEDDING_LOOKUP = refused_if(
     HYBRID,
-    "other types than a UINT8 table with an INT8 output",
+    "any types except a UINT8 table with an INT8 output",
     _changes_sign,
     "a UINT8 table and an INT8 output",
-    "give table and output one type",
+    "give the table and the output the same type",
 )
 
 RULES = {

@@ -17,7 +17,7 @@ def _is_dynamic(node: NodeView) -> bool:
 _SPLIT = (
     refused_if(
         DYNAMIC_SHAPE,
-        "an output in the arena",
+        "an output that is not allocated at run time",
         _is_dynamic,
         "an output that is allocated at run time",
         "convert with another type for this tensor",

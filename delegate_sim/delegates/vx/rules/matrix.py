@@ -16,10 +16,10 @@ def _mixed_matrices(node: NodeView) -> str | None:
 NO_INT32_OUTPUT = refused_if(
     TENSOR_TYPE, "an output that is not INT32", lambda node: node.output(0).type == "INT32", "an INT32 output"
 )
-_NO_FLOAT_WITH_INT8 = check(HYBRID, "inputs other than FLOAT32 with INT8", _mixed_matrices, "quantize both, or neither")
+_NO_FLOAT_WITH_INT8 = check(HYBRID, "inputs of any types except FLOAT32 with INT8", _mixed_matrices, "quantize both, or neither")
 NOT_BOTH_ADJOINT = refused_if(
     ATTRIBUTE,
-    "adj_x or adj_y, not both",
+    "only one of adj_x and adj_y",
     lambda node: bool(node.options.adj_x and node.options.adj_y),
     "adj_x and adj_y",
     "swap the operands and transpose the result",

@@ -22,7 +22,7 @@ Upstream reads past the end of a shorter list of operands, so a node with fewer 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantization")
 """Require float weights.
 
-If the weights are omitted, upstream reads memory before the array of tensors. When run, the delegate refused such a node.
+If the weights are omitted, upstream reads memory before the array of tensors. In a real run, the delegate refused such a node.
 """
 
 
@@ -39,14 +39,14 @@ RULES = {
             "no projection weights",
             _PROJECTION_WEIGHTS.is_given,
             "projection weights",
-            "build the layer without projection",
+            "build the layer without a projection",
         ),
         refused_if(
             OPTIONAL_OPERAND,
             "no auxiliary weights",
             _AUXILIARY_WEIGHTS.is_given,
             "auxiliary weights",
-            "build the layer without auxiliary input",
+            "build the layer without an auxiliary input",
         ),
     ),
     "BIDIRECTIONAL_SEQUENCE_RNN": vx_rule(
@@ -54,17 +54,17 @@ RULES = {
         _FLOAT_WEIGHTS,
         refused_if(
             OPTIONAL_OPERAND,
-            "auxiliary weights for an auxiliary input",
+            "weights for the auxiliary input",
             _without_auxiliary_weights,
             "an auxiliary input without weights",
-            "build the layer without auxiliary input",
+            "build the layer without an auxiliary input",
         ),
     ),
     "RNN": vx_rule("Rnn"),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(
         "UnidirectionalSequenceLstm::IsOpSupported",
         typed(INPUT, EIGHT_BITS, hint="quantize to 8 bits"),
-        same_type(_OUTPUT_STATE, OUTPUT, kind=TENSOR_TYPE, hint="give output and output state one type"),
+        same_type(_OUTPUT_STATE, OUTPUT, kind=TENSOR_TYPE, hint="give the output and the output state the same type"),
         typed(_CELL_STATE, ("FLOAT16", "INT16"), hint="quantize to 8 bits"),
     ),
     "UNIDIRECTIONAL_SEQUENCE_RNN": vx_rule("UnidirectionalSequenceRnn::IsOpSupported", _FLOAT_WEIGHTS),

@@ -9,7 +9,7 @@ from .checks import vx_rule
 
 ARGUMENT_WITH_DIMENSIONS = refused_if(
     DYNAMIC_SHAPE,
-    "input and output with at least one dimension",
+    "at least one dimension in input and output",
     lambda node: not (node.input(0).rank and node.output(0).rank),
     "an input or output without dimensions",
     "give the input one more dimension, so that the result has one",

@@ -17,7 +17,7 @@ def _computed_shape(node: NodeView) -> bool:
     return len(node.node.inputs) == 2 and not node.input(1).is_constant
 
 
-_CONSTANT_SHAPE = refused_if(CONSTANT, "a constant shape, if it is an operand", _computed_shape, "shape is not constant")
+_CONSTANT_SHAPE = refused_if(CONSTANT, "a constant shape if the shape is an operand", _computed_shape, "shape is not constant")
 
 _BLOCKS = of_inputs(not_of_type("INT32", hint="cast to float around the operator"), quantized_8_bits())
 _RANK_4 = rank(INPUT, 4)
@@ -32,7 +32,7 @@ def _spatial_dimensions(node: NodeView) -> str | None:
     return None if shape[:1] == (2,) else f"a block shape of shape {list(shape)}"
 
 
-_TWO_BLOCKS = check(SHAPE, "two spatial dimensions", _spatial_dimensions, "use blocks of height and width only")
+_TWO_BLOCKS = check(SHAPE, "two spatial dimensions", _spatial_dimensions, "use block sizes for height and width only")
 
 
 def _unknown_size(node: NodeView) -> str | None:

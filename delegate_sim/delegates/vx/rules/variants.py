@@ -38,10 +38,10 @@ _PACK = (
     ),
     refused_if(
         RANK,
-        "an 8-bit first input of another rank than 1",
+        "a first input that is not an 8-bit tensor of rank 1",
         _is_8_bit_vector,
         "an 8-bit input of rank 1",
-        "add a dimension with RESHAPE, and drop it again",
+        "add a dimension with RESHAPE, and remove it afterwards",
     ),
 )
 
@@ -52,14 +52,14 @@ def _is_int8_times_float(node: NodeView) -> bool:
 
 _NO_INT8_TIMES_FLOAT = refused_if(
     HYBRID,
-    "inputs other than INT8 with FLOAT32, in this order",
+    "inputs of any types except INT8 followed by FLOAT32",
     _is_int8_times_float,
     "INT8 and FLOAT32 inputs",
     "quantize both, or neither",
 )
 _NO_INT8 = refused_if(
     TENSOR_TYPE,
-    "inputs of other types than INT8",
+    "inputs of any type except INT8",
     lambda node: "INT8" in (node.input(0).type, node.input(1).type),
     "an INT8 input",
     "quantize to UINT8, or keep the product in float",
@@ -72,7 +72,7 @@ def _finds_int32_in_int8(node: NodeView) -> bool:
 
 _NO_INT32_IN_INT8 = refused_if(
     TENSOR_TYPE,
-    "an output that is not INT32, for an INT8 input",
+    "an output that is not INT32 if the input is INT8",
     _finds_int32_in_int8,
     "an INT8 input and an INT32 output",
     "keep the operator in float",
@@ -135,7 +135,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a copy of a rule whose sources, including those of its checks, point to another repository."""
+    """Return a copy of a rule in which all sources, also the sources of its checks, point to another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)

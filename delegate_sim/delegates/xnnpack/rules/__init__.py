@@ -21,5 +21,5 @@ RULES: RuleBook[Visit] = RuleBook(
     source=SOURCE,
     unknown=Unknown("an operator that XNNPACK runs"),
     key=lambda visit: visit.target,
-    speaks=True,
+    has_native_messages=True,
 )

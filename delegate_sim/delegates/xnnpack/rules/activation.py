@@ -1,4 +1,7 @@
-"""Activations (``VisitUnaryNode``, ``VisitBinaryNode`` and ``VisitSoftmaxNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Activations (``VisitUnaryNode``, ``VisitBinaryNode`` and ``VisitSoftmaxNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def _unusable_positive_scale(node: NodeView) -> str | None:
     ratio = _positive_scale(node)
     if ratio is None or SMALLEST_CONVERSION <= ratio <= LARGEST_CONVERSION:
         return None
-    return f"scale {ratio:g} times the output's"
+    return f"input scale / output scale = {ratio:g}"
 
 
 def _unusable_negative_scale(node: NodeView) -> str | None:
@@ -67,7 +70,7 @@ def _unusable_negative_scale(node: NodeView) -> str | None:
     ratio = float32_ratio(positive * node.options.alpha, 1.0)
     if _LOWEST_NEGATIVE_SCALE <= ratio <= LARGEST_CONVERSION and abs(ratio) >= SMALLEST_CONVERSION:
         return None
-    return f"scale times alpha {ratio:g} times the output's"
+    return f"input scale * alpha / output scale = {ratio:g}"
 
 
 def _not_one_for_each_channel(node: NodeView) -> str | None:
@@ -75,7 +78,7 @@ def _not_one_for_each_channel(node: NodeView) -> str | None:
     return None if shape and all(size == 1 for size in shape[:-1]) else f"slope of shape {list(shape)}"
 
 
-_SLOPE_SHAPE = check(SHAPE, "a slope with no dimension other than 1 but the last", _not_one_for_each_channel)
+_SLOPE_SHAPE = check(SHAPE, "a slope with size 1 in all dimensions except the last", _not_one_for_each_channel)
 _AT_LEAST_VECTOR = between(1, MAX_RANK)
 
 _UNARY = unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT, shapes_from=SHAPES_FROM)
@@ -93,16 +96,16 @@ RULES = {
     "LEAKY_RELU": unary(
         FLOAT_OR_8_BITS_ARITHMETIC,
         FLOAT_OR_8_BITS_ARITHMETIC,
-        check(ATTRIBUTE, "an alpha that is a normal number other than 0", _alpha),
+        check(ATTRIBUTE, "an alpha that is a finite, normal number other than 0", _alpha),
         check(
             QUANTIZATION,
-            "8-bit input with a scale of 1/256 to 128 times the output's",
+            "input scale / output scale from 1/256 to 128 for 8-bit types",
             _unusable_positive_scale,
             data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
         ),
         check(
             QUANTIZATION,
-            "8-bit input with a scale times alpha of 1/256 to 128 times the output's, positive or negative",
+            "input scale * alpha / output scale from 1/256 to 128, or from -128 to -1/256, for 8-bit types",
             _unusable_negative_scale,
             data=("scale times alpha to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION, _LOWEST_NEGATIVE_SCALE),
         ),

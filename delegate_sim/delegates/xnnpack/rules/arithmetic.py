@@ -1,4 +1,7 @@
-"""Elementwise arithmetic (``VisitUnaryNode`` and ``VisitBinaryNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Elementwise arithmetic (``VisitUnaryNode`` and ``VisitBinaryNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def _mixed_types(node: NodeView) -> str | None:
     return None if first == second == output else f"{first}, {second} and {output}"
 
 
-_ONE_TYPE = check(HYBRID, "inputs and output of one type", _mixed_types)
+_ONE_TYPE = check(HYBRID, "the same type in all inputs and the output", _mixed_types)
 
 
 def _sum_scale(which: Operand) -> Check[object]:
@@ -37,9 +40,11 @@ def _sum_scale(which: Operand) -> Check[object]:
         if tensor.type not in EIGHT_BIT_TYPES:
             return None
         ratio = float32_ratio(tensor.scale, output.scale)
-        return f"scale {ratio:g} times the output's" if ratio < _SMALLEST_SUM_SCALE or ratio >= _LARGEST_SCALE else None
+        return (
+            (f"{which.name} scale / output scale = {ratio:g}") if ratio < _SMALLEST_SUM_SCALE or ratio >= _LARGEST_SCALE else None
+        )
 
-    needed = f"8-bit {which.name} with a scale of 1/1024 to below 256 times the output's"
+    needed = f"{which.name} scale / output scale from 1/1024 to below 256 for 8-bit types"
     data = ("scale to the output's", *which.data, _SMALLEST_SUM_SCALE, _LARGEST_SCALE)
     return check(QUANTIZATION, needed, find, data=data).from_source(method("CheckTensorsInputOutputScale"))
 
@@ -49,7 +54,11 @@ def _product_scale(node: NodeView) -> str | None:
     if first.type not in EIGHT_BIT_TYPES:
         return None
     ratio = float32_ratio(_float32_product(first, second), output.scale)
-    return f"product {ratio:g} times the output's" if ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE else None
+    return (
+        (f"product of the input scales / output scale = {ratio:g}")
+        if ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE
+        else None
+    )
 
 
 def _float32_product(first: Tensor, second: Tensor) -> float:
@@ -58,7 +67,7 @@ def _float32_product(first: Tensor, second: Tensor) -> float:
 
 _PRODUCT = check(
     QUANTIZATION,
-    "8-bit inputs with scales whose product is 1/65536 to below 256 times the output's",
+    "product of the input scales / output scale from 1/65536 to below 256 for 8-bit types",
     _product_scale,
     data=("product of scales to the output's", _SMALLEST_PRODUCT_SCALE, _LARGEST_SCALE),
 ).from_source(method("CheckTensorsInputProductOutputScale"))

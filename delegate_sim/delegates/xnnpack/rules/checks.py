@@ -39,7 +39,7 @@ def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
 def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
     """Return the rule of a unary operator.
 
-    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, they are checked in all
+    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, shapes are checked in all
     releases.
     """
     return xnnpack_rule(
@@ -55,7 +55,7 @@ def unary(inputs: Types, outputs: Types, *checks: Check[Visit], shapes_from: str
 def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule[Visit]:
     """Return the rule of a binary operator.
 
-    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, they are checked in all
+    Shapes are checked in release ``shapes_from`` and later releases. If ``shapes_from`` is empty, shapes are checked in all
     releases.
     """
     return xnnpack_rule(
@@ -72,7 +72,7 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 SHAPES_FROM = "litert-1.3.0"
 """Since this release, the shapes of all operators are checked.
 
-The operators whose shapes were checked in earlier releases were found by measuring, not in the source.
+Earlier releases check the shapes of some operators. These operators were found by measuring, not in the source.
 """
 
 
@@ -118,9 +118,9 @@ def stored_or_unpacked(which: Operand) -> Check[Visit]:
 
     def find(node: NodeView, visit: Visit) -> str | None:
         tensor = which.tensor(node)
-        return None if tensor.is_constant or visit.unpacking.makes(tensor) else f"{which.name} not constant"
+        return None if tensor.is_constant or visit.unpacking.makes(tensor) else f"{which.name} is not constant"
 
-    needed = f"constant {which.name}, or made from constants by DEQUANTIZE or DENSIFY"
+    needed = f"a constant {which.name}, or the result of a DEQUANTIZE or DENSIFY of a constant"
     return check_for_target(kinds.CONSTANT, needed, find).from_source(method("CheckTensorStaticAllocation"))
 
 

@@ -3,6 +3,8 @@
 Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: the delegate accepts
 the operators even if the flag is not set.
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _FLAG = check_for_target(
 ).before_release("litert-1.3.0")
 _RECORDED = PREPARATION.with_branch("GetProxyValue")
 _ONE_VALUE = check_for_target(
-    NEIGHBOR, "an earlier VAR_HANDLE, and the type and shape of earlier nodes that read or assign the variable", _conflict
+    NEIGHBOR, "an earlier VAR_HANDLE, and the same type and shape as in earlier nodes that read or assign the variable", _conflict
 ).from_source(SOURCE.with_symbol("ResourceInfo::AddProxyValue"))
 
 RULES = {
@@ -49,8 +51,8 @@ RULES = {
     "VAR_HANDLE": xnnpack_rule(
         "VisitVarHandleNode",
         _FLAG,
-        check_for_target(NEIGHBOR, "an accepted READ_VARIABLE or ASSIGN_VARIABLE of its variable", _unused_handle).from_source(
-            _RECORDED
-        ),
+        check_for_target(
+            NEIGHBOR, "an accepted READ_VARIABLE or ASSIGN_VARIABLE for the same variable", _unused_handle
+        ).from_source(_RECORDED),
     ).from_source(method("VisitVarHandleNode"), _RECORDED),
 }

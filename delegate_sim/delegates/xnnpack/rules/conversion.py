@@ -2,6 +2,8 @@
 
 Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). A node that unpacks
 a constant is accepted if all readers of its result are accepted. A DENSIFY that does not unpack a constant is not visited.
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def _unusable_requantization(node: NodeView) -> str | None:
     if source is None or output is None:
         return None
     ratio = float32_ratio(source, output)
-    return f"scale {ratio:g} times the output's" if ratio < SMALLEST_CONVERSION or ratio > LARGEST_CONVERSION else None
+    return f"input scale / output scale = {ratio:g}" if ratio < SMALLEST_CONVERSION or ratio > LARGEST_CONVERSION else None
 
 
 def _unknown_conversion(node: NodeView) -> str | None:
@@ -50,9 +52,9 @@ def _refused_reader(node: NodeView, visit: Visit) -> str | None:
 _UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")
 _ACCEPTED_READERS = check_for_target(
     NEIGHBOR,
-    "no refused node that reads the result, if made from constants",
+    "no refused node that reads the result, if the input is a constant",
     _refused_reader,
-    "look at the reason of the node that reads the result",
+    "look at the refusal of the node that reads the result",
 ).from_source(PREPARATION.with_branch("Subgraph::VisitNode"))
 
 
@@ -64,7 +66,8 @@ def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
 
 _UNPACKS_CONSTANT = check_for_target(
     CONSTANT,
-    "constant FLOAT16 or INT8 to FLOAT32, INT8 from litert-1.2.0 on quantized, and no refused node that reads the result",
+    "a FLOAT16 or INT8 constant as input (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and no refused node "
+    "that reads the result",
     _unpacks_no_constant,
 ).from_source(_UNPACKING)
 
@@ -84,7 +87,7 @@ RULES = {
         (
             check(
                 CONSTANT,
-                "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of its type",
+                "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of the same type",
                 _no_constant_to_densify,
             ),
             _ACCEPTED_READERS,
@@ -98,10 +101,14 @@ RULES = {
         FLOAT_OR_8_BITS_ARITHMETIC,
         check(
             QUANTIZATION,
-            "8-bit input with a scale of 1/256 to 128 times the output's",
+            "input scale / output scale from 1/256 to 128 for 8-bit types",
             _unusable_requantization,
             data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
         ),
-        check(TENSOR_TYPE, "float input, or usable 8-bit input and output of one type", _unknown_conversion),
+        check(
+            TENSOR_TYPE,
+            "a float input, or an 8-bit input and an output of the same type that XNNPACK can store",
+            _unknown_conversion,
+        ),
     ),
 }

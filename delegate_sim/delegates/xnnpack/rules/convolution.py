@@ -2,6 +2,8 @@
 
 Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode`` and ``VisitTransposeConvNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ def _mixed_types_depthwise(node: NodeView) -> str | None:
 
 def _no_groups(node: NodeView) -> str | None:
     channels, weight_channels = node.input(0).shape[_CHANNELS], node.input(1).shape[_CHANNELS]
-    return f"{channels} input channels, weights for {weight_channels}" if channels < weight_channels else None
+    return f"{channels} input channels, but weights for {weight_channels}" if channels < weight_channels else None
 
 
 def _channels_not_multiplied(node: NodeView) -> str | None:
@@ -88,7 +90,7 @@ _TRANSPOSE_CONV_BIAS = operand(3, "bias")
 
 def _not_four_sizes(node: NodeView) -> str | None:
     (count,) = node.input(0).shape
-    return None if count == 4 else f"output shape of {count} sizes"
+    return None if count == 4 else f"output shape with {count} sizes"
 
 
 def _output_size(node: NodeView, dimension: int) -> int:
@@ -98,12 +100,12 @@ def _output_size(node: NodeView, dimension: int) -> int:
 
 def _other_output_channels(node: NodeView) -> str | None:
     expected, channels = node.input(1).shape[0], _output_size(node, _CHANNELS)
-    return None if expected == channels else f"weights for {expected} output channels, output shape with {channels}"
+    return None if expected == channels else f"weights for {expected} output channels, but output shape with {channels}"
 
 
 def _other_input_channels(node: NodeView) -> str | None:
     expected, channels = node.input(1).shape[_CHANNELS], node.input(2).shape[_CHANNELS]
-    return None if expected == channels else f"weights for {expected} input channels, input with {channels}"
+    return None if expected == channels else f"weights for {expected} input channels, but input with {channels}"
 
 
 def _unusable_transpose_paddings(node: NodeView) -> str | None:
@@ -124,12 +126,12 @@ def transpose_padding_problem(
         return "no padding mode"
     for size, axis, result, stride in zip(("height", "width"), (_HEIGHT, _WIDTH), output, strides, strict=True):
         if mode == "VALID" and kernel[axis] > result:
-            return f"padding VALID and kernel {size} {kernel[axis]} over the output's {result}"
+            return f"padding VALID and kernel {size} {kernel[axis]}, larger than the output {size} {result}"
         if mode == "SAME" and source[axis] != _size_before_same_padding(result, stride):
             return f"padding SAME, output {size} {result}, stride {stride} and input {size} {source[axis]}"
     for size, axis, stride in zip(("height", "width"), (_HEIGHT, _WIDTH), strides, strict=True):
         if mode == "SAME" and kernel[axis] < stride:
-            return f"padding SAME and kernel {size} {kernel[axis]} below stride {stride}"
+            return f"padding SAME and kernel {size} {kernel[axis]}, smaller than stride {stride}"
     return None
 
 
@@ -138,7 +140,7 @@ def _size_before_same_padding(output: int, stride: int) -> int:
     return (output + stride - 1) // stride if stride else 0
 
 
-TRANSPOSE_PADDING_NEEDS = "padding SAME or VALID by which the sizes of input, output, kernel and strides fit"
+TRANSPOSE_PADDING_NEEDS = "padding SAME or VALID, with matching sizes of input, output, kernel and strides"
 
 _TRANSPOSE_PADDING = in_method(
     "CalculateTransposeConvPaddings", check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings)
@@ -150,20 +152,22 @@ RULES = {
         positive("CheckConvolutionParams", "stride_w", "stride_h"),
         positive("CheckConvolutionParams", "dilation_w_factor", "dilation_h_factor"),
         *_convolution(0),
-        check_for_target(HYBRID, "input, weights and output of one type, or INT8 weights with FLOAT32 activations", _mixed_types),
-        check(SHAPE, "at least as many input channels as the weights take", _no_groups),
+        check_for_target(
+            HYBRID, "the same type in input, weights and output, or INT8 weights with FLOAT32 activations", _mixed_types
+        ),
+        check(SHAPE, "at least as many input channels as the weights have", _no_groups),
         PADDING,
         BOUNDING_ACTIVATION,
     ),
     "DEPTHWISE_CONV_2D": xnnpack_rule(
         "VisitDepthwiseConv2DNode",
         *_convolution(3),
-        check(HYBRID, "input, weights and output of one type", _mixed_types_depthwise),
+        check(HYBRID, "the same type in input, weights and output", _mixed_types_depthwise),
         positive("CheckDepthwiseConvolutionParams", "stride_w", "stride_h"),
         positive("CheckDepthwiseConvolutionParams", "depth_multiplier"),
         *in_method(
             "CheckDepthwiseConvolutionParams",
-            check(SHAPE, "a number of output channels that depth_multiplier divides", _channels_not_multiplied),
+            check(SHAPE, "a number of output channels that is a multiple of depth_multiplier", _channels_not_multiplied),
         ),
         positive("CheckDepthwiseConvolutionParams", "dilation_w_factor", "dilation_h_factor"),
         PADDING,
@@ -175,7 +179,7 @@ RULES = {
         integers(_OUTPUT_SHAPE, "INT32"),
         vector(_OUTPUT_SHAPE),
         stored(_OUTPUT_SHAPE),
-        check(SHAPE, "an output shape of 4 sizes", _not_four_sizes),
+        check(SHAPE, "an output shape with 4 sizes", _not_four_sizes),
         *shaped(WEIGHTS, 4),
         stored_or_unpacked(WEIGHTS),
         *of_types(_TRANSPOSE_CONV_INPUT, FLOAT32_OR_8_BITS),
@@ -189,8 +193,8 @@ RULES = {
         ),
         *of_types(OUTPUT, FLOAT32_OR_8_BITS),
         *shaped(OUTPUT, 4),
-        check(OPERAND_VALUE, "an output shape with the channels of the weights", _other_output_channels),
-        check(SHAPE, "an input with the channels of the weights", _other_input_channels),
+        check(OPERAND_VALUE, "an output shape with the same number of output channels as the weights", _other_output_channels),
+        check(SHAPE, "an input with the same number of input channels as the weights", _other_input_channels),
         *_TRANSPOSE_PADDING,
         BOUNDING_ACTIVATION,
     ),

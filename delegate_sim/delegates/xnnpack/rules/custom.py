@@ -2,6 +2,8 @@
 
 Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, ``VisitMediaPipeUnpoolingNode`` and
 ``VisitDotAttentionNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -79,8 +81,8 @@ _POOLING = (
         "CheckMediaPipePoolParams",
         _STRIDES,
         check(ATTRIBUTE, "a filter of at least 1x1", _empty_filter),
-        check(ATTRIBUTE, "strides of the filter's size", _filter_unlike_strides),
-        check(ACTIVATION, "a fused activation RELU, RELU6 or RELU_N1_TO_1, or none", _unknown_activation),
+        check(ATTRIBUTE, "strides equal to the filter size", _filter_unlike_strides),
+        check(ACTIVATION, "a fused RELU, RELU6 or RELU_N1_TO_1, or no fused activation", _unknown_activation),
     ),
     check(ATTRIBUTE, "padding SAME or VALID", _no_padding).from_source(method("CalculatePadding")),
 )
@@ -95,17 +97,17 @@ def _size(tensor: Tensor, dimension: int) -> int:
 def _same_heads(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> str | None:
         sizes = _size(node.input(0), -1), _size(node.input(position), -1)
-        return None if sizes[0] == sizes[1] else f"heads of {sizes[0]} in the query and {sizes[1]} in the {name}"
+        return None if sizes[0] == sizes[1] else f"heads of size {sizes[0]} in the query and {sizes[1]} in the {name}"
 
-    return check(SHAPE, f"heads of one size in query and {name}", find)
+    return check(SHAPE, f"heads of the same size in query and {name}", find)
 
 
 def _same_length(position: int, name: str) -> Check[object]:
     def find(node: NodeView) -> str | None:
         sizes = _size(node.input(position), 1), _size(node.input(3), -1)
-        return None if sizes[0] == sizes[1] else f"sequence of {sizes[0]} in the {name} and {sizes[1]} in the mask"
+        return None if sizes[0] == sizes[1] else f"a sequence of length {sizes[0]} in the {name} and {sizes[1]} in the mask"
 
-    return check(SHAPE, f"a mask as long as the sequence of the {name}", find)
+    return check(SHAPE, f"a mask with the same sequence length as the {name}", find)
 
 
 _MASK = operand(3, "mask")

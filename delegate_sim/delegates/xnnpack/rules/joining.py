@@ -1,4 +1,7 @@
-"""Joining and splitting (``VisitConcatenationNode`` and ``VisitSplitNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Joining and splitting (``VisitConcatenationNode`` and ``VisitSplitNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,13 @@ def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
                 return f"{side} with {scales_of(tensor)}"
         return None
 
-    of_scales = check(QUANTIZATION, f"one scale for each of 8-bit {side}s", find_scales)
+    of_scales = check(QUANTIZATION, f"a single scale for each 8-bit {side}", find_scales)
     return (*FLOAT_OR_8_BITS_ARITHMETIC.checks(of_these), *in_method(FLOAT_OR_8_BITS_ARITHMETIC.scales_function, of_scales))
 
 
 def _new_dimension(node: NodeView) -> str | None:
     axis = node.options.axis
-    return next((f"axis {axis} and an input of rank {tensor.rank}" for tensor in node.inputs if axis >= tensor.rank), None)
+    return next((f"axis {axis} for an input of rank {tensor.rank}" for tensor in node.inputs if axis >= tensor.rank), None)
 
 
 def _rescaled_inputs(node: NodeView) -> str | None:
@@ -60,8 +63,8 @@ RULES = {
         "VisitConcatenationNode",
         operands(between(2, 5)),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
-        check(ATTRIBUTE, "an axis that the inputs have", _new_dimension).from_release("litert-2.1.4"),
-        check(QUANTIZATION, "inputs with the scale and zero point of a UINT8 output", _rescaled_inputs),
+        check(ATTRIBUTE, "an axis that all inputs have", _new_dimension).from_release("litert-2.1.4"),
+        check(QUANTIZATION, "inputs with the scale and zero point of the output, if the output is UINT8", _rescaled_inputs),
         *_each_of_types("input"),
     ),
     "SPLIT": xnnpack_rule(

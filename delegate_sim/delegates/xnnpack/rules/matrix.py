@@ -1,6 +1,8 @@
 """Matrix products.
 
 Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
                 return None
             return problem
 
-        return replace(inner, applies="unless FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
+        return replace(inner, applies="unless it is FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
 
     return tuple(unless(check) for check in checks)
 
@@ -68,7 +70,7 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 def _not_yet(kind: str) -> Check[object]:
     """Refuse weights of type ``kind``. Only the releases that do not support the type yet apply this check."""
     return refused_if(
-        TENSOR_TYPE, f"weights of another type than {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
+        TENSOR_TYPE, f"weights of any type except {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )
 
 
@@ -89,8 +91,8 @@ def _signed_weights_quantization(tensor: Tensor) -> str | None:
         return None
     if quantization.kind == "blockwise":
         if quantization.scales_tensor < 0:
-            return "blocks of weights without scales"
-        return f"blocks of {quantization.block_size} weights" if quantization.block_size % _BLOCK_MULTIPLE else None
+            return "weights quantized in blocks without scales"
+        return f"weights quantized in blocks of {quantization.block_size}" if quantization.block_size % _BLOCK_MULTIPLE else None
     if not quantization.is_affine:
         return None
     if quantization.is_per_channel and quantization.dimension != 0:
@@ -115,7 +117,7 @@ def _int4_without_channels(node: NodeView) -> str | None:
 
 def _other_bias_size(node: NodeView) -> str | None:
     size, channels = node.input(2).element_count, node.input(1).shape[0]
-    return None if size == channels else f"bias of {size} elements for {channels} output channels"
+    return None if size == channels else f"a bias with {size} elements for {channels} output channels"
 
 
 def _is_dynamically_quantized(node: NodeView, visit: Visit) -> bool:
@@ -144,7 +146,7 @@ def _float16_with_integers(node: NodeView) -> str | None:
 def _other_last_dimension(node: NodeView, visit: Visit) -> str | None:
     shape, channels = node.input(0).shape, node.input(1).shape[1]
     is_taken = not _is_dynamically_quantized(node, visit) or shape[-1:] == (channels,)
-    return None if is_taken else f"input {list(shape)} for {channels} input channels"
+    return None if is_taken else f"input of shape {list(shape)} for {channels} input channels"
 
 
 def _weights_zero_point(node: NodeView, visit: Visit) -> str | None:
@@ -159,7 +161,7 @@ def _packed_channels(kind: str, multiple: int) -> Check[object]:
         tensor = node.input(1)
         return f"{tensor.shape[1]} input channels" if tensor.type == kind and tensor.shape[1] % multiple else None
 
-    return check(SHAPE, f"a multiple of {multiple} input channels with {kind} weights", find)
+    return check(SHAPE, f"a multiple of {multiple} input channels if the weights are {kind}", find)
 
 
 def _column_dimension(node: NodeView) -> int:
@@ -182,7 +184,7 @@ def _different_datatypes(node: NodeView, visit: Visit) -> str | None:
     if _is_dynamic_product(node):
         return None
     first, second = (datatype(node.graph, tensor, visit.release) for tensor in node.inputs[:2])
-    return None if first == second else f"{node.input(0).type} and {node.input(1).type}, in XNNPACK {first} and {second}"
+    return None if first == second else f"{node.input(0).type} and {node.input(1).type} ({first} and {second} in XNNPACK)"
 
 
 _WEIGHTS_TYPE = check_for_target(
@@ -190,7 +192,7 @@ _WEIGHTS_TYPE = check_for_target(
 )
 _WEIGHTS_QUANTIZATION = check(
     QUANTIZATION,
-    "weights quantized per tensor (not with INT2), along dimension 0 (not with UINT8), or in blocks of a multiple of "
+    "weights quantized per tensor (not INT2), along dimension 0 (not UINT8), or in blocks whose size is a multiple of "
     f"{_BLOCK_MULTIPLE}",
     _weights_quantization,
     "quantize weights per output channel",
@@ -206,12 +208,14 @@ RULES = {
         *quantized_weights(_column_dimension, "the dimension of its columns"),
         check(
             QUANTIZATION,
-            "zero point 0 of an INT8 second input, unless the first is FLOAT32",
+            "zero point 0 for an INT8 second input, unless the first input is FLOAT32",
             _second_zero_point,
             "quantize the second input symmetrically",
         ).from_release("litert-2.1.3"),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
-        check_for_target(HYBRID, "inputs that XNNPACK stores alike, or a FLOAT32 and an INT8 input", _different_datatypes),
+        check_for_target(
+            HYBRID, "two inputs that XNNPACK stores in the same datatype, or a FLOAT32 and an INT8 input", _different_datatypes
+        ),
         rank(FIRST, at_least(2)),
         rank(SECOND, at_least(2)),
     ),
@@ -219,7 +223,7 @@ RULES = {
         "VisitFullyConnectedNode",
         refused_if(
             VERSION,
-            f"another version than {_SPARSE_VERSION}, which has sparse weights",
+            f"a version other than {_SPARSE_VERSION}, the version for sparse weights",
             lambda node: node.version == _SPARSE_VERSION,
             f"version {_SPARSE_VERSION}",
         ).from_source(SOURCE),
@@ -233,7 +237,7 @@ RULES = {
         _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
         _not_yet("INT2").before_release("litert-2.1.2"),
         check(QUANTIZATION, "weights that are not quantized in blocks", _blocks).before_release("litert-1.3.0"),
-        check(QUANTIZATION, "a scale for each output channel of INT4 weights", _int4_without_channels).before_release(
+        check(QUANTIZATION, "one scale for each output channel of INT4 weights", _int4_without_channels).before_release(
             "litert-2.1.5"
         ),
         *_unless_dynamic(1, *in_method("CheckTensorFilterType", _WEIGHTS_QUANTIZATION)),
@@ -242,7 +246,7 @@ RULES = {
             BIAS,
             *_unless_dynamic(
                 2,
-                check(SHAPE, "as many elements of the bias as output channels", _other_bias_size),
+                check(SHAPE, "a bias with one element for each output channel", _other_bias_size),
                 *quantized_bias(BIAS),
                 stored_or_unpacked(BIAS),
             ),
@@ -251,19 +255,22 @@ RULES = {
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         check_for_target(
             HYBRID,
-            "input and output of one type, and weights of it, or of INT8, INT4 or INT2 with float or INT8 input",
+            "the same type in input and output, and weights of the same type; with a float or INT8 input, the weights may "
+            "also be INT8, INT4 or INT2",
             _mixed_types,
         ),
-        check(HYBRID, "another input than INT8 with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
-        check(HYBRID, "float weights with FLOAT16 input", _float16_with_integers).before_release("litert-2.3.0"),
+        check(HYBRID, "no INT8 input with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
+        check(HYBRID, "float weights if the input is FLOAT16", _float16_with_integers).before_release("litert-2.3.0"),
         # The next two checks were found by measuring, not in the source.
         rank(INPUT, at_least(1)).before_release("litert-1.1.0"),
         check_for_target(
-            SHAPE, "float input with the input channels of integer weights as its last dimension", _other_last_dimension
+            SHAPE,
+            "a float input whose last dimension equals the number of input channels, if the weights are integers",
+            _other_last_dimension,
         ).before_release("litert-1.1.0"),
         check_for_target(
             QUANTIZATION,
-            "zero point 0 of INT8 weights with INT8 input",
+            "zero point 0 for INT8 weights if the input is INT8",
             _weights_zero_point,
             "quantize weights symmetrically",
         ).from_release("litert-2.1.5"),

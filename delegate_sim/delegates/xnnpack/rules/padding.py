@@ -1,4 +1,7 @@
-"""Padding (``VisitPadNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Padding (``VisitPadNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _PADDINGS = operand(1, "paddings")
 
 def _not_a_pair_for_each_dimension(node: NodeView) -> str | None:
     shape, rank = node.input(1).shape, node.input(0).rank
-    return None if shape == (rank, 2) else f"paddings {list(shape)} for an input of rank {rank}"
+    return None if shape == (rank, 2) else f"paddings of shape {list(shape)} for an input of rank {rank}"
 
 
 def _negative_padding(node: NodeView) -> str | None:
@@ -43,7 +46,7 @@ RULES = {
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         *shaped(OUTPUT, between(1, MAX_RANK)),
         check(
-            OPERAND_VALUE, "paddings of the first two dimensions of at least 0", _negative_padding_in_first_rows
+            OPERAND_VALUE, "paddings of at least 0 for the first two dimensions", _negative_padding_in_first_rows
         ).before_release("litert-1.4.0"),
         check(OPERAND_VALUE, "paddings of at least 0", _negative_padding).from_release("litert-1.4.0"),
     ),

@@ -1,4 +1,7 @@
-"""Reductions along axes (``VisitReduceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Reductions along axes (``VisitReduceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def _reduction(*checks: Check[Visit]) -> OpRule[Visit]:
         integers(_AXES, "INT32"),
         rank(_AXES, at_most(1)).from_source(method("CheckAxesTensorShape")),
         stored(_AXES),
-        check(SHAPE, "at least 1 axis", _no_axes, "name the axes to reduce").from_release("litert-2.0.2"),
+        check(SHAPE, "at least 1 axis", _no_axes, "list the axes to reduce").from_release("litert-2.0.2"),
         check(SHAPE, "axes that the input has", _axis_of_scalar, "do not reduce a scalar").from_release("litert-2.1.5"),
         check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes, "name each axis once").from_release("litert-2.1.5"),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
@@ -57,7 +60,7 @@ def _beyond_image(node: NodeView) -> str | None:
     sorted_axes = [] if axes is None else sorted(axes.tolist())
     if sorted_axes == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
         return None
-    return f"axes {sorted_axes} of {list(source.shape)} to {list(output.shape)}"
+    return f"axes {sorted_axes} from shape {list(source.shape)} to shape {list(output.shape)}"
 
 
 # The next three checks were found by measuring, not in the source.

@@ -2,6 +2,8 @@
 
 Source: ``VisitReshapeNode``, ``VisitTransposeNode``, ``VisitDepthToSpaceNode`` and ``VisitSpaceToDepthNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ def _rescaled_reshape(node: NodeView) -> str | None:
 
 def _many_dimensional_shape(node: NodeView) -> str | None:
     shape = node.input(1).shape
-    return f"shape operand of shape {list(shape)}" if any(size != 1 for size in shape[:-1]) else None
+    return f"a shape operand of shape {list(shape)}" if any(size != 1 for size in shape[:-1]) else None
 
 
 def _legacy_scalar(node: NodeView) -> str | None:
@@ -44,7 +46,7 @@ _PERMUTATION = operand(1, "permutation")
 
 def _not_in_blocks(node: NodeView) -> str | None:
     shape, size = node.input(0).shape, node.options.block_size
-    return f"input of shape {list(shape)} and block_size {size}" if any(length % size for length in shape[1:3]) else None
+    return f"an input of shape {list(shape)} and block_size {size}" if any(length % size for length in shape[1:3]) else None
 
 
 RULES = {
@@ -62,19 +64,19 @@ RULES = {
         *shaped(INPUT, ANY_RANK),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *shaped(OUTPUT, ANY_RANK),
-        check(QUANTIZATION, "input with the scale and zero point of an 8-bit output", _rescaled_reshape),
+        check(QUANTIZATION, "an input with the scale and zero point of the output, if the output has 8 bits", _rescaled_reshape),
         *where(
             _has_new_shape,
             "if given",
             integers(_NEW_SHAPE, "INT32"),
             *in_method(
                 "CheckShapeTensorShape",
-                check(SHAPE, "shape operand with no dimension other than 1 but the last", _many_dimensional_shape),
+                check(SHAPE, "a shape operand with size 1 in all dimensions except the last", _many_dimensional_shape),
             ),
             stored(_NEW_SHAPE),
         ),
         check(
-            OPERAND_VALUE, "another shape than [0] or [-1]", _legacy_scalar, "write the number of elements instead of -1"
+            OPERAND_VALUE, "a shape other than [0] and [-1]", _legacy_scalar, "write the number of elements instead of -1"
         ).from_release("litert-2.1.3"),
     ),
     "SPACE_TO_DEPTH": xnnpack_rule(
@@ -83,7 +85,7 @@ RULES = {
         *of_types(INPUT, FLOAT32_OR_8_BITS),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         option("block_size", at_least(2)),
-        check(SHAPE, "height and width that block_size divides", _not_in_blocks),
+        check(SHAPE, "a height and a width that are multiples of block_size", _not_in_blocks),
     ),
     "TRANSPOSE": xnnpack_rule(
         "VisitTransposeNode",

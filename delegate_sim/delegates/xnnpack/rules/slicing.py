@@ -1,4 +1,7 @@
-"""Slices (``VisitSliceNode`` and ``VisitStridedSliceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Slices (``VisitSliceNode`` and ``VisitStridedSliceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def _same_count(first: Operand, second: Operand) -> Check[object]:
         counts = first.tensor(node).shape[0], second.tensor(node).shape[0]
         return None if counts[0] == counts[1] else f"{counts[0]} and {counts[1]}"
 
-    needed = f"{first.name} and {second.name} of one length"
+    needed = f"the same length in {first.name} and {second.name}"
     return check(SHAPE, needed, find).from_source(method("CheckTensorsDimensionMatch"))
 
 
@@ -37,7 +40,7 @@ def _longer_strides(node: NodeView) -> str | None:
 def _one_for_each_dimension(which: Operand) -> Check[object]:
     def find(node: NodeView) -> str | None:
         (count,), rank = which.tensor(node).shape, node.input(0).rank
-        return None if count == rank else f"{which.name} of {counted(count, 'element')} for an input of rank {rank}"
+        return None if count == rank else f"{which.name} has {counted(count, 'element')} for an input of rank {rank}"
 
     return check(SHAPE, f"one element of {which.name} for each dimension of the input", find)
 
@@ -50,7 +53,7 @@ def _slice_beyond_input(node: NodeView) -> str | None:
         first = 0 if options.begin_mask >> dimension & 1 else begin + size if begin < 0 else begin
         last = size if options.end_mask >> dimension & 1 else first + end if options.offset else end + size if end < 0 else end
         if max(first, last) > size:
-            return f"slice from {first} to {last} of a dimension of {size}"
+            return f"a slice from {first} to {last} in a dimension of size {size}"
     return None
 
 
@@ -66,7 +69,9 @@ RULES = {
         _same_count(_BEGIN, _SIZE),
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
-        check(OPERAND_VALUE, "sizes of at least 1, not -1", _empty_slice, "write the size of the slice instead of -1"),
+        check(
+            OPERAND_VALUE, "sizes of at least 1 (-1 is not supported)", _empty_slice, "write the size of the slice instead of -1"
+        ),
     ),
     "STRIDED_SLICE": xnnpack_rule(
         "VisitStridedSliceNode",

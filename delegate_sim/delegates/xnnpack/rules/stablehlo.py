@@ -1,4 +1,7 @@
-"""STABLEHLO_COMPOSITE, which may only be scaled dot-product attention (``VisitScaledDotAttentionCompositeNode``)."""
+"""STABLEHLO_COMPOSITE, which may only be scaled dot-product attention (``VisitScaledDotAttentionCompositeNode``).
+
+A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+"""
 
 from __future__ import annotations
 

@@ -122,5 +122,5 @@ def of_types(which: Operand, types: Types) -> tuple[Check[Visit], ...]:
     checks = of_type(which, types)
     if not (types.signed or types.unsigned):
         return checks
-    one_scale = check(QUANTIZATION, f"one scale for the 8-bit {which.name}", find)
+    one_scale = check(QUANTIZATION, f"a single scale for the 8-bit {which.name}", find)
     return (*checks, *in_method(types.scales_function or types.function, one_scale))

@@ -36,7 +36,7 @@ def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple
             return None
         return f"weights with {scales_of(tensor)}"
 
-    needed = f"usable scales and zero points of 8-bit weights: one for the tensor, or with INT8 one for each slice along {words}"
+    needed = f"valid scales and zero points for 8-bit weights: one for the tensor or, for INT8, one for each slice along {words}"
     of_scales = check(QUANTIZATION, needed, find, "quantize weights per tensor or per output channel")
     return (*of_type(WEIGHTS, _TYPES), *in_method(_TYPES.function, of_scales))
 
@@ -49,8 +49,8 @@ def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
         if quantization.dimension != dimension:
             return f"weights with {scales_of(tensor)}"
         is_valid = first_zero_point(quantization) == 0 and _has_valid_channels(tensor)
-        return None if is_valid else "weights with unusable scales, or zero points other than 0"
-    return None if _has_valid_parameters(tensor) else "weights with an unusable scale or zero point"
+        return None if is_valid else "weights with invalid scales, or with zero points other than 0"
+    return None if _has_valid_parameters(tensor) else "weights with an invalid scale or zero point"
 
 
 def _has_valid_parameters(tensor: Tensor) -> bool:
@@ -92,12 +92,12 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
         if quantization is None or not quantization.is_affine or quantization.dimension != 0:
             return f"bias with {scales_of(tensor)}"
         is_valid = _has_valid_channels(tensor) if quantization.is_per_channel else _has_valid_parameters(tensor)
-        return None if is_valid else "bias with an unusable scale or zero point"
+        return None if is_valid else "bias with an invalid scale or zero point"
 
     return in_method(
         "CheckTensorFloat32OrFloat16OrQCInt32Type",
-        check_for_target(TENSOR_TYPE, "bias of type FLOAT32, FLOAT16 or INT32 (qs8)", find_type),
-        check(QUANTIZATION, "usable scales of an INT32 bias, along dimension 0", find),
+        check_for_target(TENSOR_TYPE, "a bias of type FLOAT32, FLOAT16 or INT32 (qs8)", find_type),
+        check(QUANTIZATION, "valid scales for an INT32 bias, along dimension 0", find),
     )
 
 
@@ -123,11 +123,11 @@ def _other_float_bias(node: NodeView, visit: Visit) -> str | None:
 
 FLOAT_BIAS_LIKE_WEIGHTS = in_method(
     "CheckFilterAndBiasTypes",
-    check_for_target(HYBRID, "float weights with a bias of their type", _other_bias)
+    check_for_target(HYBRID, "a bias of the same type as the float weights", _other_bias)
     .from_release("litert-1.4.0")
     .before_release("litert-2.2.0"),
     check_for_target(
-        HYBRID, "float weights with a bias of their type, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
+        HYBRID, "a bias of the same type as the float weights, or FLOAT16 weights with a FLOAT32 bias", _other_float_bias
     ).from_release("litert-2.2.0"),
 )
 """Require that float weights and their bias have the same type (``CheckFilterAndBiasTypes``).

@@ -22,7 +22,7 @@ def test_one_soc(run, path):
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("The plugin npu-mediatek takes 33.3 % of nodes; 1 ELU and 1 other node stay off\n")
     assert "\n\nPartition strategy: 0\nPartitioned subgraph<0>, selected 1 ops" in result.stdout
-    assert "Selected, not compiled" in result.stdout
+    assert "Selected, but not compiled" in result.stdout
     assert "CompiledModel (npu, gpu, cpu) is created" in result.stdout
     assert "Side by side" not in result.stdout
 
@@ -89,11 +89,11 @@ def test_json(run_json, path):
     [
         (["--accelerators", "npu"], "give --soc, such as google:Tensor_G5"),
         (["--accelerators", "cpu", "--soc", "google:x"], "add npu to --accelerators"),
-        (["--soc", "mt6991", "--delegate", "gpu"], "--soc already chooses the delegates"),
-        (["--soc", "MT8799"], "near matches are mediatek:mt6897, mediatek:mt6879"),
-        (["--soc", "Galaxy S25"], "Galaxy S25 is qualcomm:SM8750, whose NPU cannot be simulated"),
+        (["--soc", "mt6991", "--delegate", "gpu"], "--soc already selects the delegates"),
+        (["--soc", "MT8799"], "similar names are mediatek:mt6897, mediatek:mt6879"),
+        (["--soc", "Galaxy S25"], "Galaxy S25 is qualcomm:SM8750, and its NPU cannot be simulated"),
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
-        (["--accelerators", "tpu"], "known are npu, gpu, cpu"),
+        (["--accelerators", "tpu"], "the accelerators are npu, gpu, cpu"),
         (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung, qualcomm"),
         (["--accelerators", "npu", "--soc", "mediatek:"], "name the SoC behind mediatek"),
         (["--accelerators", "npu", "--soc", "google"], "name the SoC behind google"),
@@ -105,7 +105,7 @@ def test_json(run_json, path):
         (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
         (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),
         (["--accelerators", "gpu,cpu", "--gpu_backend", "opengl"], "mldrift and xnnpack have no flag --gpu"),
-        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "add cpu to them"),
+        (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "add cpu to the accelerators"),
     ],
 )
 def test_what_does_not_go_together(run, path, arguments, words):
@@ -118,7 +118,7 @@ def test_a_run_speaks_of_what_is_selected(run, path):
     text = run("analyze", path, "--delegate", "npu-mediatek", "--no-default-xnnpack").stdout
     assert "1 delegated (33.3 %)" in text
     assert "Off the NPU: 2 nodes, by reason" in text
-    assert "Selected, not compiled" in text
+    assert "Selected, but not compiled" in text
     assert "1 selected" not in text
 
 

@@ -29,15 +29,15 @@ Coverage
   partitions        3
   delegate kernels  2
   █░░█
-  █ nnapi  ░ the CPU  (a cell is a node, in running order)
+  █ nnapi  ░ the CPU  (each cell is a node, in running order)
 
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: the node does not need the version in the file: use the converter of
-          the release that the delegate was written for
+    hint: the node does not need the version in the file: use a converter as old
+          as the delegate
     ADD: 1 node, version 4 [2]
 
 Partitions
@@ -49,24 +49,24 @@ Partitions
 
 DYNAMIC = """\
 NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2
-  (y) of subgraph 0 is dynamic-sized, made so by node 0 (RESHAPE), because its
-  input tensor 1 (shape) is not constant
+  (y) of subgraph 0 is dynamic-sized because of node 0 (RESHAPE), whose input
+  tensor 1 (shape) is not constant
 
 Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
 (tensor#-1 is a dynamic-sized tensor).
 Failed to apply NNAPI delegate.
 
 Why
-  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized, made so by node
-    0 (RESHAPE), because its input tensor 1 (shape) is not constant
+  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because of node 0
+    (RESHAPE), whose input tensor 1 (shape) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it; convert with fixed input shapes (in TensorFlow a
-          concrete function whose TensorSpec has no None; in PyTorch an export
-          without dynamic shapes), and compute shapes for RESHAPE, FILL, SLICE
-          and others from constants, not from the SHAPE of a tensor
+          converting it; convert with fixed input shapes (in TensorFlow, use a
+          concrete function whose TensorSpec has no None; in PyTorch, export
+          without dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE
+          and similar operators from constants, not from the SHAPE of a tensor
 
 Coverage
-  nodes             1 total, 0 delegated: the delegate is not asked about them
+  nodes             1 total, 0 delegated: not offered to the delegate
 """
 
 RESTORED = """\
@@ -91,8 +91,8 @@ Coverage
   delegate kernels  0
 
 On the CPU: 1 node, by reason
-  nnapi-runtime-model-boundary-pointers: needs every delegate kernel and CPU
-    kernel to prepare
+  nnapi-runtime-model-boundary-pointers: needs delegate kernels and CPU kernels
+    that can all be prepared
     hint: fold nodes that read only constants
     ADD: 1 node [0]
 """
@@ -174,7 +174,7 @@ def test_each_subgraph_has_a_heading(run, tmp_path):
     assert lines[lines.index("All 2 subgraphs") + 1] == "  nodes             2 total, 1 delegated (50 %), 1 delegate kernel"
     assert "Subgraph 0 (first)" in lines
     skipped = lines[lines.index("Subgraph 1 (VALIDATION:second)") :]
-    assert skipped[2] == "  nodes             1 total, 0 delegated: the delegate is not asked about them"
+    assert skipped[2] == "  nodes             1 total, 0 delegated: not offered to the delegate"
 
 
 def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
@@ -190,15 +190,15 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "On the CPU: 3 nodes, by reason\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
-        "          compute in int32 and cast (tf.cast) only where INT64 values enter or\n"
-        "          leave.\n"
+        "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave the model.\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
-        "          compute in int32 and cast (tf.cast) only where INT64 values enter or\n"
-        "          leave.\n"
+        "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
+        "          leave the model.\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 
@@ -220,7 +220,7 @@ def long_model() -> ModelBuilder:
 def test_long_lists_are_cut(run, tmp_path):
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite")).stdout.splitlines()
     assert "      [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, ... and 25 more]" in lines
-    assert lines[-6] == "  ... and 70 more partitions, none larger than these (--verbose lists all)"
+    assert "  ... and 70 more partitions, none of them larger (--verbose lists all)" in lines
 
 
 def test_verbose_leaves_nothing_out(run, tmp_path):
@@ -289,7 +289,7 @@ def test_several_delegates_give_several_runs(run, run_json, model):
     report = run_json("analyze", model, "--delegate", "all")
     assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)
     text = run("analyze", model, "--delegate", "all", "--verbose").stdout
-    assert text.startswith("Best of 8 targets: LiteRT GPU runs all nodes (4) in 1 kernel\n4 nodes, each delegate on its own")
+    assert text.startswith("Best of 11 targets: LiteRT GPU runs all nodes (4) in 1 kernel\n4 nodes, each delegate on its own")
     assert [line for line in text.splitlines() if line.startswith("---")] == [f"--- {name} ---" for name in DELEGATE_NAMES]
 
 
@@ -355,7 +355,7 @@ def test_runtime_chooses_the_wording(run, model):
         (["--feature-level", "3"], "option feature_level of nnapi: takes one of 27, 28, "),
         (["--option", "speed=3"], "nnapi has no option 'speed'; its options are feature_level, "),
         (["--option", "speed"], "Invalid value for '--option': takes KEY=VALUE, not 'speed' (see 'delegate-sim analyze --help')"),
-        (["--runtime", "tf-9"], "there is no runtime 'tf-9'; known are tf-2.10, "),
+        (["--runtime", "tf-9"], "there is no runtime 'tf-9'; the runtimes are tf-2.10, "),
         (["--delegate", "other"], "Invalid value for '--delegate': 'other' is not one of 'nnapi', "),
         pytest.param(
             ["--nnapi_allow_fp1=true"],
@@ -485,26 +485,32 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert lines[2] == own
     assert whole in lines[3]
     (told,) = [line for line in lines if line.startswith("  partitions ")]
-    assert told.endswith("; yielding also counts partitions on the CPU, the delegate's own line does not")
+    assert told.endswith(" (the runtime also counts partitions on the CPU, the delegate's own line does not)")
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
-    assert "yielding counts" not in without
+    assert "the runtime also counts" not in without
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--delegate", "nnapi"), "An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (
+            ("--delegate", "nnapi"),
+            "An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
+        ),
         (("--delegate", "gpu"), ""),
         (("--delegate", "nnapi", "--defaults", "api"), ""),
         (("--delegate", "nnapi", "--max_delegated_partitions=0"), ""),
-        ((), "nnapi: An app with the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels; --defaults api"),
+        (
+            (),
+            "nnapi: An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
+        ),
     ],
 )
 def test_another_result_with_the_defaults_of_the_api_is_named(run, tmp_path, arguments, sentence):
     path = tmp_path / "model.tflite"
     chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
     text = run("analyze", path, *arguments, COLUMNS="120").stdout
-    assert ([line for line in text.splitlines() if "An app with the API's defaults" in line] or [""])[0] == sentence
+    assert ([line for line in text.splitlines() if "An application that uses the API's defaults" in line] or [""])[0] == sentence
     assert "--defaults" not in arguments or "Target: nnapi on litert-2.3 with the API's defaults" in text
 
 

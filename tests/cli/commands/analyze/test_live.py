@@ -8,8 +8,10 @@ import os
 import pytest
 
 import delegate_sim
+from delegate_sim.live import packages
 from tests.support.cli.own_schemas import validate
 from tests.support.delegates.npu_models import chain
+from tests.support.live import vela_process
 from tests.support.live.plugin_tool import FAILS, LINES, compared, stand_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the tool runs on Linux only")
@@ -74,7 +76,7 @@ def test_a_delegate_that_is_live_only(tool, run, tmp_path):
     (tmp_path / "vendors/qualcomm/compiler").mkdir(parents=True)
     result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-qualcomm", "--live")
     assert result.exit_code == 0
-    assert "no simulation to compare with" in result.stdout
+    assert "no simulation to compare it with" in result.stdout
     assert "left: NEG: 1 node [1]" in result.stdout
 
 
@@ -116,7 +118,7 @@ def test_check_live(tool, run, project):
     assert codes_in(found) == [[], []]
     assert [case.notes for case in found.results.cases] == [
         ("run live on litert-2.3.0: as simulated",),
-        ("not run live: nnapi runs on its own platform only",),
+        ("not run live: nnapi runs only on its own platform",),
     ]
     tool(LINES[:1])
     assert run("check").exit_code == 0
@@ -151,4 +153,20 @@ def test_a_release_that_is_not_installed_is_not_run(tool, project, run):
     (case, _) = delegate_sim.check(live=True).results.cases
     assert "cannot be run as in litert-2.1.5" in case.findings[0].message
     result = run("analyze", "m.tflite", "--delegate", "npu-intel", "--live", "--runtime", "litert-2.2.0")
-    assert (result.exit_code, "what is installed here is litert-2.3.0" in result.stderr) == (2, True)
+    assert (result.exit_code, "litert-2.3.0 is installed here" in result.stderr) == (2, True)
+
+
+def test_the_answer_of_vela(monkeypatch, run, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(packages, "package_version", lambda name: "5.2.0")
+    vela_process.stand_in(monkeypatch, 0, vela_process.REFUSED, vela_process.compiled())
+    path = tmp_path / "m.tflite"
+    chain(["RELU", "NEG", "RESHAPE"]).write(path)
+    text = " ".join(run("analyze", path, "--delegate", "ethos-u55-128", "--live").stdout.split())
+    assert "ethos-u55-128, live (vela-5.2.0): 1 of 3 nodes on the NPU, in 0 operators; 1 on the CPU, 1 gone" in text
+    assert "SRAM 88,704 bytes, off-chip flash 1,024 bytes, 8 NPU cycles" in text
+    assert "CPU: NEG: 1 node [1]: Operation has tensor" in text
+    result = run("analyze", path, "--delegate", "ethos-u55-128", "--live", "--format", "json")
+    report = json.loads(result.stdout)
+    validate("report", report)
+    assert [node["place"] for node in report["live"][0]["nodes"]] == ["npu", "cpu", "gone"]

@@ -6,38 +6,44 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-Best of 8 targets: LiteRT GPU runs all nodes (4) in 1 kernel
+Best of 11 targets: LiteRT GPU runs all nodes (4) in 1 kernel
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
-  delegate      outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
-  nnapi         delegated   2 (50 %)              -           3        2              64
-  gpu           delegated   1 (25 %)              -           2        1              32
-  mldrift       delegated  4 (100 %)              -           1        1              32
-  vx            delegated   3 (75 %)              -           3        2              64
-  vx-nxp        delegated   3 (75 %)              -           3        2              64
-  coreml        none         0 (0 %)              -           0        0               0
-  hexagon       none         0 (0 %)              -           0        0               0
-  xnnpack       delegated  4 (100 %)              -           1        1              32
-  npu-google    delegated  4 (100 %)              -           1        1              32
-  npu-intel     delegated   3 (75 %)              -           3        2              64
-  npu-mediatek  delegated   3 (75 %)              -           3        2              64
-  npu-samsung   delegated  4 (100 %)              -           1        1              32
+  delegate       outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
+  nnapi          delegated   2 (50 %)              -           3        2              64
+  gpu            delegated   1 (25 %)              -           2        1              32
+  mldrift        delegated  4 (100 %)              -           1        1              32
+  vx             delegated   3 (75 %)              -           3        2              64
+  vx-nxp         delegated   3 (75 %)              -           3        2              64
+  ethosu-imx93   none         0 (0 %)              -           0        0               0
+  neutron-imx95  none         0 (0 %)              -           0        0               0
+  coreml         none         0 (0 %)              -           0        0               0
+  hexagon        none         0 (0 %)              -           0        0               0
+  edgetpu        none         0 (0 %)              -           0        0               0
+  xnnpack        delegated  4 (100 %)              -           1        1              32
+  npu-google     delegated  4 (100 %)              -           1        1              32
+  npu-intel      delegated   3 (75 %)              -           3        2              64
+  npu-mediatek   delegated   3 (75 %)              -           3        2              64
+  npu-samsung    delegated  4 (100 %)              -           1        1              32
 
-  delegate      first blocker
-  nnapi         ROUND 1: nnapi-operator
-  gpu           ROUND 1: gpu-unsupported-operator
+  delegate       first blocker
+  nnapi          ROUND 1: nnapi-operator
+  gpu            ROUND 1: gpu-unsupported-operator
   mldrift
-  vx            ROUND 1: vx-unsupported-operator
-  vx-nxp        ROUND 1: vx-unsupported-operator
-  coreml        ROUND 1: coreml-unsupported-operator
-  hexagon       ADD 2: hexagon-tensor-type
+  vx             ROUND 1: vx-unsupported-operator
+  vx-nxp         ROUND 1: vx-unsupported-operator
+  ethosu-imx93   ADD 3: ethosu-imx93-tensor-type
+  neutron-imx95  ADD 3: neutron-imx95-tensor-type
+  coreml         ROUND 1: coreml-unsupported-operator
+  hexagon        ADD 2: hexagon-tensor-type
+  edgetpu        ADD 3: edgetpu-unsupported-operator
   xnnpack
   npu-google
-  npu-intel     ROUND 1: npu-intel-unsupported-operator
-  npu-mediatek  ROUND 1: npu-mediatek-unsupported-operator
+  npu-intel      ROUND 1: npu-intel-unsupported-operator
+  npu-mediatek   ROUND 1: npu-mediatek-unsupported-operator
   npu-samsung
 
-For an NPU, delegated means selected by the compiler plugin. Whether the vendor's compiler takes the nodes, and whether
-they run, is not known.
+For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles
+these nodes, and whether they run.
 
 For details: --delegate NAME, or --delegate all
 """
@@ -46,36 +52,42 @@ For details: --delegate NAME, or --delegate all
 DYNAMIC = """\
 Best of 4 targets: the plugin npu-google takes all nodes (1) in 1 partition
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
-  delegate      outcome      delegated  multiply-adds  partitions  kernels
-  nnapi         not applied    0 (0 %)              -           0        0
-  gpu           not applied    0 (0 %)              -           0        0
-  mldrift       not applied    0 (0 %)              -           0        0
-  vx            none           0 (0 %)              -           0        0
-  vx-nxp        none           0 (0 %)              -           0        0
-  coreml        not applied    0 (0 %)              -           0        0
-  hexagon       not applied    0 (0 %)              -           0        0
-  xnnpack       none           0 (0 %)              -           0        0
-  npu-google    delegated    1 (100 %)              -           1        1
-  npu-intel     delegated    1 (100 %)              -           1        1
-  npu-mediatek  delegated    1 (100 %)              -           1        1
-  npu-samsung   delegated    1 (100 %)              -           1        1
+  delegate       outcome      delegated  multiply-adds  partitions  kernels
+  nnapi          not applied    0 (0 %)              -           0        0
+  gpu            not applied    0 (0 %)              -           0        0
+  mldrift        not applied    0 (0 %)              -           0        0
+  vx             none           0 (0 %)              -           0        0
+  vx-nxp         none           0 (0 %)              -           0        0
+  ethosu-imx93   none           0 (0 %)              -           0        0
+  neutron-imx95  none           0 (0 %)              -           0        0
+  coreml         not applied    0 (0 %)              -           0        0
+  hexagon        not applied    0 (0 %)              -           0        0
+  edgetpu        none           0 (0 %)              -           0        0
+  xnnpack        none           0 (0 %)              -           0        0
+  npu-google     delegated    1 (100 %)              -           1        1
+  npu-intel      delegated    1 (100 %)              -           1        1
+  npu-mediatek   delegated    1 (100 %)              -           1        1
+  npu-samsung    delegated    1 (100 %)              -           1        1
 
-  delegate      boundary bytes  first blocker
-  nnapi                      0  RESHAPE 1: dynamic-tensors
-  gpu                        0  RESHAPE 1: dynamic-tensors
-  mldrift                    0  RESHAPE 1: dynamic-tensors
-  vx                         0  RESHAPE 1: vx-constant-operand
-  vx-nxp                     0  RESHAPE 1: vx-constant-operand
-  coreml                     0  RESHAPE 1: dynamic-tensors
-  hexagon                    0  RESHAPE 1: dynamic-tensors
-  xnnpack                    0  RESHAPE 1: xnnpack-constant-operand
-  npu-google                40
-  npu-intel                 40
-  npu-mediatek              40
-  npu-samsung               40
+  delegate       boundary bytes  first blocker
+  nnapi                       0  RESHAPE 1: dynamic-tensors
+  gpu                         0  RESHAPE 1: dynamic-tensors
+  mldrift                     0  RESHAPE 1: dynamic-tensors
+  vx                          0  RESHAPE 1: vx-constant-operand
+  vx-nxp                      0  RESHAPE 1: vx-constant-operand
+  ethosu-imx93                0  RESHAPE 1: ethosu-imx93-tensor-type
+  neutron-imx95               0  RESHAPE 1: neutron-imx95-tensor-type
+  coreml                      0  RESHAPE 1: dynamic-tensors
+  hexagon                     0  RESHAPE 1: dynamic-tensors
+  edgetpu                     0  RESHAPE 1: edgetpu-unsupported-operator
+  xnnpack                     0  RESHAPE 1: xnnpack-constant-operand
+  npu-google                 40
+  npu-intel                  40
+  npu-mediatek               40
+  npu-samsung                40
 
-For an NPU, delegated means selected by the compiler plugin. Whether the
-vendor's compiler takes the nodes, and whether they run, is not known.
+For an NPU, delegated means selected by the compiler plugin. It is not known
+whether the vendor's compiler compiles these nodes, and whether they run.
 
 For details: --delegate NAME, or --delegate all
 """
@@ -145,11 +157,11 @@ def test_json_holds_all_runs_in_full(run_json, model):
 
 
 def test_options_go_to_the_delegates_that_have_them(run_json, model):
-    arguments = ("--max_delegated_partitions=2", "--option", "release=lf-5.15.71")
+    arguments = ("--max_delegated_partitions=2", "--option", "release=lf-6.6.3")
     options = {entry["delegate"]: entry["options"] for entry in run_json("analyze", model, *arguments)["runs"]}
     assert options["nnapi"]["max_number_delegated_partitions"] == 2
     assert [options[name]["max_delegated_partitions"] for name in ("gpu", "coreml", "hexagon")] == [2, 2, 2]
-    assert options["vx-nxp"]["release"] == "lf-5.15.71"
+    assert [options[name]["release"] for name in ("vx-nxp", "neutron-imx95")] == ["lf-6.6.3", "lf-6.6.3"]
     assert "release" not in options["vx"]
 
 

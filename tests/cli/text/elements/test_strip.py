@@ -25,7 +25,7 @@ def test_a_cell_is_a_node_where_there_is_room():
     first, legend = strip_lines(spans((DELEGATED, 3), (REFUSED, 1), (LEFT, 2)), "gpu", 120)
     assert first.text in ("  ███░▒▒", "  ###.oo")
     assert first.parts == ((2, 5, "green"), (5, 6, "red"), (6, 8, "yellow"))
-    assert legend.text.endswith("(a cell is a node, in running order)")
+    assert legend.text.endswith("(each cell is a node, in running order)")
 
 
 def test_a_plan_that_is_not_cut_has_no_strip():

@@ -19,7 +19,6 @@ from tests.support.delegates.gpu_table import (
     FamilyCases,
     assert_verdict,
 )
-from tests.support.graphs import arena, constant
 
 TABLE = FamilyCases(pooling)
 accepted, variant = TABLE.accepted, TABLE.variant
@@ -31,13 +30,6 @@ for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
     variant(_op, VALUE, filter_width=0)
     variant(_op, VALUE, stride_h=0)
     variant(_op, ACTIVATION, fused_activation_function=SIGN_BIT)
-
-for _op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
-    accepted(_op, [FLOAT, constant([8, 8])], [FLOAT], version=3, align_corners=True)
-    variant(_op, VERSION, version=4)
-    variant(_op, COUNT, inputs={1: arena("INT32", 2)})
-variant("RESIZE_BILINEAR", VALUE, half_pixel_centers=True)
-variant("RESIZE_NEAREST_NEIGHBOR", None, half_pixel_centers=True)
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

@@ -8,20 +8,13 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.mldrift.rules import pooling
-from tests.support.delegates.mldrift_rule_cases import POOL, Case, F, G, assert_verdict, ints
+from tests.support.delegates.mldrift_rule_cases import POOL, Case, F, G, assert_verdict
 
 CASES = [
     Case("AVERAGE_POOL_2D", None, [F], [G], POOL),
     Case("AVERAGE_POOL_2D", "Incorrect kernel values: kernel_height = 0, kernel_width = 0", [F], [G]),
-    Case(
-        "RESIZE_BILINEAR",
-        "If half_pixel_centers is True, align_corners must be False.",
-        [F, ints(8, 8)],
-        [G],
-        {"align_corners": True, "half_pixel_centers": True},
-    ),
 ]
-LIKE_OTHERS = {"MAX_POOL_2D", "RESIZE_NEAREST_NEIGHBOR"}
+LIKE_OTHERS = {"MAX_POOL_2D"}
 """Operators whose rules are those of others, or that have tests of their own."""
 
 

@@ -151,11 +151,11 @@ def test_the_report_names_the_file_alone(apply):
         (HEAD + '[[devices]]\nname = "nnapi-reference"\nfeature_level = 30\n', r"is NNAPI's own CPU"),
         (HEAD + DSP + 'rejects = ["CONV"]\n', r"NNAPI has no operation 'CONV'"),
         (HEAD + DSP + 'types = ["FLOAT"]\n', r"NNAPI has no operand type 'FLOAT'"),
-        (HEAD + DSP + "largest_bytes = -1\n", r"takes a whole number from 0 up"),
+        (HEAD + DSP + "largest_bytes = -1\n", r"takes a whole number of 0 or more"),
         (HEAD + DSP + "speed = 3\n", r"there is no such key"),
         (HEAD + DSP + "[devices.performance]\nTENSOR = 1\n", r"there is no operand type 'TENSOR'"),
-        (HEAD + DSP + "[devices.performance]\nTENSOR_FLOAT32 = [1, 2, 3]\n", r"takes execution time and power"),
-        (HEAD + DSP.replace("0.2", "-1"), r"takes a number from 0 up"),
+        (HEAD + DSP + "[devices.performance]\nTENSOR_FLOAT32 = [1, 2, 3]\n", r"takes an execution time and a power"),
+        (HEAD + DSP.replace("0.2", "-1"), r"takes a number of 0 or more"),
         ("[[", r"is not TOML"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_profile_with_an_error_names_the_place(tmp_path, content, message):
 
 @pytest.mark.parametrize("value", [3, ["a"], True])
 def test_a_profile_is_given_by_its_path(value):
-    with pytest.raises(delegate_sim.OptionError, match="takes the path of a profile of devices"):
+    with pytest.raises(delegate_sim.OptionError, match="takes the path of a device profile"):
         delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": value}, defaults="api")
 
 
@@ -178,7 +178,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_profile_needs_a_runtime_that_splits(apply):
-    with pytest.raises(delegate_sim.OptionError, match=r"option devices of nnapi: .* give --android a release from 10 on"):
+    with pytest.raises(delegate_sim.OptionError, match=r"option devices of nnapi: .* set --android to 10 or later"):
         apply(chain("RELU"), DSP, nnapi_runtime="none")
 
 

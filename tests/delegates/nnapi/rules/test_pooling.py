@@ -1,4 +1,4 @@
-"""Rules of pooling and resizing."""
+"""Rules of pooling."""
 
 from __future__ import annotations
 

@@ -36,4 +36,6 @@ def test_verdict(case):
 
 
 def test_every_operator_and_both_sides_of_every_check_have_cases():
-    TABLE.assert_complete(never_met=[("WRNN_BIDI_SEQGRU", "another operator: the mapper of this one refuses every node")])
+    TABLE.assert_complete(
+        never_met=[("WRNN_BIDI_SEQGRU", "another operator, because the mapper of this operator refuses every node")]
+    )

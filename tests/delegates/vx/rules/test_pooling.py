@@ -1,4 +1,4 @@
-"""Rules of pooling and resizing, against the mappers in ``op_map.cc``."""
+"""Rules of pooling, against the mappers in ``op_map.cc``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ import pytest
 
 from delegate_sim.delegates.vx.rules import pooling
 from tests.support.delegates.vx_cases import (
-    COMPUTED_PAIR,
     FLOAT,
-    INT8,
-    INT8_UNSCALED,
-    PAIR,
-    PERSISTENT_PAIR,
-    QUANTIZATION,
     RELU_N1_TO_1,
-    UINT8_UNSCALED,
     VxTable,
     assert_verdict,
     name_of,
@@ -26,13 +19,6 @@ accepted, variant, without_options, needs_constant = TABLE.accepted, TABLE.varia
 for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
     accepted(_op, [FLOAT], [FLOAT])
     variant(_op, filter_width=100, filter_height=100, fused_activation_function=RELU_N1_TO_1)
-
-for _op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
-    accepted(_op, [FLOAT, PAIR], [FLOAT])
-    needs_constant(_op, 1, COMPUTED_PAIR, PERSISTENT_PAIR)
-    variant(_op, inputs={0: INT8}, outputs=[INT8])
-    variant(_op, QUANTIZATION, inputs={0: INT8_UNSCALED})
-    variant(_op, QUANTIZATION, inputs={0: UINT8_UNSCALED})
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=name_of)

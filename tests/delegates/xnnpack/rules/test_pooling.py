@@ -1,4 +1,4 @@
-"""Rules of pooling and resizing, against the visits in ``xnnpack_delegate.cc``.
+"""Rules of pooling, against the visits in ``xnnpack_delegate.cc``.
 
 Each case is a node and the one code that it is refused with, None if it is accepted.
 """
@@ -12,24 +12,17 @@ from tests.support.delegates.xnnpack_rule_cases import (
     ACTIVATION,
     ATTRIBUTE,
     BARE_INT8,
-    CONSTANT,
     COUNT,
-    EMPTY,
     FLOAT,
     FLOAT16,
     INT8,
     INT16,
     QUANTIZATION,
-    RANK,
-    RANK_3,
-    SHAPE,
     TANH,
     TYPE,
-    VALUE,
     FamilyCases,
     assert_verdict,
 )
-from tests.support.graphs import constant, persistent
 
 TABLE = FamilyCases(pooling)
 accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
@@ -51,22 +44,6 @@ variant("MAX_POOL_2D", None, inputs=[INT8], outputs=[INT8])
 variant("MAX_POOL_2D", TYPE, inputs=[FLOAT16])
 variant("MAX_POOL_2D", QUANTIZATION, inputs=[BARE_INT8])
 variant("MAX_POOL_2D", QUANTIZATION, outputs=[BARE_INT8])
-
-accepted("RESIZE_BILINEAR", [FLOAT, constant([8, 8])], [FLOAT])
-variant("RESIZE_BILINEAR", COUNT, inputs=[FLOAT])
-variant("RESIZE_BILINEAR", TYPE, inputs={0: FLOAT16})
-variant("RESIZE_BILINEAR", QUANTIZATION, inputs={0: BARE_INT8})
-variant("RESIZE_BILINEAR", RANK, inputs={0: RANK_3})
-variant("RESIZE_BILINEAR", SHAPE, inputs={0: EMPTY})
-variant("RESIZE_BILINEAR", TYPE, inputs={1: constant([8, 8], "INT64")})
-variant("RESIZE_BILINEAR", RANK, inputs={1: constant([[8, 8]])})
-variant("RESIZE_BILINEAR", CONSTANT, inputs={1: persistent([8, 8])})
-variant("RESIZE_BILINEAR", TYPE, outputs=[INT16])
-variant("RESIZE_BILINEAR", QUANTIZATION, outputs=[BARE_INT8])
-variant("RESIZE_BILINEAR", RANK, outputs=[RANK_3])
-variant("RESIZE_BILINEAR", SHAPE, outputs=[EMPTY])
-variant("RESIZE_BILINEAR", VALUE, inputs={1: constant([0, 8])})
-variant("RESIZE_BILINEAR", None, inputs={1: constant([8, 0])})
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=[case.name for case in TABLE.cases])

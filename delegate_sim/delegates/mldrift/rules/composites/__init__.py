@@ -73,7 +73,7 @@ _ROTARY_PARSER = SOURCE.with_symbol("RoPEParser::IsSupported")
 _ROPE_PARSER = Source(
     COMPOSITE.repository, "ml_drift_delegate/delegate/composite/rope_parser.cc", "RopeOperationParser::IsSupported"
 )
-_ONE_WIDTH = asked(SHAPE, "positions as wide as the input", _other_width)
+_ONE_WIDTH = asked(SHAPE, "positions with the same width as the input", _other_width)
 ROTARY: Checks = (
     _TWO_OR_THREE.from_source(_ROTARY_PARSER),
     available(0),
@@ -145,7 +145,7 @@ def _sizes_of_heads(node: NodeView) -> Found | None:
     if all(size >= _SMALLEST_HEAD and size & (size - 1) == 0 for size in sizes):
         return None
     message = "gated_delta_update requires D_k and D_v to be powers of 2 (at least 16) and multiples of 4."
-    return Found(f"heads of {sizes[0]} and {sizes[1]}", message)
+    return Found(f"heads of size {sizes[0]} and {sizes[1]}", message)
 
 
 _SMALLEST_HEAD = 16
@@ -177,7 +177,7 @@ ADDED_IN_2_3: dict[str, Checks] = {
     "odml.qkv_norm_rope": (_NORM_AND_ROPE,),
     "gated_delta_update": (
         _GATED_DELTA,
-        asked(SHAPE, "keys and values whose last size is a power of 2, at least 16", _sizes_of_heads),
+        asked(SHAPE, "keys and values whose last dimension is a power of 2 and at least 16", _sizes_of_heads),
     ),
 }
 _ADDED = {SINCE_2_2: ADDED_IN_2_2, SINCE_2_3: ADDED_IN_2_3}
@@ -212,9 +212,9 @@ def _unknown(node: NodeView, target: MlDriftTarget) -> str | None:
 _KNOWN = (
     check_for_target(
         OPERATOR,
-        "a composite that ML Drift lowers",
+        "a composite that ML Drift supports",
         _unknown,
-        "leave other composites to their decomposition, which the GPU may take by itself",
+        "leave the composite as it is: the GPU may still take the nodes of its body",
     )
     .saying(composite_name)
     .from_source(COMPOSITE)

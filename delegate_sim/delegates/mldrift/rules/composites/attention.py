@@ -68,11 +68,13 @@ ATTENTION: Checks = tuple(
         operand_count(exactly(3, 4)).saying(
             lambda node: f"Invalid number of inputs: {len(node.node.inputs)}, while expected 3 or 4."
         ),
-        asked(SHAPE, "query, key and value of as many channels, key and value of one shape", _unlike_operands),
+        asked(
+            SHAPE, "the same number of channels in query, key and value, and the same shape for key and value", _unlike_operands
+        ),
         *where(
             lambda node: len(node.node.inputs) == 4,
             "with a mask",
-            asked(SHAPE, "a mask with as many channels as the key is high", _unlike_mask),
+            asked(SHAPE, "a mask whose number of channels is the height of the key", _unlike_mask),
         ),
     )
 )
@@ -152,7 +154,7 @@ BATCH_MATMUL: Checks = _placed(
     *RESULTS,
     available(0),
     available(1),
-    asked(SHAPE, "operands of as many channels", unlike_channels),
+    asked(SHAPE, "the same number of channels in all operands", unlike_channels),
     available(2),
     asked(SHAPE, "parameters of shape [1, 1, 1, 7]", unlike_parameters),
     check(ATTRIBUTE, "attributes", lambda node: "no attributes" if node.node.is_custom else None).saying(

@@ -87,7 +87,7 @@ def _inferred(node: NodeView) -> _Sizes | Found:
         and gate.c == sizes.model
         and (last.b, last.h, last.c) == (sizes.model, sizes.experts, sizes.hidden)
     )
-    return sizes if fits else Found("shapes that do not fit", "moe cannot infer consistent attributes from shapes.")
+    return sizes if fits else Found("shapes that do not match", "moe cannot infer consistent attributes from shapes.")
 
 
 def _sizes(node: NodeView) -> _Sizes:
@@ -182,7 +182,7 @@ def _scale(position: int, name: str, *, is_each: bool) -> Check[object]:
         expected = Bhwc(outputs, sizes.experts, 1, 1) if is_each else Bhwc(1, 1, 1, sizes.experts)
         return _unlike(tensor, expected, name)
 
-    return asked(SHAPE, f"a float {name} of the shape that goes with the experts", find)
+    return asked(SHAPE, f"a float {name} with the shape that the experts require", find)
 
 
 _FLOATS: Checks = (
@@ -191,7 +191,7 @@ _FLOATS: Checks = (
     _scale(6, "per_expert_scale", is_each=False),
 )
 _QUANTIZED: Checks = (
-    asked(TENSOR_TYPE, "constant symmetric weights of the type that weight_type says", _weight_types),
+    asked(TENSOR_TYPE, "constant, symmetrically quantized weights of the type that weight_type names", _weight_types),
     _weight_shapes((3, 5, 7)),
     _not_constant((4, 6, 8, 9), "moe v1 expects constant int8 scales."),
     _scale(4, "ff_gate_scale", is_each=True),
@@ -200,10 +200,10 @@ _QUANTIZED: Checks = (
     _scale(9, "per_expert_scale", is_each=False),
 )
 _COUNTED: Checks = (
-    asked(ATTRIBUTE, "the attributes of the experts, or shapes that they follow from", _unreadable).from_source(
+    asked(ATTRIBUTE, "the attributes of the experts, or shapes that determine these attributes", _unreadable).from_source(
         _PLACE.with_symbol("ReadAttributesOrInfer", "TfLiteContext")
     ),
-    asked(OPERAND_COUNT, "7 inputs with float weights, 10 with quantized ones", _other_count),
+    asked(OPERAND_COUNT, "7 inputs with float weights, or 10 inputs with quantized weights", _other_count),
     operand_count(outputs=1).saying("moe expects 1 output."),
 )
 _SHAPED: Checks = (

@@ -26,7 +26,7 @@ def _unlike_channels(position: int, name: str) -> Check[object]:
         message = f"{name} tensor channels don't match input tensor channels."
         return None if count == channels else Found(f"{count} elements for {channels} channels", message)
 
-    return asked(SHAPE, f"a {name.lower()} with as many elements as the input has channels", find)
+    return asked(SHAPE, f"a {name.lower()} with one element for each input channel", find)
 
 
 def _factor(position: int, name: str) -> Checks:
@@ -51,7 +51,7 @@ RMS_NORM: Checks = tuple(
     ]
 )
 
-# odml.group_norm, which is one of two normalizations
+# odml.group_norm, which normalizes either over groups or over all channels
 
 
 def attributes(node: NodeView) -> FlexbufferMap:
@@ -101,7 +101,7 @@ def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
 
     checks = (
         asked(RANK, f"input {position} of rank 1", rank),
-        asked(SHAPE, f"input {position} as long as the last dimension of the input", size),
+        asked(SHAPE, f"an input {position} as long as the last dimension of input 0", size),
     )
     return where(_has_entry(position), "if given", *checks)
 
@@ -124,7 +124,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
         message = f"{name} has unexpected reduction axes. Expected axes [{one}] but got [{other}]"
         return Found(f"reduction over axes {axes}", message)
 
-    return where(says_axes, "if given", asked(ATTRIBUTE, "the reduction over the axes that it stands for", find))
+    return where(says_axes, "if given", asked(ATTRIBUTE, "a reduction over the expected axes", find))
 
 
 def _axes_of_groups(node: NodeView) -> list[int]:
@@ -168,11 +168,11 @@ _SIZES_OF_GROUPS: Checks = (
     *_unlike_last(2, "GroupNorm has bad beta tensor dims.", "Beta tensor channels don't match input tensor channels."),
 )
 _ATTRIBUTES_OF_GROUPS: Checks = (
-    asked(ATTRIBUTE, "channels in the last dimension", _other_channel_axis),
+    asked(ATTRIBUTE, "the channels in the last dimension", _other_channel_axis),
     has_attribute("GroupNorm", "num_groups"),
     has_attribute("GroupNorm", "epsilon"),
 )
-_OLD_AXES = asked(ATTRIBUTE, "the reduction over the last axis", _old_axes)
+_OLD_AXES = asked(ATTRIBUTE, "a reduction over the last axis", _old_axes)
 _OLD_GROUPS: Checks = (*_SIZES_OF_GROUPS, _OLD_AXES, *_ATTRIBUTES_OF_GROUPS)
 _GROUPS: Checks = (*_SIZES_OF_GROUPS, *_expected_axes("GroupNorm", _axes_of_groups), *_ATTRIBUTES_OF_GROUPS)
 _CHANNELS: Checks = (

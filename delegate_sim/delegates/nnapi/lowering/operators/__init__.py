@@ -23,6 +23,7 @@ FAMILIES = (
     "recurrent",
     "reduction",
     "reshaping",
+    "resizing",
     "slicing",
 )
 

@@ -1,11 +1,11 @@
-"""Pooling and resizing of images."""
+"""Pooling."""
 
 from __future__ import annotations
 
 from ..builder import PartitionBuilder
 from ..node import LoweredNode, OperandTraits, first_is_int8
 from ..operator_lowering import Lowering, Lowerings
-from ..parameters import activation_code, add_integers, first_integer, padding_code
+from ..parameters import activation_code, add_integers, padding_code
 
 
 def _add_pooling(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -16,36 +16,10 @@ def _add_pooling(builder: PartitionBuilder, node: LoweredNode) -> None:
     builder.finish(node)
 
 
-def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESIZE_BILINEAR, with the width and height of the node's result."""
-    options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
-    builder.add_input(node, 0)
-    add_integers(builder, shape[2], shape[1])
-    if options.align_corners or options.half_pixel_centers:
-        builder.add_bool(False)  # NHWC
-        builder.add_bool(options.align_corners)
-        builder.add_bool(options.half_pixel_centers)
-    builder.finish(node)
-
-
-def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESIZE_NEAREST_NEIGHBOR, with the width and height in the node's constant size operand."""
-    options = node.options
-    builder.add_input(node, 0)
-    add_integers(builder, first_integer(node.view, 1, 1), first_integer(node.view, 1))
-    builder.add_bool(False)  # NHWC
-    if options.align_corners or options.half_pixel_centers:
-        builder.add_bool(options.align_corners)
-        builder.add_bool(options.half_pixel_centers)
-    builder.finish(node)
-
-
 _INT8 = OperandTraits(converts_int8=first_is_int8)
 
 LOWERINGS: Lowerings = {
     "AVERAGE_POOL_2D": Lowering("AVERAGE_POOL_2D", _add_pooling, _INT8),
     "L2_POOL_2D": Lowering("L2_POOL_2D", _add_pooling),
     "MAX_POOL_2D": Lowering("MAX_POOL_2D", _add_pooling, _INT8),
-    "RESIZE_BILINEAR": Lowering("RESIZE_BILINEAR", _add_bilinear, _INT8),
-    "RESIZE_NEAREST_NEIGHBOR": Lowering("RESIZE_NEAREST_NEIGHBOR", _add_nearest_neighbor, _INT8),
 }

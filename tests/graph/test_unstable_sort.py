@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.delegates import unstable_sort as sorting
-from delegate_sim.delegates.unstable_sort import LONGEST_STABLE, gnu_sorted, llvm_sorted
+from delegate_sim.graph import unstable_sort as sorting
+from delegate_sim.graph.unstable_sort import LONGEST_STABLE, gnu_sorted, llvm_sorted
 
 
 def order(keys):

@@ -1,0 +1,85 @@
+"""``delegate-sim micro``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from delegate_sim.errors import OptionError
+from delegate_sim.foundation.files import open_input
+from delegate_sim.foundation.printable import printable
+from delegate_sim.micro.analysis import analyze
+from delegate_sim.micro.resolver import ResolverSource, parse_resolver
+from delegate_sim.micro.target import KERNELS, MicroTarget, parse_kernels
+
+from ..answers import Answer, ModelTable, write_answers
+from ..console.terminal import result_options, width
+from ..models import Models, read_model
+from ..text.micro.report import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
+
+_EPILOG = """\b
+Examples:
+  delegate-sim micro model.tflite
+  delegate-sim micro model.tflite --resolver main.cc
+  delegate-sim micro model.tflite --kernels cmsis-nn --format json
+
+The exit code is 1 if the runtime cannot run a model, or runs it without weights that are outside the flatbuffer.
+"""
+_MOST_BYTES = 1 << 24
+
+
+@click.command("micro", epilog=_EPILOG, no_args_is_help=True)
+@click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@click.option(
+    "--resolver",
+    "resolver",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="Check the Add...() calls of an application's C++ source instead of all operators of the runtime.",
+)
+@click.option(
+    "--kernels",
+    type=click.Choice(KERNELS),
+    default="reference",
+    show_default=True,
+    help="The kernels that the application links.",
+)
+@result_options
+@click.option("-v", "--verbose", is_flag=True, help="Show every buffer of the arena; leave nothing out.")
+def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str, output: str | None, verbose: bool) -> int:
+    """Show whether TensorFlow Lite Micro runs each MODEL.
+
+    Names every operator that the resolver lacks and every node that a kernel refuses, where the runtime stops at the first one.
+    Also shows the arena that the model needs, and the lines that register its operators.
+    """
+    source = None if resolver is None else _read_resolver(resolver)
+    target = MicroTarget(None if source is None else source.registered, parse_kernels(kernels))
+    models = Models(paths)
+    is_running = True
+
+    def answer(path: str) -> Answer:
+        nonlocal is_running
+        model = read_model(path)
+        result = MicroAnswer(model, analyze(model, target), source, resolver or "")
+        is_running = is_running and result.report.computes
+        return Answer(
+            lambda: [micro_entry(result)],
+            lambda: micro_lines(result, width(), verbose),
+            lambda: [micro_row(result)],
+        )
+
+    code = write_answers(models, form, output, ModelTable(micro_columns(), verbose), answer)
+    return code or (0 if is_running else 1)
+
+
+def _read_resolver(path: str) -> ResolverSource:
+    try:
+        with open_input(path) as file:
+            content = file.read(_MOST_BYTES)
+    except OSError as error:
+        raise click.ClickException(f"{printable(path)}: {error.strerror or error}") from error
+    try:
+        return parse_resolver(content.decode("utf-8", "replace"))
+    except OptionError as error:
+        raise OptionError(f"{printable(path)} {error}") from error

@@ -1,0 +1,164 @@
+"""The MCP server: commands as tools of a coding assistant.
+
+A tool runs the command of its name in a process of its own and returns the command's JSON. So an assistant gets the answer that
+the command line gives, and a hostile model cannot harm the server.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from delegate_sim.errors import DelegateSimError
+from delegate_sim.version import __version__
+
+from .exits import DONE, FINDINGS
+
+_SECONDS = 300
+_INSTRUCTIONS = """\
+delegate-sim predicts, without a device, what a TFLite / LiteRT delegate does to a .tflite model: which nodes it takes, why
+it refuses the others, the line that the runtime prints, and what to change.
+Start with `analyze`. `diagnose` ranks causes with their fixes.
+"""
+
+ModelPath = Annotated[str, "Path of a .tflite model, or of a model in a bundle or archive."]
+DelegateArgument = Annotated[str, "Delegate, such as nnapi, gpu, mldrift, xnnpack or npu-google; `all` for all of them."]
+ToolOptions = Annotated[Sequence[str] | None, "Options of the delegate as NAME=VALUE, such as android=13; `rules` lists them."]
+ReleaseName = Annotated[str | None, "Release of the runtime, such as tf-2.15 or litert-2.3."]
+
+
+class McpError(DelegateSimError):
+    """Raised if the server cannot start, or if a tool is called with a path outside the roots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """The folders whose files tools may read, and write if that is allowed."""
+
+    folders: tuple[str, ...]
+
+    def path(self, path: str) -> str:
+        """Return the absolute path of a file. Raises McpError if the file is in none of the folders.
+
+        Links are followed first. Addresses of models in remote stores are refused.
+        """
+        file = os.path.realpath(os.path.expanduser(path.partition("!")[0]))
+        if "://" in path or not any(os.path.commonpath([file, folder]) == folder for folder in self.folders):
+            raise McpError(f"{path} is in none of the folders that this server may read: {', '.join(self.folders)}")
+        return file + path[len(path.partition("!")[0]) :]
+
+
+def run_command(name: str, *arguments: str) -> dict[str, Any]:
+    """Run a command in a process of its own and return its JSON. Raises McpError with the command's error."""
+    command = [sys.executable, "-m", "delegate_sim", name, "--format", "json", *arguments]
+    try:
+        finished = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise McpError(f"{name} was stopped after {_SECONDS} seconds") from error
+    if finished.returncode not in (DONE, FINDINGS) or not finished.stdout:
+        lines = finished.stderr.strip().splitlines() or [f"exit code {finished.returncode}"]
+        raise McpError(lines[-1].removeprefix("error: "))
+    answer: dict[str, Any] = json.loads(finished.stdout)
+    return answer
+
+
+def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
+    """Return the server. Raises McpError if the package ``mcp`` is missing or a folder does not exist."""
+    try:
+        from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.types import ToolAnnotations
+    except ImportError as error:
+        raise McpError("the MCP server needs the package mcp: pip install 'delegate-sim[mcp]'") from error
+    missing = [folder for folder in folders if not os.path.isdir(folder)]
+    if missing:
+        raise McpError(f"{missing[0]} is not a folder")
+    roots = Roots(tuple(os.path.realpath(folder) for folder in folders))
+
+    def named(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+        """Return the tool with its errors as results that the assistant sees, without a trace in the server's log."""
+
+        @functools.wraps(tool)
+        def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
+            try:
+                return tool(*args, **kwargs)
+            except DelegateSimError as error:
+                raise ToolError(str(error)) from error
+
+        return call
+
+    server = MCPServer("delegate-sim", version=__version__, instructions=_INSTRUCTIONS)
+    for tool in _tools(roots):
+        server.add_tool(named(tool), annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+    if may_write:
+        server.add_tool(named(_fix(roots)), annotations=ToolAnnotations(read_only_hint=False, open_world_hint=False))
+    return server
+
+
+def _target(delegate: str, options: Sequence[str] | None, runtime: str | None) -> list[str]:
+    arguments = ["--delegate", delegate]
+    arguments += [argument for option in options or () for argument in ("--option", option)]
+    return arguments + (["--runtime", runtime] if runtime else [])
+
+
+def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
+    def analyze(
+        model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
+    ) -> dict[str, Any]:
+        """Predict which nodes a delegate takes, why it refuses the others, and the lines that the runtime prints."""
+        return run_command("analyze", *_target(delegate, options, runtime), "--", roots.path(model))
+
+    def diagnose(
+        model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
+    ) -> dict[str, Any]:
+        """Rank the causes that keep nodes on the CPU, each with its cost, the converter setting that fixes it, and the result."""
+        return run_command("diagnose", *_target(delegate, options, runtime), "--", roots.path(model))
+
+    def compare(
+        model: ModelPath,
+        other: Annotated[str, "Path of the second model."],
+        delegate: DelegateArgument = "nnapi",
+        options: ToolOptions = None,
+        runtime: ReleaseName = None,
+    ) -> dict[str, Any]:
+        """Compare what a delegate does to two models: the nodes that move, and why."""
+        return run_command("compare", *_target(delegate, options, runtime), "--", roots.path(model), roots.path(other))
+
+    def releases(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
+        """Predict what each release of the runtime does to a model."""
+        return run_command("releases", *_target(delegate, options, None), "--", roots.path(model))
+
+    def rules(operator: Annotated[str, "Operator, such as CONV_2D."], delegate: DelegateArgument = "nnapi") -> dict[str, Any]:
+        """List the conditions under which a delegate accepts an operator, with links to the delegate's source code."""
+        return run_command("rules", "--delegate", delegate, "--op", operator)
+
+    def explain(code: Annotated[str, "Code of a refusal, such as nnapi-operator-version."]) -> dict[str, Any]:
+        """Explain a code: its meaning, and what to do about it."""
+        return run_command("explain", "--", code)
+
+    def plan_fix(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
+        """List the rewrites of the model file that let a delegate take more of it. Nothing is written."""
+        return run_command("fix", *_target(delegate, options, None), "--plan", "--", roots.path(model))
+
+    return [analyze, diagnose, compare, releases, rules, explain, plan_fix]
+
+
+def _fix(roots: Roots) -> Callable[..., dict[str, Any]]:
+    def fix(
+        model: ModelPath,
+        output: Annotated[str, "Path of the new model. An existing file is not replaced."],
+        delegate: DelegateArgument = "nnapi",
+        options: ToolOptions = None,
+    ) -> dict[str, Any]:
+        """Write a rewritten model for the delegate, and prove that its outputs are the same."""
+        return run_command("fix", *_target(delegate, options, None), "-o", roots.path(output), "--", roots.path(model))
+
+    return fix

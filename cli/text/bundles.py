@@ -1,0 +1,174 @@
+"""Write the answers of LiteRT-LM's engine to a bundle, and the contents of a bundle, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from delegate_sim.llm.contents import BundleContents, SectionContents
+from delegate_sim.llm.report import STARTS, BackendReport
+from delegate_sim.version import __version__
+
+from ..console.layout import item_list, message, name
+from ..console.terminal import Line
+from .elements.paragraphs import indented, paragraph
+from .elements.tables import table
+from .many import Columns
+
+SCHEMA = "delegate-sim/engine/1"
+_HEADING = "bold"
+_UNKNOWN = "-"
+_REASONS_SHOWN = 5
+_STAGES = {
+    "engine": "making the engine",
+    "session": "making a session",
+    "prefill": "reading the prompt",
+    "decode": "generating tokens",
+    "done": "taking down the engine",
+}
+_WORDS = {
+    "starts": "starts",
+    "refused": "refused",
+    "starts-then-fails": "starts, then fails",
+    "crash": "crashes",
+}
+
+
+def engine_columns() -> Columns:
+    """Return the columns for many bundles: one for each backend."""
+    return Columns(("cpu", "gpu", "npu", "gpu_artisan"), ())
+
+
+def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
+    """Return the cells of a bundle in the table of many bundles."""
+    words = {report.backend.lower(): _WORDS[report.outcome] for report in reports}
+    return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
+
+
+def engine_entry(path: str, reports: Sequence[BackendReport]) -> dict[str, Any]:
+    """Return the engine's answers on all backends as data for JSON."""
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "bundle": path,
+        "backends": [report.to_dict() for report in reports],
+    }
+
+
+def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the verdict, what stops each backend, and what changes it."""
+    starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
+    others = [report.backend.lower() for report in reports if report.outcome != STARTS]
+    verdict = f"LiteRT-LM starts on {' and '.join(starting)}" if starting else "LiteRT-LM starts on no backend"
+    if starting and others:
+        verdict += f", not on {', '.join(others)}"
+    yield from paragraph(verdict, width, style="green" if starting else "red")
+    for report in reports:
+        yield Line("")
+        yield Line(f"{report.backend.lower()}: {_WORDS[report.outcome]}", _HEADING)
+        yield from _stop_lines(report, width, verbose)
+        yield from _delegated_lines(report, width, verbose)
+        for note in report.notes:
+            yield from paragraph(f"Note: {message(note)}", width, "  ", "    ", style="dim")
+
+
+def _stop_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Line]:
+    stop = report.stop
+    if stop is None:
+        return
+    place = [name(part) for part in (stop.section, f"signature {stop.signature}" if stop.signature else None) if part]
+    if stop.node is not None:
+        place.append(f"node {stop.node} ({name(stop.operator or '?')})")
+    where = f" in {', '.join(place)}" if place else ""
+    yield from paragraph(f"Stops while {_STAGES[stop.stage]}{where} ({stop.check})", width, "  ", "    ")
+    for line in stop.error.splitlines():
+        yield from paragraph(message(line), width, "    ", "      ", style="red")
+    shown = stop.reasons if verbose else stop.reasons[:_REASONS_SHOWN]
+    for reason in shown:
+        yield from paragraph(message(reason), width, "    ", "      ")
+    if len(shown) < len(stop.reasons):
+        yield Line(f"    and {len(stop.reasons) - len(shown):,} more (-v shows them)", "dim")
+    if stop.hint:
+        yield from indented(f"Change: {message(stop.hint)}", width, "  ")
+
+
+def _delegated_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Line]:
+    lines = report.replacements
+    if not lines:
+        return
+    if verbose:
+        rows = [("section", "subgraph", "delegate", "nodes", "partitions")]
+        rows += [
+            (
+                name(line.section),
+                name(line.name or str(line.subgraph)),
+                line.delegate,
+                f"{line.replaced:,} of {line.nodes:,}",
+                f"{line.partitions:,}",
+            )
+            for line in lines
+        ]
+        yield from table(rows, (3, 4), width, keys=2)
+        return
+    parts = [f"{name(line.name or str(line.subgraph))} {line.replaced:,} of {line.nodes:,}" for line in lines]
+    yield from indented(f"Nodes on {lines[0].delegate}: {item_list(parts, 80)}", width, "  ")
+
+
+def contents_columns() -> Columns:
+    """Return the columns for many bundles."""
+    return Columns(("sections", "bytes", "weights", "caches"), (1, 2, 3))
+
+
+def contents_row(contents: BundleContents) -> Sequence[str]:
+    """Return the cells of a bundle in the table of many bundles."""
+    return (f"{len(contents.sections):,}", f"{contents.size:,}", f"{contents.weights:,}", f"{contents.caches:,}")
+
+
+def contents_lines(contents: BundleContents, width: int) -> Iterator[Line]:
+    """Yield what a bundle contains and demands, and a table of its sections."""
+    metadata = contents.metadata
+    facts = [
+        ("format", f"LiteRT-LM {'.'.join(map(str, contents.version))}"),
+        ("file", f"{contents.size:,} bytes"),
+        ("weights", f"{contents.weights:,} bytes"),
+        ("caches", f"{contents.caches:,} bytes"),
+        ("tokenizer", contents.tokenizer or "none"),
+        ("model", _UNKNOWN if metadata is None else name(metadata.model_name or "not told")),
+        ("tokens", _UNKNOWN if metadata is None or not metadata.max_num_tokens else f"at most {metadata.max_num_tokens:,}"),
+        ("needs", f"LiteRT-LM {name(metadata.min_runtime_version)}" if metadata and metadata.min_runtime_version else _UNKNOWN),
+    ]
+    yield from table(facts, (), width, indent=0)
+    yield Line("")
+    rows: list[Sequence[str]] = [("section", "bytes", "weights", "caches", "context", "backends")]
+    rows += [_section_row(section) for section in contents.sections]
+    yield from table(rows, (1, 2, 3, 4), width)
+    for section in contents.sections:
+        if section.model is not None and section.model.compiled_for:
+            text = f"{name(section.name)} is compiled for {name(section.model.compiled_for)}; no other SoC runs it"
+            yield from indented(text, width, "  ", "yellow")
+    for section in contents.sections:
+        model = section.model
+        if model is not None and model.signatures:
+            text = f"{name(section.name)}: {item_list([name(key) for key in model.signatures], 90)}"
+            yield from indented(f"Signatures of {text}", width, "  ")
+        if section.items:
+            items = [f"{name(key)}={name(str(value))}" for key, value in section.items]
+            yield from indented(f"Items of {name(section.name)}: {item_list(items, 90)}", width, "  ")
+        if section.fault:
+            text = f"Section {section.number} ({name(section.name)}): {message(section.fault)}"
+            yield from paragraph(text, width, "  ", "    ", style="red")
+
+
+def _section_row(section: SectionContents) -> tuple[str, ...]:
+    model, constraint = section.model, section.constraint
+    backends = "any" if constraint is None else name(constraint) or "none"
+    if model is None:
+        return (name(section.name), f"{section.size:,}", "", "", "", "" if constraint is None else backends)
+    return (
+        name(section.name),
+        f"{section.size:,}",
+        f"{model.weights:,}",
+        f"{model.caches:,}" if model.caches else "",
+        "" if model.context is None else f"{model.context:,}",
+        backends,
+    )

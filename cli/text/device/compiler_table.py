@@ -1,0 +1,58 @@
+"""The table of the Edge TPU compiler, joined with the nodes of a model, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from delegate_sim.device.compare.compiler_table import CompilerJoin, JoinedRow
+
+from ...console.layout import counted, message, name, node_list, share
+from ...console.terminal import Line
+from ..elements.paragraphs import fact, paragraph
+
+_ROOM = 60
+"""The number of characters for the nodes of a row."""
+_HEADING, _BAD = "bold", "bold red"
+
+
+def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text of a joined table; long lists of nodes are shortened unless ``verbose``."""
+    yield from _verdict(join, width)
+    for status in dict.fromkeys(joined.row.status for joined in join.rows):
+        rows = [joined for joined in join.rows if joined.row.status == status]
+        yield Line("")
+        count = sum([len(joined.nodes) for joined in rows])
+        yield from paragraph(f"{message(status)}: {counted(count, 'node')}", width, "", "  ", style=_HEADING)
+        if rows[0].row.meaning and not rows[0].row.is_mapped:
+            yield from paragraph(rows[0].row.meaning, width, "  ", "  ")
+        for joined in rows:
+            yield from paragraph(_row(joined, verbose), width, "  ", "    ")
+    yield Line("")
+    yield from fact("compiler", message(f"Edge TPU Compiler {join.compilation.version}".strip()), width)
+    yield from fact("model", message(join.model.path or "given as bytes"), width)
+    for note in join.notes:
+        yield from fact("note", message(note), width)
+    if not all(joined.is_certain for joined in join.rows):
+        yield from paragraph(
+            "the table does not say which nodes of an operator with several rows are meant. Those marked likely follow the "
+            "running order, because the compiler maps nodes from the inputs on",
+            width,
+        )
+
+
+def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
+    if not join.is_joined:
+        yield from paragraph("Not compiled: the Edge TPU's compiler made nothing of the model", width, "", "  ", style=_BAD)
+        if join.compilation.failure:
+            yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
+            yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")
+        return
+    mapped = sum([len(joined.nodes) for joined in join.rows if joined.row.is_mapped])
+    text = f"The Edge TPU runs {mapped:,} of {counted(join.node_count, 'node')} ({share(mapped, join.node_count)})"
+    yield from paragraph(text, width, "", "  ", style=_HEADING)
+
+
+def _row(joined: JoinedRow, verbose: bool) -> str:
+    likely = "" if joined.is_certain else " likely"
+    nodes = node_list(joined.nodes, None if verbose else _ROOM)
+    return f"{name(joined.row.op)}: {counted(len(joined.nodes), 'node')}{likely} [{nodes}]"

@@ -1,0 +1,84 @@
+"""The result of ``fix --micro`` as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from delegate_sim.fixing.fix import Fixed
+from delegate_sim.fixing.micro_search import MicroFixPlan
+from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.micro.report import MicroReport
+from delegate_sim.version import __version__
+
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..fix import answer_text, proof_lines, step_lines
+from .report import micro_verdict
+
+SCHEMA = "delegate-sim/micro-fix/1"
+_HEADING = "bold"
+
+
+def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the text of a fix: the verdicts on both models, the passes, and how much the outputs differ."""
+    plan = result.plan
+    yield from paragraph(micro_verdict(result.before), width, "", "  ", style=_HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(result)), width, style=_HEADING)
+    if plan.is_changed:
+        yield Line("")
+        yield from paragraph(f"Rewritten: {micro_verdict(result.after)}", width, "", "  ")
+        yield Line("")
+        yield Line("Passes", _HEADING)
+        for number, (step, report) in enumerate(zip(plan.steps, result.applied, strict=True), 1):
+            yield from step_lines(number, step, width)
+            yield from indented(_numbers(report), width, "     ")
+    yield from proof_lines(plan, fixed, width, verbose)
+
+
+def micro_fix_entry(result: MicroFixPlan, fixed: Fixed | None) -> dict[str, Any]:
+    """Return the result of a fix as data for JSON."""
+    plan = result.plan
+    return {
+        "schema": SCHEMA,
+        "delegate_sim": __version__,
+        "model": plan.model.path,
+        "written": None if fixed is None else fixed.path,
+        "allowed": plan.allowed.name.lower(),
+        "exactness": plan.exactness.name.lower(),
+        "before": _entry(result.before),
+        "after": _entry(result.after),
+        "passes": [
+            {"name": step.name, "exactness": step.exactness.name.lower(), "nodes": step.nodes, "after": _entry(report)}
+            for step, report in zip(plan.steps, result.applied, strict=True)
+        ],
+        "simulations": plan.simulations,
+        "not_simulated": list(plan.not_simulated),
+        "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
+    }
+
+
+def _entry(report: MicroReport) -> dict[str, Any]:
+    return {
+        "outcome": report.outcome.value,
+        "runs": report.runs,
+        "missing_operators": list(report.missing_operators),
+        "refused_nodes": len(report.refused),
+        "nodes": len(report.nodes),
+        "arena_head": None if report.arena is None else report.arena.head,
+        "arena_total_estimate": None if report.arena is None else report.arena.total,
+    }
+
+
+def _numbers(report: MicroReport) -> str:
+    if report.runs and report.arena is not None:
+        return f"the model runs, with an arena of about {report.arena.total:,} bytes"
+    return f"refused: {len(report.refused):,} of {len(report.nodes):,} nodes"
+
+
+def _hint(result: MicroFixPlan) -> str:
+    if result.before.runs:
+        return "the runtime takes every node already"
+    if result.plan.allowed < Exactness.APPROXIMATE:
+        return "--allow approximate tries more passes; delegate-sim diagnose --micro shows what is refused"
+    return "delegate-sim diagnose --micro shows what is refused"

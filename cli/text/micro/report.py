@@ -1,0 +1,232 @@
+"""The verdict of TensorFlow Lite Micro on a model, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from delegate_sim.micro.arena import Arena
+from delegate_sim.micro.preparation import MicroNode, Status
+from delegate_sim.micro.report import MicroReport, Outcome
+from delegate_sim.micro.resolver import ResolverSource, resolver_lines
+from delegate_sim.model.model import Model
+from delegate_sim.version import __version__
+
+from ...console.layout import counted, item_list, message, name, node_list, share
+from ...console.terminal import Line
+from ..elements.numbers import with_ranges, without_numbers
+from ..elements.paragraphs import paragraph
+from ..elements.tables import table
+from ..many import Columns
+
+SCHEMA = "delegate-sim/micro/1"
+_HEADING = "bold"
+_NODES_WIDTH = 40
+_BUFFERS_SHOWN = 5
+_STAGES = {
+    Status.MISSING: "Operators that the resolver lacks",
+    Status.PREPARE: "Refused while tensors are allocated (Prepare)",
+    Status.INVOKE: "Refused when the model is invoked (Invoke)",
+    Status.INVOKE_IF_CALLED: "Refused when a branch or loop runs them (Invoke)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MicroAnswer:
+    """The report on a model, and the resolver that it was checked against, if a source was given."""
+
+    model: Model
+    report: MicroReport
+    source: ResolverSource | None = None
+    source_path: str = ""
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Registered operators that the model does not have."""
+        if self.source is None or self.source.registered is None:
+            return ()
+        return tuple(sorted(self.source.registered - {operator.name for operator in self.report.operators}))
+
+    @property
+    def is_too_small(self) -> bool:
+        """True if the resolver has no room for all operators that are registered."""
+        source = self.source
+        if source is None or source.registered is None or source.size is None:
+            return False
+        return source.size < len(source.registered)
+
+
+def micro_columns() -> Columns:
+    """Return the columns for many models."""
+    return Columns(("verdict", "missing", "refused", "head", "arena"), (1, 2, 3, 4))
+
+
+def micro_row(answer: MicroAnswer) -> Sequence[str]:
+    """Return the cells of a model in the table of many models."""
+    report = answer.report
+    missing = len(report.missing_operators)
+    refused = sum([node.status is not Status.MISSING for node in report.refused])
+    sizes = ("", "") if report.arena is None else (f"{report.arena.head:,}", f"{report.arena.total:,}")
+    return (_verdict_cell(report), f"{missing:,}", f"{refused:,}", *sizes)
+
+
+def _verdict_cell(report: MicroReport) -> str:
+    if not report.runs:
+        return _OUTCOMES[report.outcome]
+    return "runs" if report.computes else "computes garbage"
+
+
+_OUTCOMES = {
+    Outcome.ALLOCATED: "fails at Invoke",
+    Outcome.MISSING_OPERATOR: "lacks operators",
+    Outcome.PREPARE_FAILED: "fails in Prepare",
+    Outcome.FILE: "cannot be used",
+}
+
+
+def micro_entry(answer: MicroAnswer) -> dict[str, Any]:
+    """Return the report as data for JSON."""
+    entry: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "model": {"path": answer.model.path, "sha256": answer.model.sha256},
+        **answer.report.to_dict(),
+    }
+    if answer.source is not None:
+        registered = answer.source.registered
+        entry["registered"] = {
+            "source": answer.source_path,
+            "operators": None if registered is None else sorted(registered),
+            "size": answer.source.size,
+            "unused": list(answer.unused),
+            "unknown_functions": list(answer.source.unknown),
+        }
+    return entry
+
+
+def micro_verdict(report: MicroReport) -> str:
+    """Return the verdict in one sentence."""
+    if report.runs and not report.computes:
+        return f"TensorFlow Lite Micro runs the model without {counted(report.external_tensors, 'weight')}: results are garbage"
+    if report.runs:
+        operators = counted(len(report.operators), "operator")
+        return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
+    if report.outcome is Outcome.FILE:
+        return f"TensorFlow Lite Micro cannot use the file: {message(report.problem)}"
+    counts = []
+    if report.missing_operators:
+        missing = [name(operator.removeprefix("CUSTOM:")) for operator in report.missing_operators]
+        counts.append(f"the resolver lacks {item_list(missing, 60)}")
+    for status, words in (
+        (Status.PREPARE, "cannot be prepared"),
+        (Status.INVOKE, "cannot be invoked"),
+        (Status.INVOKE_IF_CALLED, "cannot be invoked if a branch or loop reaches it"),
+    ):
+        nodes = sum([node.status is status for node in report.nodes])
+        if nodes:
+            counts.append(f"{counted(nodes, 'node')} {words}")
+    refused = sum([node.multiply_adds for node in report.refused])
+    work = f"; {share(refused, report.multiply_adds)} of multiply-adds are in these nodes" if report.multiply_adds else ""
+    start = {Outcome.ALLOCATED: "allocates tensors but cannot run the model"}.get(report.outcome, "cannot run the model")
+    if report.outcome is Outcome.ALLOCATED and not any(node.status is Status.INVOKE for node in report.nodes):
+        start = "may fail while it runs the model"
+    return f"TensorFlow Lite Micro {start}: {', '.join(counts)}{work}"
+
+
+def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the verdict, what is refused and why, warnings, the arena, and the resolver to paste."""
+    report = answer.report
+    yield from paragraph(micro_verdict(report), width, style="green" if report.computes else "red")
+    yield from _warnings(answer, width)
+    for status, title in _STAGES.items():
+        groups = _groups([node for node in report.nodes if node.status is status])
+        if groups:
+            yield Line("")
+            yield Line(title, _HEADING)
+            for nodes in groups:
+                yield from _group_lines(nodes, width)
+    if report.arena is not None:
+        yield Line("")
+        yield from _arena_lines(report.arena, width, verbose)
+    if report.operators:
+        yield Line("")
+        yield Line("Resolver to paste", _HEADING)
+        for line in resolver_lines(report.operators):
+            yield Line(f"  {line}")
+
+
+def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
+    report, source = answer.report, answer.source
+    texts = []
+    if report.external_tensors:
+        texts.append(
+            f"{counted(report.external_tensors, 'tensor')} store their data after the flatbuffer (Buffer.offset), which the "
+            "runtime does not read: it takes these weights for activations, and results are garbage without a message. Convert "
+            "again, or write the file with buffers inside"
+        )
+    if answer.is_too_small:
+        assert source is not None
+        assert source.registered is not None
+        texts.append(
+            f"the resolver has room for {source.size} operators, and {len(source.registered)} are registered: the last ones are "
+            f"lost. Write MicroMutableOpResolver<{len(source.registered)}>"
+        )
+    if source is not None and source.unknown:
+        texts.append(f"calls of functions that the runtime does not have: {item_list(list(map(name, source.unknown)), 60)}")
+    for text in texts:
+        yield from paragraph(f"Warning: {text}", width, "", "  ", style="yellow")
+    if answer.unused:
+        text = f"Registered but not needed by this model: {item_list(list(map(name, answer.unused)), 80)}"
+        yield from paragraph(text, width, "", "  ")
+
+
+def _groups(nodes: Sequence[MicroNode]) -> list[list[MicroNode]]:
+    """Group nodes of one operator with the same reasons, apart from numbers; the largest groups first."""
+    groups: dict[tuple[object, ...], list[MicroNode]] = {}
+    for node in nodes:
+        reasons = tuple((reason.code, without_numbers(reason.message)) for reason in node.reasons)
+        groups.setdefault((node.operator, node.subgraph, reasons), []).append(node)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def _group_lines(nodes: Sequence[MicroNode], width: int) -> Iterator[Line]:
+    first = nodes[0]
+    indices = node_list([node.index for node in nodes], _NODES_WIDTH)
+    subgraph = f" of subgraph {first.subgraph}" if first.subgraph else ""
+    operator = name(first.operator.removeprefix("CUSTOM:"))
+    count = f"{len(nodes):,} nodes{subgraph}: {indices}" if len(nodes) > 1 else f"node {first.index}{subgraph}"
+    for position, reason in enumerate(first.reasons):
+        value = with_ranges([node.reasons[position].found for node in nodes])
+        text = f"{operator} ({count}): {message(value)}; needs {message(reason.needed)}"
+        yield from paragraph(text, width, "  ", "    ")
+        yield from paragraph(f"{message(reason.hint)} ({reason.code})", width, "    ", "    ", style="dim")
+
+
+def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
+    yield Line("Arena", _HEADING)
+    rows = [
+        ("about", f"{arena.total:,}", "bytes for a 32-bit build, before a margin"),
+        ("head", f"{arena.head:,}", "activations and scratch buffers, as the greedy planner places them"),
+        ("tail", f"{arena.tail:,}", "an estimate: structures, data of reference kernels, variables"),
+    ]
+    if arena.planning > arena.head:
+        rows.append(("planning", f"{arena.planning:,}", "more than the head, and needed in its place while memory is planned"))
+    yield from table(rows, (1,), width)
+    yield from paragraph(
+        "Used is not needed: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels request "
+        "other scratch buffers.",
+        width,
+        "  ",
+        "  ",
+        style="dim",
+    )
+    largest = sorted(arena.buffers, key=lambda placed: -placed.buffer.requirement.size)
+    shown = largest if verbose else largest[:_BUFFERS_SHOWN]
+    if shown:
+        yield from paragraph("Largest buffers" if not verbose else "Buffers", width, "  ")
+        cells = [("buffer", "bytes", "offset", "steps")]
+        for placed in shown:
+            wanted = placed.buffer.requirement
+            cells.append((name(placed.buffer.name), f"{wanted.size:,}", f"{placed.offset:,}", f"{wanted.first}-{wanted.last}"))
+        yield from table(cells, (1, 2), width, indent=4)

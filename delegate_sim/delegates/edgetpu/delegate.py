@@ -1,0 +1,54 @@
+"""The Edge TPU delegate's handling of a subgraph (``PrepareImpl``, ``tflite/edgetpu_delegate_for_custom_op.cc``).
+
+The delegate replaces each of its nodes in a call of its own, so the runtime prints one line for each. The checks of the library
+when a kernel is prepared (the version of the Edge TPU's runtime, and the types and sizes in the program) are not simulated,
+because the format of the program is not public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...graph.calls import partition_in_calls
+from ...graph.graph import Graph
+from ...releases.catalogue import NEWEST, Release
+from ..base import Delegate
+from ..decision import Decision, ReleaseOnly, take_supported
+from ..options import Option, OptionValues, text
+from ..traits import LogTraits
+from .rules import RULES
+
+OPTIONS = (Option("device", text, None, "the device: usb, pci, or one of these with a number, as in usb:0; changes no verdict"),)
+"""The option that ``tflite_plugin_create_delegate`` reads (``tflite/edgetpu_delegate_for_custom_op_tflite_plugin.cc``)."""
+
+
+class EdgeTpuDelegate(Delegate):
+    """The ``edgetpu`` delegate (see ``delegates.base.Delegate``)."""
+
+    name = "edgetpu"
+    kernel_name = "EdgeTpuDelegateForCustomOp"
+    provider_name = "EXTERNAL"
+    title = "The Edge TPU's delegate"
+    summary = (
+        "Coral's Edge TPU, by the external delegate in libedgetpu: takes only what edgetpu_compiler compiled before. The nodes "
+        "of a source model that the compiler takes are not simulated; its own table lists them (delegate-sim reconcile --log)."
+    )
+    options = OPTIONS
+    rules = RULES
+    log = LogTraits(switch="external delegate path", libraries=("edgetpu",))
+
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+        """Return True: the delegate also accepts dynamic tensors."""
+        return True
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Replace each node that the compiler made, one after another."""
+        target = ReleaseOnly(release)
+        decision = take_supported(graph, RULES, target)
+        if not decision.nodes:
+            return decision
+        calls = partition_in_calls(graph, [[index] for index in decision.nodes], self.kernel_name)
+        return replace(decision, preview=calls.subsets, subsets=calls.subsets, calls=calls.calls)
+
+
+DELEGATE = EdgeTpuDelegate()

@@ -1,0 +1,36 @@
+"""The rule of the Edge TPU's delegate: it takes its own custom operator, whatever the operands.
+
+Source: ``PrepareImpl`` (``tflite/edgetpu_delegate_for_custom_op.cc``) of google-coral/libedgetpu.
+"""
+
+from __future__ import annotations
+
+from ...model.precompiled import EDGE_TPU
+from ...rules.book import RuleBook, Unknown
+from ...rules.kinds import OPERATOR
+from ...rules.rule import OpRule
+from ...rules.source import Repository, Source
+from ..decision import ReleaseOnly
+
+_LIBEDGETPU = Repository("google-coral/libedgetpu", "e35aed18fea2e2d25d98352e5a5bd357c170bd4d")
+SOURCE = Source(_LIBEDGETPU, "tflite/edgetpu_delegate_for_custom_op.cc", "PrepareImpl")
+
+NOT_COMPILED = OPERATOR.reworded(
+    title="operator that was not compiled for the Edge TPU",
+    meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. Everything else in the "
+    "file is left to the CPU.",
+    advice="Compile the source model with edgetpu_compiler. What the compiler leaves to the CPU is in its table, and "
+    "delegate-sim reconcile MODEL --log FILE joins that table with the nodes of the model.",
+    hint="compile the source model with edgetpu_compiler",
+)
+_UNKNOWN = Unknown(f"{EDGE_TPU}, which edgetpu_compiler makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
+
+RULES: RuleBook[ReleaseOnly] = RuleBook(
+    "edgetpu",
+    families=(),
+    kinds=(NOT_COMPILED,),
+    source=SOURCE,
+    unknown=_UNKNOWN,
+    custom={EDGE_TPU: OpRule((), source=(SOURCE,))},
+    reads_operands=False,
+)

@@ -1,0 +1,111 @@
+"""The Ethos-U delegate's handling of a subgraph.
+
+Source: ``simple_delegate.cc`` and ``ethosu_delegate.cc`` of nxp-imx/tflite-ethosu-delegate-imx.
+
+The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. It compiles each
+partition on the device with NXP's version of Vela, unless the partition consists of networks that were compiled beforehand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...releases.catalogue import NEWEST, Release
+from ..base import Delegate
+from ..decision import Decision, KernelFailure, ReleaseOnly, kinds_of_failures, take_supported
+from ..options import Option, OptionValues, boolean, integer, text
+from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
+from ..traits import LogTraits
+from .failures import MIXED, NO_OFFSETS, WORDINGS, kernel_failure
+from .kinds import READS_COMPUTED_VALUE
+from .rules import RULES
+from .rules.custom import COMPILED_NETWORK
+
+_NAME = "EthosuDelegate"
+_OFFSETS = "OfflineMemoryAllocation"
+_LEFT_BY_VELA = ("SHAPE", "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
+"""Operators that the delegate takes, and that NXP's Vela (3.10, lf-6.6.3) was observed to leave to the CPU."""
+
+OPTIONS = (
+    Option("device_name", text, "/dev/ethosu0", "device file of the NPU; changes no verdict"),
+    Option("cache_file_path", text, None, "folder in which compiled partitions are kept; changes no verdict"),
+    Option("timeout", integer, 60000000000, "time limit of an inference in nanoseconds; changes no verdict"),
+    Option("enable_cycle_counter", boolean, False, "count cycles; changes no verdict"),
+    Option("enable_profiling", boolean, False, "measure each layer; changes no verdict"),
+    Option("profiling_buffer_size", integer, 2048, "number of records of enable_profiling; changes no verdict"),
+    *(Option(f"pmu_event{number}", integer, 0, "event to count; changes no verdict") for number in range(4)),
+)
+"""The options that ``CreateEthosuDelegateFromOptions`` parses (``external_delegate_adaptor.cc``)."""
+
+
+class EthosuDelegate(Delegate):
+    """NXP's delegate for the i.MX93 (see ``delegates.base.Delegate``)."""
+
+    name = "ethosu-imx93"
+    kernel_name = _NAME
+    provider_name = "EXTERNAL"
+    title = "The Ethos-U delegate"
+    summary = "NXP's delegate for the Ethos-U65 of the i.MX93 (lf-6.6.3), an external delegate"
+    options = OPTIONS
+    rules = RULES
+    further_kinds = MappingProxyType(dict(kinds_of_failures(WORDINGS)))
+    counts_cpu_partitions = False
+    log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))
+
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+        """Return True: the delegate also accepts dynamic tensors."""
+        return True
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Apply the rules to every node, and delegate all supported nodes."""
+        decision = take_supported(graph, RULES, ReleaseOnly(release))
+        failure = crash_while_checking(decision, RULES, READS_COMPUTED_VALUE)
+        if failure is not None:
+            return replace(decision, nodes=(), preview=(), failure=failure)
+        return replace(
+            decision,
+            log_lines=(summary_line(_NAME, decision),),
+            warnings=(*chance_warnings(decision, RULES), *_vela_warnings(decision)),
+        )
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> KernelFailure | None:
+        """Return why a partition's kernel fails to initialize or prepare; None if no failure is known."""
+        graph = decision.graph
+        compiled = [index for index in subset.nodes if _is_compiled(graph, index)]
+        if not compiled:
+            return None
+        if len(compiled) < len(subset.nodes):
+            others = len(subset.nodes) - len(compiled)
+            return replace(
+                kernel_failure(MIXED, compiled[0], compiled=len(compiled), others=others),
+                log_lines=("Unsupported vela compiled model.", "Delegate kernel was not initialized"),
+            )
+        if _OFFSETS not in graph.model.metadata:
+            return kernel_failure(NO_OFFSETS, compiled[0], metadata=_OFFSETS)
+        return None
+
+
+def _is_compiled(graph: Graph, index: int) -> bool:
+    node = graph.nodes[index]
+    return node.is_custom and node.custom_code == COMPILED_NETWORK
+
+
+def _vela_warnings(decision: Decision) -> list[str]:
+    """Return a warning about delegated nodes that NXP's Vela, which compiles the partitions, is known to leave to the CPU."""
+    graph = decision.graph
+    nodes = [index for index in decision.nodes if graph.nodes[index].op in _LEFT_BY_VELA]
+    if not nodes:
+        return []
+    ops = " and ".join(sorted({graph.nodes[index].op for index in nodes}))
+    return [
+        f"subgraph {graph.index}: the delegate takes {len(nodes)} {ops} (first: node {nodes[0]}). NXP's Vela (3.10, lf-6.6.3) "
+        "left these operators to the CPU in all models that were tried, so the kernel of such a partition will probably fail"
+    ]
+
+
+DELEGATE = EthosuDelegate()

@@ -1,0 +1,24 @@
+"""Rules of the Ethos-U delegate: the checks of each operator, in the delegate's order.
+
+Source: ``IsNodeSupportedByEthosU`` (``ethosu_supported_ops.cc`` of nxp-imx/tflite-ethosu-delegate-imx), with its table of
+constraints. The delegate stops at the first failed check. No check looks at an operator's version.
+"""
+
+from __future__ import annotations
+
+from ....rules.book import RuleBook, Unknown
+from ....rules.families import family_rules
+from ...decision import ReleaseOnly
+from ..kinds import KINDS
+from . import custom
+from .checks import SOURCE
+
+RULES: RuleBook[ReleaseOnly] = RuleBook(
+    "ethosu-imx93",
+    families=family_rules(__name__),
+    custom=custom.RULES,
+    kinds=KINDS,
+    source=SOURCE.with_symbol("IsNodeSupportedByEthosU"),
+    unknown=Unknown("an operator in the delegate's table"),
+    unknown_custom=Unknown(f"the custom operator {custom.COMPILED_NETWORK}, or an operator in the delegate's table"),
+)

@@ -1,0 +1,309 @@
+"""Checks of the Ethos-U delegate that several operators share.
+
+Source: ``ConstraintTensorPre``, ``ConstraintTensorPost`` and ``ConstraintBatchSize``, which apply to every operator, and further
+``Constraint`` functions (``ethosu_supported_ops.cc`` of nxp-imx/tflite-ethosu-delegate-imx). They are NXP's version of the
+constraints of Vela 3.10.
+
+An omitted operand passes all checks that apply to every operand. Upstream instead reads memory before the array of tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from ....foundation.limits import element_count
+from ....graph.activation import fused_activation
+from ....graph.graph import NodeView
+from ....model.model import Tensor
+from ....model.numbers import FlatNumbers
+from ....rules.each_tensor import TensorDemand, inputs, of_tensors, outputs
+from ....rules.kinds import ACTIVATION, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
+from ....rules.number_sets import at_least, listed
+from ....rules.operands import INPUT, Operand
+from ....rules.rule import Check, OpRule
+from ....rules.source import Repository, Source
+from ....rules.vocabulary import check, operand_count, typed
+from ..kinds import READS_COMPUTED_VALUE
+
+ETHOSU_DELEGATE = Repository("nxp-imx/tflite-ethosu-delegate-imx", "6fb32a1a5cc2015503bfcc25917fbe5f3ec88b48")
+"""NXP's repository at lf-6.6.3_1.0.0."""
+SOURCE = Source(ETHOSU_DELEGATE, "ethosu_supported_ops.cc", "ConstraintTensorPre")
+
+LARGEST_SIZE = 65535
+_TYPES = ("UINT8", "INT8", "INT16")
+_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH")
+_QUANTIZE_FULLY = "quantize the model fully to INT8"
+
+
+def _if(condition: bool, text: str) -> str | None:
+    return text if condition else None
+
+
+def _before(side: str, *, strings: bool, scalars: bool) -> tuple[TensorDemand, ...]:
+    """Return the demands of every input or output, without those that the operator is exempt from."""
+    static = TensorDemand(
+        TENSOR_TYPE,
+        f"{side} without STRING elements",
+        lambda tensor: _if(tensor.type == "STRING", "is STRING"),
+        "convert to INT8",
+    )
+    no_scalar = TensorDemand(
+        RANK,
+        f"{side} with at least one dimension",
+        lambda tensor: _if(not tensor.shape, "has no dimensions"),
+        "keep a dimension of 1",
+    )
+    rank = TensorDemand(
+        RANK,
+        f"{side} of rank at most 4",
+        lambda tensor: _if(len(tensor.shape) > 4, f"has rank {len(tensor.shape)}"),
+        "fold dimensions with RESHAPE",
+    )
+    return (*(() if strings else (static,)), *(() if scalars else (no_scalar,)), rank)
+
+
+_TYPE = TensorDemand(
+    TENSOR_TYPE,
+    f"tensors of type {listed((*_TYPES, 'INT32'))}",
+    lambda tensor: _if(tensor.type not in (*_TYPES, "INT32"), f"is {tensor.type}"),
+    _QUANTIZE_FULLY,
+)
+_NO_INT32 = TensorDemand(
+    TENSOR_TYPE, "tensors that are not INT32", lambda tensor: _if(tensor.type == "INT32", "is INT32"), _QUANTIZE_FULLY
+)
+_SIZES = TensorDemand(
+    SHAPE,
+    f"dimensions of 1 to {LARGEST_SIZE}",
+    lambda tensor: _if(not all(1 <= size <= LARGEST_SIZE for size in tensor.shape), f"has shape {list(tensor.shape)}"),
+)
+_QUANTIZED = TensorDemand(
+    QUANTIZATION,
+    "tensors with a scale and a zero point",
+    lambda tensor: _if(not is_quantized(tensor), "has no scale"),
+    _QUANTIZE_FULLY,
+)
+_PER_TENSOR = TensorDemand(
+    QUANTIZATION,
+    "tensors with one scale",
+    lambda tensor: _if(len(scales(tensor)) > 1, f"has {len(scales(tensor))} scales"),
+    "quantize per tensor",
+)
+_FINITE = TensorDemand(
+    QUANTIZATION, "finite scales", lambda tensor: _if(any(map(math.isinf, scales(tensor))), "has an infinite scale")
+)
+
+
+def is_quantized(tensor: Tensor) -> bool:
+    """Return whether a tensor has affine quantization parameters."""
+    return tensor.quantization is not None and tensor.quantization.is_affine
+
+
+def scales(tensor: Tensor) -> FlatNumbers | tuple[()]:
+    """Return the scales of a tensor; empty if the tensor is not quantized."""
+    return tensor.quantization.scales if tensor.quantization is not None else ()
+
+
+def _listed(node: NodeView, positions: Sequence[int]) -> Iterator[tuple[str, Tensor]]:
+    return chain.from_iterable(inputs(node, slice(position, position + 1)) for position in positions)
+
+
+def ethosu_rule(
+    *checks: Check[object],
+    operands: tuple[int, ...] = (0,),
+    weights: tuple[int, ...] = (),
+    scalar_inputs: bool = False,
+    scalar_outputs: bool = False,
+    strings: bool = False,
+    int32: bool = False,
+    all_types: bool = False,
+    unquantized: bool = False,
+    per_channel: bool = False,
+    batches: bool = False,
+) -> OpRule[object]:
+    """Return the rule of an operator: the checks of every operator, then the operator's own ``checks``.
+
+    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. The flags name the
+    checks that the operator is exempt from.
+    """
+    before = (
+        *of_tensors(inputs, *_before("inputs", strings=strings, scalars=scalar_inputs)),
+        *of_tensors(outputs, *_before("outputs", strings=strings, scalars=scalar_outputs)),
+    )
+    positions = (*operands, *weights)
+    demands = [
+        *(() if all_types else (_TYPE,)),
+        *(() if int32 else (_NO_INT32,)),
+        _SIZES,
+        *(() if unquantized else (_QUANTIZED, *(() if per_channel else (_PER_TENSOR,)), _FINITE)),
+    ]
+
+    def checked(node: NodeView) -> Iterator[tuple[str, Tensor]]:
+        return chain(_listed(node, positions), outputs(node))
+
+    after = (operand_count(inputs=at_least(max(positions) + 1)), *of_tensors(checked, *demands))
+    batch = () if batches else (_batch(operands).from_source(SOURCE.with_symbol("ConstraintBatchSize")),)
+    return OpRule(
+        (
+            *(one.from_source(SOURCE) for one in before),
+            *(one.from_source(SOURCE.with_symbol("ConstraintTensorPost")) for one in after),
+            *batch,
+            *checks,
+        )
+    )
+
+
+def _batch(operands: tuple[int, ...]) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        return next(
+            (
+                f"{name} of shape {list(tensor.shape)}"
+                for name, tensor in _listed(node, operands)
+                if len(tensor.shape) == 4 and tensor.shape[0] != 1
+            ),
+            None,
+        )
+
+    return check(SHAPE, "a batch of 1 in operands of rank 4", find, "run with a batch of 1")
+
+
+def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
+    """Return these checks with the name of their ``Constraint`` function."""
+    return tuple(one.from_source(SOURCE.with_symbol(symbol)) for one in checks)
+
+
+def reads(which: Operand) -> Check[object]:
+    """Demand that an operand whose value the delegate reads is stored in the file. Otherwise the delegate crashes."""
+
+    def find(node: NodeView) -> str | None:
+        tensor = which.tensor(node)
+        return None if tensor.is_constant or 0 in tensor.shape else f"{which.name} is not constant"
+
+    return check(READS_COMPUTED_VALUE, f"a constant {which.name}, whose value the delegate reads", find)
+
+
+def values_of(node: NodeView, tensor: Tensor) -> list[int]:
+    """Return the elements of a constant; none if the tensor is not constant."""
+    values = node.value(tensor)
+    return [] if values is None else [int(value) for value in values]
+
+
+def int32_values(node: NodeView, which: Operand) -> list[int]:
+    """Return the value of a constant as the delegate reads it: as INT32 numbers, whatever its type is.
+
+    An INT64 number is two INT32 numbers, the lower half first. As many numbers are read as the tensor has elements.
+    """
+    tensor = which.tensor(node)
+    values = values_of(node, tensor)
+    return halves(values)[: len(values)] if tensor.type == "INT64" else values
+
+
+def halves(values: Sequence[int]) -> list[int]:
+    """Return the lower and the upper half of each INT64 number, as INT32 numbers."""
+    return [half for value in values for half in ((value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000, value >> 32)]
+
+
+def size(tensor: Tensor, axis: int) -> int:
+    """Return the size of a dimension; 0 if the tensor has no such dimension, where upstream reads other memory."""
+    return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
+
+
+def _other_activation(node: NodeView) -> str | None:
+    name = fused_activation(node)
+    return None if name in _ACTIVATIONS else f"fused {name}"
+
+
+def _activation_type(node: NodeView) -> str | None:
+    if fused_activation(node) == "NONE":
+        return None
+    return next((f"{name} is {tensor.type}" for name, tensor in outputs(node) if tensor.type not in _TYPES), None)
+
+
+FUSED = upstream(
+    "ConstraintFaf",
+    check(ACTIVATION, f"no fused activation, or {listed(_ACTIVATIONS[1:])}", _other_activation),
+    check(TENSOR_TYPE, f"outputs of type {listed(_TYPES)} with a fused activation", _activation_type, _QUANTIZE_FULLY),
+)
+
+
+def _other_type(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if source == result else f"{source} input and {result} output"
+
+
+SAME_TYPE = upstream(
+    "ConstraintMatchingInOutTypes", check(TENSOR_TYPE, "input and output of the same type", _other_type, _QUANTIZE_FULLY)
+)
+
+
+def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
+    result = node.output(0)
+    for tensor in tensors:
+        if not (is_quantized(tensor) and is_quantized(result)):
+            return "tensors without scales"
+        assert tensor.quantization is not None
+        assert result.quantization is not None
+        same = tensor.quantization.scales[0] == result.quantization.scales[0]
+        if not same or tensor.quantization.zero_points[0] != result.quantization.zero_points[0]:
+            return f"{parameters(tensor)} and output {parameters(result)}"
+    return None
+
+
+def parameters(tensor: Tensor) -> str:
+    """Return the first scale and zero point of a tensor in words."""
+    assert tensor.quantization is not None
+    return f"scale {tensor.quantization.scales[0]:.6g}, zero point {tensor.quantization.zero_points[0]}"
+
+
+SAME_QUANTIZATION = upstream(
+    "ConstraintMatchingInOutQuant",
+    check(
+        QUANTIZATION,
+        "the same scale and zero point on input and output",
+        lambda node: _other_quantization(node, node.input(0)),
+        "quantize so that input and output have the same parameters",
+    ),
+)
+SAME_QUANTIZATIONS = upstream(
+    "ConstraintMatchingQuantizationParams",
+    check(
+        QUANTIZATION,
+        "the same scale and zero point on all inputs and the output",
+        lambda node: _other_quantization(node, *node.inputs[:2]),
+        "quantize so that inputs and output have the same parameters",
+    ),
+)
+
+
+def _other_count(node: NodeView) -> str | None:
+    source, result = node.input(0), node.output(0)
+    same = element_count(source.shape) == element_count(result.shape)
+    return None if same else f"input of shape {list(source.shape)} and output of shape {list(result.shape)}"
+
+
+SAME_COUNT = upstream(
+    "ConstraintMatchingInOutElements",
+    check(SHAPE, "as many elements in the output as in the input", _other_count, "fix the shapes before converting"),
+)
+
+
+def _no_same_shape(node: NodeView) -> str | None:
+    result = node.output(0).shape
+    sources = [tensor.shape for tensor in node.inputs[:2]]
+    return None if result in sources else f"inputs of shapes {listed(map(str, map(list, sources)))}, output {list(result)}"
+
+
+SAME_SHAPE = upstream(
+    "ConstraintMatchingEitherShapes",
+    check(SHAPE, "an input of the output's shape", _no_same_shape, "broadcast only one of the operands"),
+)
+
+
+def input_types(symbol: str, which: Operand, *types: str) -> tuple[Check[object], ...]:
+    """Demand that an operand has one of these types."""
+    return upstream(symbol, typed(which, types, hint=_QUANTIZE_FULLY))
+
+
+EIGHT_BITS = input_types("ConstraintInput8bit", INPUT, "INT8", "UINT8")
+SIGNED = input_types("ConstraintInputSigned", INPUT, "INT8", "INT16")

@@ -1,0 +1,1 @@
+"""NXP's delegate for the Neutron NPU of the i.MX95."""

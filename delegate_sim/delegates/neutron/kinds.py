@@ -1,0 +1,56 @@
+"""The kinds of problem that the Neutron delegate's rules report, with the delegate's own wording where needed."""
+
+from __future__ import annotations
+
+from ...rules import kinds
+from ...rules.kinds import Kind, Problem
+from ..simple_delegate import READS_BEYOND_OPERANDS
+
+READS_MISSING_SIZES = Kind(
+    "reads-missing-sizes",
+    Problem.RANK,
+    "sizes that the delegate reads although the tensor has no dimensions",
+    "For pooling and padding, the delegate reads sizes of the input and the output without looking at the number of dimensions. "
+    "If a tensor has none, the process crashes.",
+    "Fix the shapes of the model before converting it.",
+    "fix the shapes before converting",
+)
+COMPILED_ELSEWHERE = Kind(
+    "beside-compiled-network",
+    Problem.NEIGHBORS,
+    "node beside a compiled network",
+    "If the graph has a NeutronGraph, a network that NXP's converter compiled beforehand, the delegate takes these nodes only.",
+    "Compile the whole model with NXP's converter. Nodes that it leaves out run on the CPU.",
+    "compile the whole model with NXP's converter",
+)
+NOT_SIMULATED = Kind(
+    "converter-decides",
+    Problem.DRIVER,
+    "NXP's converter decides, which is not simulated",
+    "From lf-6.6.36 on, the delegate gives the whole model to NXP's converter, which is closed source, and takes the nodes that "
+    "the converter compiled. Which nodes these are is not simulated.",
+    "Convert the model with NXP's eIQ Toolkit, or analyze it with --option release=lf-6.6.23 for the rules of that release.",
+    "convert the model with NXP's eIQ Toolkit to see what it compiles",
+)
+KINDS = (
+    kinds.OPERATOR.reworded(
+        meaning="The delegate has no entry for this operator. The only custom operator that it takes is NeutronGraph, a network "
+        "that NXP's converter compiled beforehand.",
+    ),
+    kinds.OPERAND_COUNT,
+    kinds.TENSOR_TYPE.reworded(
+        meaning="Operands and results must be INT8 or UINT8, and biases INT32.",
+        advice="Quantize the model fully to INT8, with inputs and outputs of type INT8.",
+        hint="quantize the model fully to INT8",
+    ),
+    kinds.RANK,
+    kinds.SHAPE,
+    kinds.CONSTANT,
+    kinds.OPTIONAL_OPERAND,
+    kinds.ATTRIBUTE,
+    COMPILED_ELSEWHERE,
+    NOT_SIMULATED,
+    READS_MISSING_SIZES,
+    READS_BEYOND_OPERANDS,
+)
+"""Every kind of problem in the rules, with the delegate's wording."""

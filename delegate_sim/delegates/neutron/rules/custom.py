@@ -1,0 +1,15 @@
+"""The delegate's own custom operator."""
+
+from __future__ import annotations
+
+from ....rules.rule import OpRule
+from ....rules.source import Source
+from .checks import NEUTRON_6_6_3, NEUTRON_6_6_23
+
+COMPILED_NETWORK = "NeutronGraph"
+"""A custom operator that contains a network compiled by NXP's converter beforehand."""
+
+_FILE, _SYMBOL = "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate"
+RULES: dict[str, OpRule[object]] = {
+    COMPILED_NETWORK: OpRule((), source=(Source(NEUTRON_6_6_23, _FILE, _SYMBOL), Source(NEUTRON_6_6_3, _FILE, _SYMBOL)))
+}

@@ -1,0 +1,55 @@
+"""Arm's compiler Vela, once for each configuration of an Ethos-U NPU (``vela --accelerator-config``).
+
+Vela's checks depend on its scheduler, and differ between its versions, so Vela is run, and not simulated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import Delegate
+from ..live_traits import VelaTraits
+from ..options import Option, integer, text
+from ..registry import VELA_NAMES
+
+_STRATEGIES = ("Performance", "Size")
+
+
+def _strategy(value: Any) -> str:
+    if value not in _STRATEGIES:
+        raise ValueError(f"takes {' or '.join(_STRATEGIES)}, not {value!r}")
+    return str(value)
+
+
+def _size(value: Any) -> int:
+    number = integer(value)
+    if number < 0:
+        raise ValueError(f"takes a number of bytes, not {value!r}")
+    return number
+
+
+OPTIONS = (
+    Option("system_config", text, None, "a system configuration of Vela's vela.ini; Vela's default for the NPU if not given"),
+    Option("memory_mode", text, None, "a memory mode of Vela's vela.ini; Vela's default for the NPU if not given"),
+    Option("optimise", _strategy, _STRATEGIES[0], "what Vela optimizes for: Performance, or Size for less memory"),
+    Option("arena_cache_size", _size, 0, "the memory in bytes that Vela may use for the arena cache; 0 is Vela's default"),
+)
+"""The options of Vela that change its plan, under Vela's own names."""
+
+
+class VelaCompiler(Delegate):
+    """Vela for one configuration of an Ethos-U NPU."""
+
+    kernel_name = "ethos-u"
+    provider_name = "NPU"
+    is_live_only = True
+    summary = "Arm's Ethos-U NPUs, for which Arm's compiler Vela compiles the file ahead of time. Vela itself is run (--live)."
+    options = OPTIONS
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.title = f"Vela for {name}"
+        self.live = VelaTraits(name)
+
+
+DELEGATES = {name: VelaCompiler(name) for name in VELA_NAMES}

@@ -1,0 +1,119 @@
+"""Join the table of the Edge TPU compiler with the nodes of the model that was compiled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...graph.graph import Graph, file_graphs
+from ...model.model import Model
+from ...model.precompiled import compiled_elsewhere
+from ...model.schema import CUSTOM
+from ...version import __version__
+from ..parse.edge_tpu_compiler import CompilerRow, EdgeTpuCompilation
+from ..parse.log_contents import ReconcileError
+from ..parse.log_summary import compilation_entry
+from .row_matching import OTHER_MODEL
+
+SCHEMA = "delegate-sim/reconcile-compiler/1"
+_CUSTOM = "CUSTOM"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRow:
+    """A row of the compiler's table with its nodes.
+
+    If the table has several rows for one operator, it does not say which node belongs to which row. ``is_certain`` is then False,
+    and ``nodes`` are the likely ones: the compiler maps from the inputs on, so mapped nodes come first.
+    """
+
+    row: CompilerRow
+    nodes: tuple[int, ...]
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerJoin:
+    """The output of the Edge TPU compiler, joined with the nodes of the model."""
+
+    model: Model
+    compilation: EdgeTpuCompilation
+    rows: tuple[JoinedRow, ...]
+    node_count: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_joined(self) -> bool:
+        """True if the compiler printed a table."""
+        return bool(self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data (schema ``delegate-sim/reconcile-compiler/1``)."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": {"path": self.model.path, "sha256": self.model.sha256, "nodes": self.node_count},
+            "status": "joined" if self.is_joined else "not-compared",
+            "compiler": compilation_entry(self.compilation),
+            "rows": [
+                {
+                    "operator": joined.row.op,
+                    "status": joined.row.status,
+                    "meaning": joined.row.meaning,
+                    "is_mapped": joined.row.is_mapped,
+                    "nodes": list(joined.nodes),
+                    "is_certain": joined.is_certain,
+                }
+                for joined in self.rows
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tuple[str, ...] = ()) -> CompilerJoin:
+    """Join the compiler's table with the model that was compiled.
+
+    Raises ReconcileError if the table is of another model, or if the model is the compiled one.
+    """
+    compiled = compiled_elsewhere(model)
+    if compiled:
+        source = f", {compilation.source}," if compilation.source else ""
+        raise ReconcileError(f"the model was already compiled for {compiled}; give the model that was compiled{source} instead")
+    graph = file_graphs(model)[0]
+    nodes = _nodes_by_operator(graph, {row.op for row in compilation.rows})
+    if compilation.rows:
+        _check(compilation, nodes)
+    return CompilerJoin(model, compilation, tuple(_joined(compilation, nodes)), len(graph.execution_plan), notes)
+
+
+def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
+    """Return the nodes by the operator's name in the table, in running order. Some tables list custom operators as CUSTOM."""
+    nodes: dict[str, list[int]] = {}
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        is_by_kind = node.builtin_code == CUSTOM and node.op not in listed and _CUSTOM in listed
+        nodes.setdefault(_CUSTOM if is_by_kind else node.op, []).append(index)
+    return nodes
+
+
+def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
+    """Raise ReconcileError if the table lists other operators, or other numbers of them, than the model has."""
+    listed: Counter[str] = Counter()
+    for row in compilation.rows:
+        listed[row.op] += row.count
+    for op in sorted({*listed, *nodes}):
+        count = len(nodes.get(op, ()))
+        if listed[op] != count:
+            raise ReconcileError(f"the compiler's table lists {listed[op]} {op}, and the model has {count}; {OTHER_MODEL}")
+
+
+def _joined(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> Iterator[JoinedRow]:
+    """Yield the rows with their nodes. The nodes of one operator are given to its mapped rows first."""
+    rows = sorted(compilation.rows, key=lambda row: not row.is_mapped)
+    given: Counter[str] = Counter()
+    for row in rows:
+        first, given[row.op] = given[row.op], given[row.op] + row.count
+        is_certain = row.count == len(nodes[row.op])
+        yield JoinedRow(row, tuple(nodes[row.op][first : first + row.count]), is_certain)

@@ -1,0 +1,224 @@
+"""Parse the output of the Edge TPU compiler: its version, the table of operators, and why it failed.
+
+Sources of the formats: output of ``edgetpu_compiler`` 2 to 16 in public logs. The meanings of the statuses are those of the Edge
+TPU's documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetpu/compiler``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+MAPPED_STATUS = "Mapped to Edge TPU"
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerRow:
+    """A row of the compiler's table: the number of nodes of one operator, and the compiler's status for these nodes."""
+
+    op: str
+    count: int
+    status: str
+
+    @property
+    def is_mapped(self) -> bool:
+        """True if the Edge TPU runs the nodes."""
+        return self.status.startswith(MAPPED_STATUS)
+
+    @property
+    def meaning(self) -> str:
+        """The documentation's words about the status; empty if it does not cover the status."""
+        return next((meaning for words, meaning in _STATUSES if words in self.status), "")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTpuCompilation:
+    """The compiler's output about one model. Counts that are not printed are None, and texts empty."""
+
+    version: str = ""
+    source: str = ""
+    """The path of the model that was compiled."""
+    result: str = ""
+    """The path of the compiled model."""
+    rows: tuple[CompilerRow, ...] = ()
+    on_tpu: int | None = None
+    on_cpu: int | None = None
+    kernels: int | None = None
+    """The number of compiled parts, each of which becomes one custom operator."""
+    failure: str = ""
+    """The line that says why nothing was compiled; empty after a success."""
+    is_done: bool = False
+    """True if the compiler said that it compiled the model, or listed its operators."""
+
+    @property
+    def mapped(self) -> int | None:
+        """The number of operators that the Edge TPU runs."""
+        return self.on_tpu if self.on_tpu is not None else self._count(is_mapped=True)
+
+    @property
+    def left(self) -> int | None:
+        """The number of operators that the CPU runs."""
+        return self.on_cpu if self.on_cpu is not None else self._count(is_mapped=False)
+
+    @property
+    def has_all_counts(self) -> bool:
+        """False if a number of operators is only the sum of the rows that the log has, which may lack some."""
+        return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
+
+    @property
+    def failure_meaning(self) -> str:
+        """The meaning of the reason why nothing was compiled; empty if the meaning is unknown."""
+        return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
+
+    def _count(self, *, is_mapped: bool) -> int | None:
+        return sum([row.count for row in self.rows if row.is_mapped == is_mapped]) if self.rows else None
+
+
+NOT_COMPILED = EdgeTpuCompilation()
+
+_STATUSES = (
+    (MAPPED_STATUS, "the Edge TPU runs it"),
+    (
+        "More than one subgraph",
+        "supported, but behind an operator that is not mapped: the compiler makes one part of the model, from its inputs to the "
+        "first operator that it cannot map. edgetpu_compiler -a lets it make several",
+    ),
+    (
+        "unsupported data type",
+        "the Edge TPU computes with 8-bit integers: quantize the model fully, with its inputs and outputs",
+    ),
+    ("dynamic-sized", "the sizes of all tensors have to be known when the model is compiled"),
+    ("unsupported rank", "only the three innermost dimensions of a tensor may be larger than 1"),
+    (
+        "otherwise supported",
+        "the operator is in the list of supported ones, and a size or parameter is beyond what the Edge TPU can hold or compute; "
+        "the compiler does not say which",
+    ),
+    ("version not supported", "the operator is newer than the compiler"),
+    ("not supported", "the operator is not in the list of those that the Edge TPU supports"),
+)
+"""Meanings of the compiler's statuses, keyed by words in the status."""
+_FAILURES = (
+    (
+        "large activation tensors",
+        "tensors between the operators do not fit into the Edge TPU's memory: use a smaller input, or edgetpu_compiler -d, which "
+        "looks for a shorter part that fits",
+    ),
+    ("not quantized", "the Edge TPU computes with 8-bit integers: quantize the model fully before it is compiled"),
+    ("dynamic-sized tensors", "the sizes of all tensors have to be known when the model is compiled"),
+    ("timed out", "the compiler did not end in the time that edgetpu_compiler -t allows"),
+    ("Invalid model", "the compiler cannot read the model"),
+    ("Internal compiler error", "an error of the compiler itself; another input size or conversion may avoid it"),
+)
+"""Meanings of the compiler's errors, keyed by words in the line."""
+
+_VERSION = re.compile(r"Edge ?TPU Compiler version (?P<version>\d[\w.]{0,40})")
+_PATH = re.compile(r"^(?P<which>Input|Output)(?: model)?: (?P<path>\S.{0,400})$")
+_NUMBER = re.compile(
+    r"^Number of (?:operations that will run on (?P<where>Edge TPU|CPU)|(?P<kernels>Edge TPU subgraphs)): (?P<count>\d{1,9})"
+)
+_HEADER = re.compile(r"^Operator +Count +Status$")
+_ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<status>[A-Z].{3,300})$")
+_ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
+_FAILED = re.compile(
+    r"^(?:Compilation failed: (?P<why>\S.{0,300})|(?P<line>Invalid model: .{0,300}|Model not quantized.{0,100}|"
+    r"Compilation failed due to .{0,200}|"
+    r"Internal compiler error.{0,200}|Compilation (?:child process )?timed out.{0,100}|Compilation failed!.{0,100}))$"
+)
+_DONE = re.compile(r"^(?:Model (?:successfully compiled|compiled successfully)\b|Compilation succeeded!)")
+_PROGRESS = re.compile(
+    r"^(?:Started a compilation timeout timer|Compilation child process completed|Searching for valid delegate|"
+    r"Try to compile segment|Intermediate tensors: |(?:Input|Output) size: |(?:On|Off)-chip memory used for|"
+    r"On-chip memory remaining for|Total number of operations: |Operation log: |See the operation log|"
+    r"Number of Edge TPU subgraphs|\w{0,40} ?Edge TPU: starting export)"
+)
+_NEEDLES = (
+    *(
+        "Edge",
+        "ompil",
+        "Operat",
+        "subgraph",
+        "Tensor has",
+        "Input",
+        "Output",
+        "chip memory",
+        "Model ",
+        "Started a",
+        "Searching for",
+    ),
+    *("Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of"),
+)
+"""Parts of lines. Every line of the compiler, except rows of a table, has at least one of them."""
+
+
+class EdgeTpuCompilerReader:
+    """Parses the lines of the Edge TPU compiler one by one, and ignores all other lines."""
+
+    def __init__(self) -> None:
+        self.found = NOT_COMPILED
+        self.is_table = False
+
+    def read(self, text: str) -> bool:
+        """Parse one line; return whether the compiler printed it."""
+        text = text.strip()
+        if not self.is_table and not any(needle in text for needle in _NEEDLES):
+            return False
+        return self._table_line(text) or self._line(text)
+
+    def begins_again(self, text: str) -> bool:
+        """Return whether a line begins the output about another model."""
+        return (self.found.is_done or bool(self.found.failure)) and _VERSION.search(text) is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """True after a line that only the compiler prints."""
+        return self.found != NOT_COMPILED
+
+    def _table_line(self, text: str) -> bool:
+        """Parse a line of the table; return whether the line belongs to the table."""
+        if _HEADER.match(text) is not None:
+            self.found, self.is_table = replace(self.found, rows=()), True
+            return True
+        row = _ROW.match(text)
+        if row is None or not (self.is_table or _ROW_STATUS.match(row["status"])):
+            self.is_table = self.is_table and not text
+            return False
+        rows = (*self.found.rows, CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
+        self.found = replace(self.found, rows=rows, failure="", is_done=True)
+        return True
+
+    def _line(self, text: str) -> bool:
+        """Parse a line outside of the table; return whether the compiler printed it."""
+        if (match := _VERSION.search(text)) is not None:
+            self.found = EdgeTpuCompilation(match["version"])
+        elif (match := _NUMBER.match(text)) is not None:
+            self._number(match)
+        elif _DONE.match(text) is not None:
+            self.found = replace(self.found, failure="", is_done=True)
+        elif (match := _FAILED.match(text)) is not None:
+            failure = match["why"] or match["line"]
+            if not (self.found.failure and failure.startswith("Compilation failed!")):
+                self.found = replace(self.found, failure=failure, is_done=False)
+        elif self.has_begun and (match := _PATH.match(text)) is not None:
+            self._path(match)
+        else:
+            return _PROGRESS.match(text) is not None
+        return True
+
+    def _number(self, match: re.Match[str]) -> None:
+        """Keep a number of operators or of parts."""
+        count = int(match["count"])
+        if match["kernels"]:
+            self.found = replace(self.found, kernels=count)
+        elif match["where"] == "CPU":
+            self.found = replace(self.found, on_cpu=count)
+        else:
+            self.found = replace(self.found, on_tpu=count)
+
+    def _path(self, match: re.Match[str]) -> None:
+        """Keep the path of a model."""
+        path = match["path"].strip()
+        if match["which"] == "Input":
+            self.found = replace(self.found, source=path)
+        else:
+            self.found = replace(self.found, result=path)

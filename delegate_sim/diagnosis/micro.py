@@ -1,0 +1,111 @@
+"""The causes for which TensorFlow Lite Micro does not run a model, with what each costs and what removes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..fixing.applying import apply_pass, start
+from ..fixing.micro_search import score_of
+from ..fixing.passes.base import Pass
+from ..fixing.passes.catalogue import PASSES
+from ..graph.effort import Effort
+from ..hypothetical.model_editing import NodeKey
+from ..micro.analysis import analyze
+from ..micro.kinds import EXPLAINED
+from ..micro.preparation import MicroNode
+from ..micro.report import MicroReport
+from ..micro.target import MicroTarget
+from ..model.model import Model
+
+_MOST_PASSES = 12
+"""Largest number of passes that are tried for one cause."""
+_CONVERT_UINT8 = "convert the model again to int8: the kernels take uint8 only in a few operators, such as QUANTIZE"
+
+
+@dataclass(frozen=True, slots=True)
+class MicroCause:
+    """One reason for which nodes are refused."""
+
+    code: str
+    title: str
+    needed: str
+    nodes: tuple[MicroNode, ...]
+    advice: str
+    passes: tuple[Pass, ...]
+    """The passes of ``fix`` each of which lets the runtime take more of these nodes."""
+
+    @property
+    def multiply_adds(self) -> int:
+        """The multiply-adds of the nodes in one inference."""
+        return sum([node.multiply_adds for node in self.nodes])
+
+    @property
+    def operators(self) -> tuple[tuple[str, int], ...]:
+        """The operators of the nodes with their numbers, the most frequent first."""
+        return tuple(Counter([node.operator for node in self.nodes]).most_common())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cause as a dictionary, for JSON."""
+        return {
+            "code": self.code,
+            "title": self.title,
+            "needed": self.needed,
+            "nodes": [[node.subgraph, node.index] for node in self.nodes],
+            "operators": dict(self.operators),
+            "multiply_adds": self.multiply_adds,
+            "advice": self.advice,
+            "fix_passes": [pass_.name for pass_ in self.passes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MicroDiagnosis:
+    """A report with the causes of refusals, by the multiply-adds and then the number of their nodes."""
+
+    model: Model
+    report: MicroReport
+    causes: tuple[MicroCause, ...]
+
+
+def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
+    """Return what keeps TensorFlow Lite Micro from running a model. A node with several reasons counts for each of them."""
+    report = analyze(model, target)
+    groups: dict[tuple[str, str, str], list[tuple[MicroNode, str]]] = {}
+    for node in report.refused:
+        for reason in node.reasons:
+            # An operator that is lacking is a cause of its own, and so is a type that only old converters write.
+            detail = node.operator if reason.needed == "an operator that the resolver has" else reason.needed
+            advice = _CONVERT_UINT8 if " UINT8" in f" {reason.found}" else reason.hint
+            groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))
+    causes = []
+    effort = Effort(model)
+    for (code, _, advice), members in groups.items():
+        nodes = tuple(dict.fromkeys([node for node, _ in members]))
+        causes.append(
+            MicroCause(code, EXPLAINED[code].title, members[0][1], nodes, advice, _passes(model, report, nodes, effort))
+        )
+    causes.sort(key=lambda cause: (-cause.multiply_adds, -len(cause.nodes), cause.code))
+    return MicroDiagnosis(model, report, tuple(causes))
+
+
+def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effort: Effort) -> tuple[Pass, ...]:
+    operators = {node.operator for node in nodes}
+    keys = frozenset([NodeKey(node.subgraph, node.index) for node in nodes])
+    helpful = []
+    tried = 0
+    for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
+        if not pass_.ops or operators.isdisjoint(pass_.ops):
+            continue
+        if effort.is_over or tried == _MOST_PASSES:
+            break
+        tried += 1
+        rewritten = apply_pass(start(model), pass_, keys)
+        if rewritten is None:
+            continue
+        effort.spend(2)  # rewriting the model takes as long as analyzing it
+        if score_of(analyze(rewritten.model, report.target)) < score_of(report):
+            helpful.append(pass_)
+    return tuple(helpful)

@@ -1,0 +1,217 @@
+"""Improve a model pass by pass: always apply the pass with the largest gain on the given targets."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..graph.analysis_cache import AnalysisCache
+from ..graph.effort import Effort
+from ..hypothetical.model_editing import NodeKey
+from ..model.model import Model
+from ..runtime.target import Target
+from .applying import Rewritten, apply_pass
+from .passes.base import Exactness, Pass, promise
+from .score import Standing, is_better, is_no_worse, standing
+
+_ROUNDS = 24
+"""Largest number of search steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixStep:
+    """An applied pass, the number of nodes that it changed, and the result on each target."""
+
+    name: str
+    exactness: Exactness
+    does: str
+    nodes: int
+    """Number of nodes that the pass changed, replaced or removed."""
+    standings: tuple[Standing, ...]
+    holds_for: str = ""
+    """The values for which an exact pass is exact; empty if it is exact for all values."""
+
+    @property
+    def promise(self) -> str:
+        """The exactness as a phrase, with the values for which the exactness holds."""
+        return promise(self.exactness, self.holds_for)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A pass that was tried but not applied, and the result that it would have on each target."""
+
+    name: str
+    exactness: Exactness
+    standings: tuple[Standing, ...]
+    is_worse: bool
+    """True if the pass would make the result on any target worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPass:
+    """A pass, and the model after it."""
+
+    pass_: Pass
+    rewritten: Rewritten
+
+
+class Descent:
+    """A search for the passes that improve a model on the given targets, from a state that may have some passes applied already.
+
+    ``passes`` are the passes to try, and ``effort`` limits the simulations. ``applied`` are the passes that led from ``start`` to
+    the state in which the search begins. ``report`` is called with a message for each try.
+    """
+
+    def __init__(
+        self,
+        passes: Sequence[Pass],
+        targets: Sequence[Target],
+        start: Rewritten,
+        effort: Effort,
+        applied: Sequence[AppliedPass] = (),
+        report: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._passes = tuple(passes)
+        self._targets = tuple(targets)
+        self._report = report
+        self.effort = effort
+        self.simulations = 0
+        self.trials: dict[str, Trial] = {}
+        self.steps: list[FixStep] = []
+        self.applied: list[AppliedPass] = []
+        self.now = start
+        self.standing = self.standings_of(start.model)
+        self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
+        """The result of applying each pass to the current model; None if the pass changes nothing."""
+        self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
+        """The passes that were last applied to the current model in sequence, with the result after each pass."""
+        self._tried_together: tuple[Pass, ...] = ()
+        """Passes that together bring no gain on the current model."""
+        for item in applied:
+            self._keep(item.pass_, item.rewritten, self.standings_of(item.rewritten.model))
+
+    def run(self) -> None:
+        """Apply passes until none brings a further gain. Less exact passes are applied only if exact ones bring no more."""
+        for level in Exactness:
+            passes = [pass_ for pass_ in self._passes if pass_.exactness <= level]
+            if not self._is_done():
+                while len(self.steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
+                    pass
+
+    def _is_done(self) -> bool:
+        """Return whether every target already runs the whole model in one kernel."""
+        return all(
+            not standing.on_cpu and standing.measures.partitions == 1 and standing.measures.is_delegated
+            for standing in self.standing
+        )
+
+    def standings_of(self, model: Model) -> tuple[Standing, ...]:
+        """Return the result of a model on each target."""
+        self.simulations += 1
+        self.effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as simulating it once
+        cache = AnalysisCache()
+        return tuple([standing(model, target, cache) for target in self._targets])
+
+    def _on_cpu(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
+        return frozenset().union(*[standing.on_cpu for standing in standings])
+
+    def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+        return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
+
+    def with_pass(self, pass_: Pass, now: Rewritten) -> Rewritten | None:
+        """Return a model after one more pass; None if the pass changes nothing."""
+        return self._with_pass(pass_, now, () if pass_.is_for_all else self.standings_of(now.model))
+
+    def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
+        """Apply one more pass to the current model; return the rewritten model and its results, or None if nothing changes."""
+        if pass_.name not in self._next:
+            if self.effort.is_over:
+                return None
+            rewritten = self._with_pass(pass_, self.now, self.standing)
+            self._next[pass_.name] = None
+            if rewritten is not None:
+                self._report(f"{pass_.name}, step {len(self.steps) + 1}")
+                self._next[pass_.name] = rewritten, self.standings_of(rewritten.model)
+        return self._next[pass_.name]
+
+    def _keep_best(self, passes: Sequence[Pass]) -> bool:
+        """Apply the pass with the largest gain, if any pass brings a gain; return whether one was applied."""
+        best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
+        for pass_ in passes:
+            tried = self._try(pass_)
+            if tried is None:
+                continue
+            rewritten, standings = tried
+            if is_better(standings, self.standing):
+                key = (*[now.score for now in standings], pass_.exactness)
+                if best is None or key < best[0]:
+                    best = key, rewritten, pass_, standings
+            else:
+                is_worse = any(now.score > then.score for now, then in zip(standings, self.standing, strict=True))
+                self.trials[pass_.name] = Trial(pass_.name, pass_.exactness, standings, is_worse)
+        if best is None:
+            return False
+        self._keep(best[2], best[1], best[3])
+        return True
+
+    def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
+        count = changed_nodes(self.now, rewritten)
+        self.steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, count, standings, pass_.holds_for))
+        self.applied.append(AppliedPass(pass_, rewritten))
+        self.now, self.standing = rewritten, standings
+        self._next.clear()
+        self._last_chain = []
+        self._tried_together = ()
+
+    def _keep_together(self, passes: Sequence[Pass]) -> bool:
+        """If passes bring a gain only in combination, apply as few of them as possible; return whether any were applied."""
+        now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
+        if not now or now == self._tried_together:
+            return False
+        chain = self._chain(passes)
+        chosen = [step for step, _, _ in chain]
+        if len(chosen) < 2 or not is_better(chain[-1][2], self.standing):
+            self._tried_together = now
+            return False
+        for pass_ in reversed(chosen):
+            fewer = [other for other in chosen if other is not pass_]
+            without = self._chain(fewer) if fewer else []
+            if without and is_no_worse(without[-1][2], chain[-1][2]):
+                chosen, chain = fewer, without
+        for pass_, rewritten, standings in chain:
+            self._keep(pass_, rewritten, standings)
+        return True
+
+    def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
+        """Apply passes in sequence, and return each pass that changed the model with its result.
+
+        A pass rewrites only nodes that are still on the CPU after the previous pass, unless the pass is for all nodes. If the
+        first passes are the same as in the last call, their results are reused.
+        """
+        pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
+        chain = [known for _, known in pairs]
+        _, now, standings = chain[-1] if chain else (None, self.now, self.standing)
+        for pass_ in self.effort.limit(passes[len(chain) :]):
+            rewritten = self._with_pass(pass_, now, standings)
+            if rewritten is not None:
+                self._report(f"{pass_.name}, together with others")
+                now, standings = rewritten, self.standings_of(rewritten.model)
+                chain.append((pass_, now, standings))
+        self._last_chain = chain
+        return chain
+
+
+def changed_nodes(before: Rewritten, after: Rewritten) -> int:
+    """Return the number of nodes that a pass replaced, changed or removed."""
+    count = 0
+    for old, new, old_origins, new_origins in zip(
+        before.model.subgraphs, after.model.subgraphs, before.change.origins, after.change.origins, strict=True
+    ):
+        remaining = {origin: node for origin, node in zip(new_origins, new.nodes, strict=True) if origin >= 0}
+        for origin, node in zip(old_origins, old.nodes, strict=True):
+            if origin >= 0 and (origin not in remaining or remaining[origin]._replace(index=node.index) != node):
+                count += 1
+    return count

@@ -1,0 +1,185 @@
+"""Search for the passes after which TensorFlow Lite Micro takes more of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..errors import FixError, ModelError
+from ..graph.effort import Effort
+from ..hypothetical.model_editing import NodeKey
+from ..micro.analysis import analyze
+from ..micro.report import MicroReport, Outcome
+from ..micro.target import MicroTarget
+from ..model.model import Model
+from ..model.reader import load
+from .applying import Rewritten, apply_pass, start
+from .descent import FixStep, changed_nodes
+from .flatbuffer.model_writing import check_writable
+from .passes.base import Exactness, Pass
+from .passes.catalogue import PASSES
+from .search import FixPlan
+
+_ROUNDS = 24
+"""Largest number of passes that are applied."""
+
+
+class MicroScore(NamedTuple):
+    """The measures by which reports are compared, most important first. Lower values are better."""
+
+    cannot_be_used: bool
+    work_refused: int
+    """Multiply-adds of the nodes that the runtime lacks or refuses."""
+    nodes_refused: int
+
+
+@dataclass(frozen=True, slots=True)
+class MicroFixPlan:
+    """The result of a search. ``plan`` has the passes and the rewritten model, without targets of delegates."""
+
+    plan: FixPlan
+    before: MicroReport
+    after: MicroReport
+    applied: tuple[MicroReport, ...]
+    """The report after each pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A model after some passes, with its report."""
+
+    rewritten: Rewritten
+    report: MicroReport
+
+    @property
+    def score(self) -> MicroScore:
+        return score_of(self.report)
+
+
+def score_of(report: MicroReport) -> MicroScore:
+    """Return the score of a report."""
+    refused = report.refused
+    return MicroScore(report.outcome is Outcome.FILE, sum([node.multiply_adds for node in refused]), len(refused))
+
+
+def search_micro(
+    model: Model,
+    target: MicroTarget,
+    allowed: Exactness = Exactness.ROUNDING,
+    passes: Mapping[str, Pass] = PASSES,
+    report: Callable[[str], None] = lambda _: None,
+) -> MicroFixPlan:
+    """Find passes after which the runtime refuses less of a model. Raise FixError if the model cannot be rewritten.
+
+    Exact passes come first. Each step applies the pass with the largest gain; if no single pass brings a gain, all are applied
+    together, and those that contribute nothing are dropped.
+    """
+    check_writable(model)
+    return _MicroSearch(model, target, allowed, passes, report).run()
+
+
+def check_micro_prediction(plan: MicroFixPlan, path: str) -> None:
+    """Raise FixError unless a written file is analyzed as the plan predicts."""
+    try:
+        written = analyze(load(path), plan.after.target)
+    except ModelError as error:
+        raise FixError(f"the rewritten file cannot be read ({error}): please report this") from error
+    if written != plan.after:
+        raise FixError("the rewritten file is not analyzed as predicted for TensorFlow Lite Micro: please report this")
+
+
+class _MicroSearch:
+    def __init__(
+        self,
+        model: Model,
+        target: MicroTarget,
+        allowed: Exactness,
+        passes: Mapping[str, Pass],
+        report: Callable[[str], None],
+    ) -> None:
+        self._model = model
+        self._target = target
+        self._allowed = allowed
+        self._passes = passes
+        self._report = report
+        self._effort = Effort(model)
+        self._simulations = 0
+        self._steps: list[FixStep] = []
+        self._applied: list[MicroReport] = []
+
+    def run(self) -> MicroFixPlan:
+        """Run the search and return the plan."""
+        first = self._state(start(self._model))
+        state = first
+        for level in Exactness:
+            if level > self._allowed:
+                break
+            passes = [pass_ for pass_ in self._passes.values() if pass_.exactness <= level]
+            while state.report.refused and len(self._steps) < _ROUNDS:
+                chain = self._best(state, passes) or self._together(state, passes)
+                if not chain:
+                    break
+                for pass_, following in chain:
+                    self._keep(pass_, state, following)
+                    state = following
+        plan = FixPlan(
+            self._model,
+            (),
+            self._allowed,
+            {},
+            (),
+            (),
+            tuple(self._steps),
+            (),
+            state.rewritten,
+            self._simulations,
+            (f"further passes: {self._effort.reason}",) if self._effort.is_over else (),
+        )
+        return MicroFixPlan(plan, first.report, state.report, tuple(self._applied))
+
+    def _state(self, rewritten: Rewritten) -> _State:
+        self._simulations += 1
+        self._effort.spend(2)  # rewriting the model takes as long as analyzing it
+        return _State(rewritten, analyze(rewritten.model, self._target))
+
+    def _keep(self, pass_: Pass, before: _State, after: _State) -> None:
+        nodes = changed_nodes(before.rewritten, after.rewritten)
+        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, nodes, ()))
+        self._applied.append(after.report)
+
+    def _after(self, pass_: Pass, state: _State) -> _State | None:
+        if self._effort.is_over:
+            return None
+        refused = frozenset([NodeKey(node.subgraph, node.index) for node in state.report.refused])
+        rewritten = apply_pass(state.rewritten, pass_, None if pass_.is_for_all else refused)
+        if rewritten is None:
+            return None
+        self._report(f"{pass_.name}, step {len(self._steps) + 1}")
+        return self._state(rewritten)
+
+    def _best(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
+        """Return the pass with the largest gain and its result; an empty list if no pass brings a gain."""
+        tried = [(pass_, following) for pass_ in passes if (following := self._after(pass_, state)) is not None]
+        better = [(pass_, following) for pass_, following in tried if following.score < state.score]
+        return [min(better, key=lambda pair: (pair[1].score, pair[0].exactness))] if better else []
+
+    def _together(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
+        """Return as few passes as possible that bring a gain together; an empty list if they bring none."""
+        chain = self._chain(state, passes)
+        if len(chain) < 2 or chain[-1][1].score >= state.score:
+            return []
+        for pass_, _ in reversed(tuple(chain)):
+            fewer = self._chain(state, [other for other, _ in chain if other is not pass_])
+            if fewer and fewer[-1][1].score <= chain[-1][1].score:
+                chain = fewer
+        return chain
+
+    def _chain(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
+        chain = []
+        for pass_ in passes:
+            following = self._after(pass_, state)
+            if following is not None:
+                chain.append((pass_, following))
+                state = following
+        return chain

@@ -1,0 +1,14 @@
+"""The user's folder for results that take long to compute."""
+
+from __future__ import annotations
+
+import os
+
+
+def cache_folder(name: str) -> str:
+    """Return the user's default folder for one kind of cached results."""
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "delegate-sim", name)

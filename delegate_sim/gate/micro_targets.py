@@ -1,0 +1,150 @@
+"""Targets of kind micro: models that TensorFlow Lite Micro must run, within a limit on the arena.
+
+Such a target needs no baseline: a model passes if it runs, and if its estimated arena is within the budget.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import OptionError
+from ..foundation.files import read_whole
+from ..foundation.printable import printable, shortened
+from ..micro.analysis import analyze
+from ..micro.preparation import MicroNode, Status
+from ..micro.report import MicroReport, Outcome
+from ..micro.resolver import parse_resolver
+from ..micro.target import MicroTarget, parse_kernels
+from ..model.model import Model
+from ..results.report.findings import ERROR, WARNING, Finding, Location
+from .configuration_table import (
+    ConfigurationProblem,
+    ConfigurationTable,
+    parse_count,
+    parse_inside,
+    parse_patterns,
+    parse_text,
+)
+from .results import FAILED, PASSED, Case
+
+KIND = "micro"
+RUNTIME = "tflite-micro"
+_LARGEST_SOURCE = 1 << 24
+_STATEMENTS = {
+    Status.MISSING: "has no kernel in the resolver",
+    Status.PREPARE: "is refused while tensors are allocated",
+    Status.INVOKE: "is refused when the model is invoked",
+    Status.INVOKE_IF_CALLED: "is refused if a branch or loop runs it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredMicroTarget:
+    """A named target of kind micro, the models to check on it, and the limit on the arena in bytes."""
+
+    name: str
+    target: MicroTarget
+    models: tuple[str, ...] | None
+    max_arena: int | None
+
+    @property
+    def group(self) -> str:
+        """The target's name in the file."""
+        return self.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings of the target as plain data."""
+        registered = self.target.registered
+        return {
+            "kernels": self.target.kernels,
+            "registered": None if registered is None else sorted(registered),
+            "max_arena": self.max_arena,
+        }
+
+
+def parse_kind(value: Any) -> str:
+    """Return the kind of a target. Raise ValueError for an unknown kind."""
+    if value not in ("delegate", KIND):
+        raise ValueError(f"takes delegate or {KIND}, not {value!r}")
+    return str(value)
+
+
+def read_micro_target(name: str, table: ConfigurationTable, root: str) -> ConfiguredMicroTarget:
+    """Read a target of kind micro from its table."""
+    resolver = table.take("resolver", lambda value: parse_inside(parse_text(value)))
+    registered = None if resolver is None else _registered(os.path.join(root, resolver), (*table.key, "resolver"))
+    kernels = table.take("kernels", lambda value: parse_kernels(parse_text(value)), "reference")
+    models = table.take("models", parse_patterns)
+    max_arena = table.take("max-arena", parse_count)
+    table.finish()
+    return ConfiguredMicroTarget(name, MicroTarget(registered, kernels), models, max_arena)
+
+
+def _registered(path: str, key: tuple[str | int, ...]) -> frozenset[str] | None:
+    try:
+        return parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace")).registered
+    except OSError as error:
+        raise ConfigurationProblem(key, f"{printable(path)}: {error.strerror or error}") from error
+    except OptionError as error:
+        raise ConfigurationProblem(key, f"{printable(path)} {error}") from error
+
+
+def micro_case(name: str, path: str, model: Model, configured: ConfiguredMicroTarget) -> Case:
+    """Check one model on one target of kind micro."""
+    report = analyze(model, configured.target)
+    findings = (*_findings(model, report), *_over_budget(report, configured.max_arena))
+    is_failed = any(finding.level == ERROR for finding in findings)
+    arena = report.arena
+    notes = () if arena is None else (f"arena: about {arena.total:,} bytes for a 32-bit build, head {arena.head:,}",)
+    return Case(
+        model=name,
+        path=path,
+        target=configured.name,
+        delegate=KIND,
+        runtime=RUNTIME,
+        options=configured.options,
+        status=FAILED if is_failed else PASSED,
+        findings=findings,
+        notes=notes if configured.max_arena is not None or is_failed else (),
+        sha256=model.sha256,
+    )
+
+
+def _findings(model: Model, report: MicroReport) -> Iterator[Finding]:
+    """Yield an error for each node that the runtime lacks or refuses, and a warning for weights that it does not read."""
+    if report.outcome is Outcome.FILE and report.failing_node is None:
+        yield Finding("micro-file", ERROR, f"cannot be used: {report.problem}", "convert the model again")
+    for node in report.refused:
+        reasons = "; ".join([reason.message for reason in node.reasons])
+        level = WARNING if node.status is Status.INVOKE_IF_CALLED else ERROR
+        hint = node.reasons[0].hint if node.reasons else ""
+        code = node.reasons[0].code if node.reasons else "micro-file"
+        place = _location(model, node)
+        yield Finding(code, level, f"{_STATEMENTS[node.status]}: {reasons}", hint, place, f"{place.op} {node.index}")
+    if report.external_tensors:
+        count = report.external_tensors
+        statement = f"data of {count:,} tensor{'' if count == 1 else 's'} is outside the flatbuffer, and is read as garbage"
+        yield Finding("micro-external-buffers", ERROR, statement, "write the file with its buffers inside")
+
+
+def _location(model: Model, node: MicroNode) -> Location:
+    subgraph = model.subgraphs[node.subgraph]
+    own = subgraph.nodes[node.index]
+    name = subgraph.tensors[own.output(0)].name if own.output(0) >= 0 else ""
+    return Location(subgraph.index, subgraph.name, node.index, shortened(own.op), name)
+
+
+def _over_budget(report: MicroReport, limit: int | None) -> Iterator[Finding]:
+    if limit is None or report.arena is None or report.arena.total <= limit:
+        return
+    arena = report.arena
+    statement = f"the arena needs about {arena.total:,} bytes (head {arena.head:,}, tail {arena.tail:,}); max-arena is {limit:,}"
+    largest = max(arena.buffers, key=lambda placed: placed.buffer.requirement.size, default=None)
+    hint = "use a smaller model, or raise the budget"
+    if largest is not None:
+        hint = f"make {shortened(largest.buffer.name)} smaller ({largest.buffer.requirement.size:,} bytes), or raise the budget"
+    yield Finding("budget-arena", ERROR, statement, hint)

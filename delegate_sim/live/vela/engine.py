@@ -1,0 +1,114 @@
+"""Engine for Arm's compiler Vela."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from ...delegates.base import Delegate
+from ...delegates.live_traits import VelaTraits
+from ...delegates.options import OptionValues
+from ...errors import DelegateSimError
+from ...foundation.printable import printable, shortened
+from ...model.model import Model
+from ...model.reader import load
+from ...runtime.interpreter import Run
+from .. import packages
+from ..decision import LiveDecision
+from ..engine import Engine
+from ..naming import with_numbered_names
+from ..process import Finished, run_limited
+from .cache import find_decision, keep_decision
+from .results import database, figures, placements, printed_reasons, unknown_placements, with_own_names
+
+_DISTRIBUTION = "ethos-u-vela"
+_SINCE = (5, 2)
+_ERRORS = ("RuntimeError: ", "Error: ", "error: ")
+
+
+class VelaEngine(Engine):
+    """Compiles a file, and reads the place of every node from Vela's debug database.
+
+    Tensors are renamed to their places in the file, so that Vela's messages identify the nodes. Answers are cached.
+    """
+
+    def __init__(self, delegate: Delegate, traits: VelaTraits) -> None:
+        super().__init__(delegate, _lacks())
+        self._traits = traits
+
+    @property
+    def software(self) -> str:
+        """The version of Vela, such as ``vela-5.2.0``."""
+        version = packages.package_version(_DISTRIBUTION)
+        return f"vela-{version}" if version else ""
+
+    def decide(self, model: Model, options: OptionValues) -> LiveDecision:
+        """Run Vela in a separate process, unless its answer is cached."""
+        arguments = list(self._traits.arguments(options))
+        key = (model.sha256, self.software, *arguments)
+        cached = find_decision(key)
+        if cached is not None:
+            return cached
+        decision, is_final = self._run(model, arguments)
+        if is_final:
+            keep_decision(key, decision)
+        return decision
+
+    def expected(self, model: Model, run: Run) -> LiveDecision:
+        """Raise NotImplementedError. This method is never called, because Vela is not simulated."""
+        raise NotImplementedError
+
+    def _run(self, model: Model, arguments: list[str]) -> tuple[LiveDecision, bool]:
+        """Return Vela's decision, and whether it depends only on the file and the arguments.
+
+        A crash, or a process that reached a limit, may end differently another time.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "model.tflite")
+            source.write_bytes(with_numbered_names(model))
+            command = [
+                sys.executable,
+                "-u",
+                "-m",
+                "ethosu.vela",
+                source.name,
+                "--enable-debug-db",
+                "--output-dir=out",
+                *arguments,
+            ]
+            finished = run_limited(command, os.environ, folder)
+            written = {path.name: path for path in sorted(Path(folder, "out").glob("model_*"))}
+            reasons = printed_reasons(model, finished.output)
+            compiled, tables = written.get("model_vela.tflite"), written.get("model_debug.xml")
+            if finished.words or compiled is None or tables is None:
+                end = _failure(model, finished)
+                decision = LiveDecision(True, end, reasons.others, placements=unknown_placements(model, reasons))
+                return decision, finished.status is not None and finished.status > 0
+            try:
+                result = load(compiled.read_bytes())
+            except DelegateSimError as error:
+                return LiveDecision(True, f"the compiled file cannot be read ({error})", reasons.others), False
+            summary = next((path for name, path in written.items() if name.startswith("model_summary_")), None)
+            placed = placements(model, database(tables.read_text(encoding="utf-8", errors="replace")), result, reasons)
+            stated = {} if summary is None else figures(summary.read_text(encoding="utf-8", errors="replace"), result)
+        return LiveDecision(False, "", reasons.others, placements=placed, figures=stated), True
+
+
+def _lacks() -> str:
+    version = packages.package_version(_DISTRIBUTION)
+    numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdecimal()])
+    return "" if version and numbers >= _SINCE else f"{_DISTRIBUTION} 5.2 or newer: pip install 'delegate-sim[vela]'"
+
+
+def _failure(model: Model, finished: Finished) -> str:
+    """Return how Vela failed: its last error message, or how the process ended."""
+    if finished.status is None or finished.status < 0:
+        return finished.words
+    for beginning in _ERRORS:
+        _, marker, message = finished.output.rpartition(beginning)
+        if marker and message.strip():
+            lines = [line.strip() for line in with_own_names(model, message).splitlines() if line.strip()]
+            return shortened(f"it refuses the file: {printable('; '.join(lines))}")
+    return finished.words or "it wrote nothing"

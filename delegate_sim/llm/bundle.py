@@ -1,0 +1,195 @@
+"""A bundle as the engine's loader sees it: of each kind of section only the last, and no section outside the file.
+
+Source: google-ai-edge/LiteRT-LM, ``runtime/util/litert_lm_loader.cc`` and ``schema/core/litertlm_read.cc``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..bundles.bundle_error import BundleError
+from ..bundles.litertlm import (
+    ACTIVATION_TYPE,
+    CONSTRAINT,
+    HEADER_START,
+    KNOWN_MAJOR,
+    MODEL_TYPE,
+    TFLITE_MODEL,
+    Header,
+    Section,
+    read_header,
+)
+from ..errors import ModelError
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import printable
+from ..model.model import Model
+from ..model.reader import load
+from .report import Stop, Stopped
+
+SP_TOKENIZER, LLM_METADATA, HF_TOKENIZER, EXECUTOR_METADATA = 4, 5, 6, 9
+_WEIGHTS = 7
+_MAGIC = b"LITERTLM"
+_MOST_BYTES = 64 << 20
+"""The greatest number of bytes of a section that is read as a whole: metadata, or a tokenizer."""
+_LONGEST_HEADER = 16 * 1024
+PAGE = 4096
+"""The bytes to which the positions of memory maps are aligned."""
+
+PREFILL_DECODE, EMBEDDER, PER_LAYER_EMBEDDER = "prefill_decode", "embedder", "per_layer_embedder"
+VISION_ENCODER, VISION_ADAPTER = "vision_encoder", "vision_adapter"
+AUDIO_ENCODER, AUDIO_ADAPTER = "audio_encoder_hw", "audio_adapter"
+ARTISAN_DECODER, AUX, MTP_DRAFTER = "artisan_text_decoder", "aux", "mtp_drafter"
+PREFIX = "tf_lite_"
+MODEL_TYPES = frozenset(
+    {
+        *(PREFILL_DECODE, EMBEDDER, PER_LAYER_EMBEDDER, VISION_ENCODER, VISION_ADAPTER, AUDIO_ENCODER, AUDIO_ADAPTER),
+        *(ARTISAN_DECODER, AUX, MTP_DRAFTER),
+        *(
+            "acoustic",
+            "audio_encoder",
+            "audio_frontend",
+            "embed_probs",
+            "encoder_decoder",
+            "end_of_audio",
+            "end_of_vision",
+            "mtp_aux",
+        ),
+        *("nam_attention", "nam_text_encoder", "self_conditioner", "text_decoder", "text_encoder", "vocoder"),
+    }
+)
+"""The types of models that the engine knows."""
+
+_HEADER_HINT = "write the bundle again, or download it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The file, its header, and the sections that the engine finds by model type and by data type."""
+
+    path: str
+    content: memoryview
+    header: Header
+    models: Mapping[str, Section]
+    others: Mapping[int, Section]
+
+    def is_present(self, model_type: str) -> bool:
+        """Return whether a model's section exists and contains bytes of the file."""
+        section = self.models.get(model_type)
+        return section is not None and section.size > 0 and section.end <= len(self.content)
+
+    def model_bytes(self, model_type: str) -> memoryview | None:
+        """Return the bytes of a model; None if the engine does not find them."""
+        return self.section_bytes(self.models[model_type]) if self.is_present(model_type) else None
+
+    def bytes_of(self, data_type: int) -> bytes | None:
+        """Return the bytes of a section other than a model; None if the engine does not find it.
+
+        Raises ModelError if the section is too large.
+        """
+        section = self.others.get(data_type)
+        if section is None or section.end > len(self.content):
+            return None
+        if section.size > raised(_MOST_BYTES):
+            raise ModelError(printable(f"{self.path}: {section.kind} takes up {section.size:,} bytes{how_to_raise()}"))
+        # bounded: the size is at most _MOST_BYTES
+        return bytes(self.section_bytes(section))
+
+    def section_bytes(self, section: Section) -> memoryview:
+        """Return the bytes of a section."""
+        return self.content[section.begin : section.end]
+
+    def constraint(self, model_type: str) -> str | None:
+        """Return the constraint of a model's section on the backends; None if it has none."""
+        section = self.models.get(model_type)
+        return None if section is None else section.item(CONSTRAINT)
+
+    def activation_type(self, model_type: str) -> str | None:
+        """Return the type of activations that a model's section prefers; None if it names none."""
+        section = self.models.get(model_type)
+        return None if section is None else section.item(ACTIVATION_TYPE)
+
+    def model(self, model_type: str) -> Model | None:
+        """Read a model; None if the engine does not find it. Raises ModelError if it is damaged."""
+        content = self.model_bytes(model_type)
+        return None if content is None else load(content)
+
+
+def check_beginning(content: memoryview) -> None:
+    """Check the fields before the header as the engine's reader does. Raises Stopped."""
+    if not content:
+        raise _stopped("empty-file", "Failed to map, error: Invalid argument")
+    readable = content[:_LONGEST_HEADER]
+    magic = bytes(content[: len(_MAGIC)])
+    if magic != _MAGIC:
+        shown = magic.decode("utf-8", "replace")
+        raise _stopped("magic-number", f"INVALID_ARGUMENT: Invalid magic number or failed to read: {shown}")
+    if len(content) < 20:
+        raise _stopped("header", "INTERNAL: Failed to read version bytes.")
+    major = struct.unpack("<I", bytes(content[8:12]))[0]
+    if major != KNOWN_MAJOR:
+        text = f"UNIMPLEMENTED: Unimplemented Error: This reader doesn't support version {major}, expected version {KNOWN_MAJOR}."
+        raise _stopped("format-version", text, "write the bundle with a builder of format version 1")
+    if len(content) < HEADER_START:
+        raise _stopped("header", "INTERNAL: Failed to read header end offset.")
+    end = struct.unpack("<Q", bytes(content[24:32]))[0]
+    if end < HEADER_START:
+        raise _stopped("header", "INVALID_ARGUMENT: Invalid header end offset: smaller than current position.")
+    if end > len(readable):
+        raise _stopped("header", "INTERNAL: Failed to read header data.")
+
+
+def read_bundle(path: str, content: memoryview) -> Bundle:
+    """Read the header and find the sections as the engine's loader does. Raises Stopped."""
+    check_beginning(content)
+    try:
+        header = read_header(content)
+    except BundleError as error:
+        raise Stopped(Stop("header-tables", str(error), hint=_HEADER_HINT, is_crash=True)) from error
+    models, others = dict[str, Section](), dict[int, Section]()
+    for section in header.sections:
+        if section.data_type in (TFLITE_MODEL, _WEIGHTS):
+            name = _model_type(section)
+        if section.begin > section.end:
+            text = (
+                f"INVALID_ARGUMENT: Section {section.number} has invalid offsets: begin_offset ({section.begin}) > end_offset "
+                f"({section.end})."
+            )
+            raise _stopped("section-offsets", text)
+        if section.data_type == TFLITE_MODEL:
+            models[name] = section
+        else:
+            others[section.data_type] = section
+    return Bundle(path, content, header, models, others)
+
+
+def section_name(model_type: str) -> str:
+    """Return the name of a model's section."""
+    return PREFIX + model_type
+
+
+def readable_model(bundle: Bundle, model_type: str, stage: str) -> Model | None:
+    """Read a model; None if the engine does not find it. Raises Stopped if it is damaged."""
+    try:
+        return bundle.model(model_type)
+    except ModelError as error:
+        text = "Failed to load model from buffer\n└ Invalid flatbuffer"
+        hint = f"the section is not a valid TFLite model ({error}): {_HEADER_HINT}"
+        raise Stopped(Stop("model-flatbuffer", text, stage, section_name(model_type), hint=hint)) from error
+
+
+def _model_type(section: Section) -> str:
+    name = section.item(MODEL_TYPE)
+    if name is None:
+        return PREFILL_DECODE
+    lower = name.lower()
+    if not lower.startswith(PREFIX) or lower.removeprefix(PREFIX) not in MODEL_TYPES:
+        text = f"INVALID_ARGUMENT: Unknown model type: {name}"
+        hint = "take the section out of the bundle, or run it with a newer LiteRT-LM that knows this type"
+        raise _stopped("model-type", text, hint, name)
+    return lower.removeprefix(PREFIX)
+
+
+def _stopped(check: str, text: str, hint: str = _HEADER_HINT, section: str | None = None) -> Stopped:
+    return Stopped(Stop(check, text, section=section, hint=hint))

@@ -1,0 +1,240 @@
+"""The compiled models of a bundle: XNNPACK or ML Drift on every subgraph, and the errors that creating them gives.
+
+Source: ``LiteRtCompiledModelT::Create`` (``litert/runtime/compiled_model.cc``), and the compilation options in
+google-ai-edge/LiteRT-LM, ``runtime/executor/llm_executor_settings_utils.cc`` and ``vision_litert_compiled_model_executor.cc``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..delegates.options import parse_options
+from ..delegates.registry import find_delegate
+from ..graph.graph import PrepareFailure
+from ..model.flexbuffer import FlexbufferMap
+from ..model.model import Model
+from ..prepare.preparation import prepare_around
+from ..releases.catalogue import NEWEST, Release
+from ..runtime.interpreter import simulate
+from ..runtime.model_loading import custom_operators
+from ..runtime.run import REFUSED, Run
+from ..runtime.target import Target
+from .composites import COMPOSITE, has_composites, with_inlined_composites
+from .report import BundleReplacement, Stop, Stopped
+
+NOT_BUILT = "Failed to build TFL interpreter"
+NOT_MODIFIED = "Failed to modify graph with delegate"
+NOT_ALLOCATED = "Failed to invoke the compiled model\n└ Failed to allocate tensors"
+_NOT_ACCELERATED = (
+    "Some ops are not accelerated. Add kLiteRtHwAcceleratorCpu to the compilation accelerator set to allow using the CPU to run "
+    "those."
+)
+_REPLACING = re.compile(
+    r"Replacing (\d+) out of (\d+) node\(s\) with delegate \((.+?)\) node, "
+    r"yielding (\d+) partitions for subgraph (\d+)(?: \((.*)\))?\."
+)
+_NOT_SUPPORTED = "Following operations are not supported by GPU delegate:"
+_COUNTS = re.compile(r"\d+ operations? will run on the GPU|Replacing |No operations will run|Hint ")
+_NORMALIZATION, _NORMALIZATION_OPERANDS = "odml.rms_norm", 2
+_FLOATS = frozenset({"FLOAT32", "FLOAT16"})
+_LOOKUP = "EMBEDDING_LOOKUP"
+_TESTED_ELSEWHERE = "mldrift-build-composite"
+"""The code of a crash in LiteRT's own binaries, which LiteRT-LM's binaries do not have."""
+_HINT = "the GPU must take every node of every subgraph, or the engine refuses the bundle: change this operator in the export"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A model that a delegate was applied to, and the log lines of this. ``section`` is the model's section."""
+
+    section: str
+    model: Model
+    run: Run
+    replacements: tuple[BundleReplacement, ...]
+
+
+def compile_for_cpu(section: str, model: Model, stage: str, *, is_clustered: bool = True, release: Release = NEWEST) -> Compiled:
+    """Apply XNNPACK to every subgraph. Raises Stopped if the interpreter cannot be built."""
+    run = _run(model, "xnnpack", {}, release)
+    if not run.is_loaded and run.refusal is not None:
+        raise Stopped(_not_built(section, model, run, stage))
+    return Compiled(section, model, run, _replacements(section, run, is_clustered))
+
+
+def compile_for_gpu(section: str, model: Model, stage: str, *, is_whole: bool, release: Release = NEWEST) -> Compiled:
+    """Apply ML Drift over WebGPU, without the CPU. Raises StoppedWhileCompiling.
+
+    With ``is_whole``, the engine gives the hint that the GPU takes the whole model; without it, the engine only refuses nodes
+    that stay on the CPU.
+    """
+    options = {"backend": "webgpu", "hint_fully_delegated": is_whole, "skip_decompositions": True}
+    run = _run(model, "mldrift", {**options, "build_kernels": True}, release)
+    if run.refusal is not None and run.refusal.code == _TESTED_ELSEWHERE:
+        run = _run(model, "mldrift", options, release)
+    compiled = Compiled(section, model, run, _replacements(section, run))
+    crash = next(_crashes(compiled, stage), None)
+    if crash is not None:
+        raise StoppedWhileCompiling(crash, compiled)
+    if run.outcome == REFUSED and run.refusal is not None:
+        if not run.is_loaded:
+            raise Stopped(_not_built(section, model, run, stage))
+        raise StoppedWhileCompiling(_not_taken(compiled, run.refusal.subgraph, run.refusal.node, NOT_MODIFIED, stage), compiled)
+    left = None if is_whole else _left_over(run)
+    if left is not None:
+        raise StoppedWhileCompiling(_not_taken(compiled, *left, _NOT_ACCELERATED, stage), compiled)
+    return compiled
+
+
+class StoppedWhileCompiling(Stopped):
+    """Raised if a model cannot be compiled after a delegate was applied to some of its subgraphs."""
+
+    def __init__(self, stop: Stop, compiled: Compiled) -> None:
+        super().__init__(stop)
+        self.compiled = compiled
+
+
+def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, PrepareFailure | None]:
+    """Let a subgraph run for the first time on the CPU: inline its composites, and allocate its tensors.
+
+    Return the model with the composites inlined, whose only lines are those of this subgraph, and the failure of a node, if any.
+    """
+    if has_composites(compiled.model, subgraph):
+        model = with_inlined_composites(compiled.model, subgraph)
+        run = _run(model, "xnnpack", {}, compiled.run.release)
+        lines = [line for line in _replacements(compiled.section, run, is_clustered) if line.subgraph == subgraph]
+        inlined = Compiled(compiled.section, model, run, tuple(lines))
+    else:
+        inlined = replace(compiled, replacements=())
+    delegated = {one.graph.index: one.delegated for one in inlined.run.subgraphs}
+    unregistered = custom_operators(inlined.model, inlined.run.target).unregistered
+    graphs = prepare_around(inlined.model, delegated, release=inlined.run.release, unregistered=unregistered)
+    return inlined, graphs[subgraph].failure
+
+
+def signature_of(model: Model, subgraph: int | None) -> str | None:
+    """Return the key of the signature that runs a subgraph; None if there is none."""
+    return next((signature.key for signature in model.signatures if signature.subgraph == subgraph), None)
+
+
+def _run(model: Model, delegate_name: str, options: Mapping[str, Any], release: Release) -> Run:
+    delegate = find_delegate(delegate_name)
+    return simulate(model, Target(delegate, parse_options(delegate_name, delegate.options, options), release))
+
+
+def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[BundleReplacement, ...]:
+    replacements = list[BundleReplacement]()
+    for line in run.log_lines:
+        match = _REPLACING.fullmatch(line)
+        if match is None:
+            continue
+        replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
+        if not is_clustered:
+            partitions = _runs_in_order(run, subgraph)
+        replacements.append(BundleReplacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
+    return tuple(replacements)
+
+
+def _runs_in_order(run: Run, subgraph: int) -> int:
+    """Return the number of partitions if the runtime keeps the order of the nodes (``greedily`` in ``graph_info.cc``)."""
+    decision = run.subgraphs[subgraph].decision
+    if decision is None:
+        return 0
+    delegated = set(decision.nodes)
+    kinds = [index in delegated for index in decision.graph.execution_plan]
+    return sum(number == 0 or kind != kinds[number - 1] for number, kind in enumerate(kinds))
+
+
+def _not_built(section: str, model: Model, run: Run, stage: str) -> Stop:
+    refusal = run.refusal
+    assert refusal is not None
+    return Stop(
+        "interpreter",
+        NOT_BUILT,
+        stage,
+        section,
+        signature_of(model, refusal.subgraph),
+        refusal.subgraph,
+        refusal.node,
+        _operator(model, refusal.subgraph, refusal.node),
+        run.log_lines[:1],
+        refusal.hint,
+    )
+
+
+def _left_over(run: Run) -> tuple[int, int] | None:
+    """Return the first node, with its subgraph, that ML Drift leaves to the CPU; None if there is none."""
+    for subgraph in run.subgraphs:
+        for index in subgraph.graph.execution_plan if subgraph.decision is not None else ():
+            if index not in subgraph.delegated:
+                return subgraph.graph.index, index
+    return None
+
+
+def _not_taken(compiled: Compiled, subgraph: int, node: int | None, error: str, stage: str) -> Stop:
+    model = compiled.model
+    return Stop(
+        "gpu-takes-all",
+        error,
+        stage,
+        compiled.section,
+        signature_of(model, subgraph),
+        subgraph,
+        node,
+        _operator(model, subgraph, node),
+        _reasons(compiled.run),
+        _HINT,
+    )
+
+
+def _reasons(run: Run) -> tuple[str, ...]:
+    """Return the lines in which ML Drift gives the reasons for the nodes that it refuses, or the reason for the whole model."""
+    reasons, is_reason = list[str](), False
+    for line in run.log_lines:
+        is_reason = line == _NOT_SUPPORTED or (is_reason and not _COUNTS.match(line))
+        if is_reason and line != _NOT_SUPPORTED:
+            reasons.append(line)
+    return tuple(reasons or ([] if run.refusal is None else [run.refusal.message]))
+
+
+def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
+    """Yield the nodes that ML Drift takes although it ends the process when it builds their kernels."""
+    for run in compiled.run.subgraphs:
+        if len(run.delegated) < len(run.graph.execution_plan):
+            continue
+        for index in sorted(run.delegated):
+            text = _crash(compiled.model, run.graph.index, index)
+            if text:
+                node = compiled.model.subgraphs[run.graph.index].nodes[index]
+                yield Stop(
+                    "gpu-kernel",
+                    text,
+                    stage,
+                    compiled.section,
+                    signature_of(compiled.model, run.graph.index),
+                    run.graph.index,
+                    index,
+                    node.op,
+                    hint="the engine ends the process when it builds this kernel: change the operator in the export",
+                    is_crash=True,
+                )
+
+
+def _crash(model: Model, subgraph: int, index: int) -> str:
+    node, tensors = model.subgraphs[subgraph].nodes[index], model.subgraphs[subgraph].tensors
+    if node.op == _LOOKUP and not node.is_custom:
+        table = node.input(1)
+        if table >= 0 and tensors[table].type in _FLOATS and tensors[table].is_constant:
+            return "Unsupported external weights type: 1"
+    if node.op == COMPOSITE and not node.is_custom and model.options(node).name == _NORMALIZATION:
+        attributes = FlexbufferMap(bytes(model.options(node).composite_attributes or ()))
+        if len(node.inputs) < _NORMALIZATION_OPERANDS or not attributes.has("epsilon"):
+            return f"{_NORMALIZATION} needs the operand scale and the attribute epsilon"
+    return ""
+
+
+def _operator(model: Model, subgraph: int, node: int | None) -> str | None:
+    nodes = model.subgraphs[subgraph].nodes if 0 <= subgraph < len(model.subgraphs) else ()
+    return nodes[node].op if node is not None and 0 <= node < len(nodes) else None

@@ -1,0 +1,173 @@
+"""Read the contents and the demands of a bundle: its sections, constraints, signatures, and the memory for weights and caches."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..bundles.bundle_error import BundleError
+from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, read_header, section_names
+from ..errors import ModelError
+from ..foundation.files import file_content, open_input
+from ..foundation.printable import printable
+from ..model.model import Model
+from ..model.precompiled import precompiled
+from ..model.reader import load
+from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, check_beginning
+from .metadata import LlmMetadata, read_llm_metadata
+from .protobuf import ProtobufError
+from .report import Stopped
+from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
+
+SCHEMA = "delegate-sim/bundle/1"
+_OPAQUE = (SP_TOKENIZER, HF_TOKENIZER)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelContents:
+    """A section's model: its signatures and nodes, the bytes of its weights and caches, and the SoC that it was compiled for."""
+
+    signatures: tuple[str, ...]
+    nodes: int
+    weights: int
+    """The bytes of all constants; a constant that several tensors share counts once."""
+    caches: int
+    """The bytes of the caches that a signature for prompts takes, from their shapes."""
+    context: int | None
+    """The number of tokens that the mask has room for; None if there is no mask, or if its size is dynamic."""
+    prefill_lengths: tuple[int, ...]
+    compiled_for: str
+    """The vendor and the SoC; empty if the model was not compiled for an NPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionContents:
+    """One section. ``fault`` tells what is wrong with it, and is empty if it can be read."""
+
+    number: int
+    name: str
+    kind: str
+    begin: int
+    end: int
+    constraint: str | None
+    items: tuple[tuple[str, Any], ...]
+    model: ModelContents | None
+    fault: str
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return max(0, self.end - self.begin)
+
+
+@dataclass(frozen=True, slots=True)
+class BundleContents:
+    """A bundle: its format version, the metadata of the language model, the kind of tokenizer, and its sections."""
+
+    path: str
+    size: int
+    version: tuple[int, int, int]
+    metadata: LlmMetadata | None
+    tokenizer: str
+    sections: tuple[SectionContents, ...]
+
+    @property
+    def weights(self) -> int:
+        """The bytes of the weights of all models."""
+        return sum([section.model.weights for section in self.sections if section.model is not None])
+
+    @property
+    def caches(self) -> int:
+        """The bytes of all caches."""
+        return sum([section.model.caches for section in self.sections if section.model is not None])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contents as plain data."""
+        entry = asdict(self)
+        entry["version"] = ".".join(map(str, self.version))
+        entry["sections"] = [{**asdict(section), "items": dict(section.items), "size": section.size} for section in self.sections]
+        return {"schema": SCHEMA, **entry, "weights": self.weights, "caches": self.caches}
+
+
+def read_contents(path: str) -> BundleContents:
+    """Read what a bundle contains. A damaged section is reported in ``fault``. Raises ModelError if the header is damaged."""
+    try:
+        with open_input(path) as file:
+            content = file_content(file)
+        check_beginning(content)
+        header = read_header(content)
+    except OSError as error:
+        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+    except BundleError as error:
+        raise ModelError(printable(f"{path}: {error}")) from error
+    except Stopped as stopped:
+        raise ModelError(printable(f"{path}: is not a LiteRT-LM file, or is damaged: {stopped.stop.error}")) from stopped
+    sections = [
+        _section(section, name, content) for section, name in zip(header.sections, section_names(header.sections), strict=True)
+    ]
+    tokenizers = [section.kind for section in header.sections if section.data_type in _OPAQUE]
+    metadata = [section for section in header.sections if section.data_type == LLM_METADATA]
+    return BundleContents(
+        path,
+        len(content),
+        header.version,
+        _metadata(metadata[-1], content) if metadata else None,
+        ", ".join(tokenizers),
+        tuple(sections),
+    )
+
+
+def _metadata(section: Section, content: memoryview) -> LlmMetadata | None:
+    try:
+        return read_llm_metadata(bytes(content[section.begin : section.end]))
+    except ProtobufError:
+        return None
+
+
+def _section(section: Section, name: str, content: memoryview) -> SectionContents:
+    fault, model = "", None
+    if not section.begin <= section.end <= len(content):
+        fault = f"ends at byte {section.end:,}, but the file has {len(content):,} bytes"
+    elif section.is_model:
+        try:
+            model = _model(load(content[section.begin : section.end]))
+        except ModelError as error:
+            fault = str(error)
+    elif section.data_type == LLM_METADATA and _metadata(section, content) is None:
+        fault = "is not a protocol buffer"
+    others = tuple([(key, value) for key, value in section.items if key.lower() not in (MODEL_TYPE, CONSTRAINT)])
+    shown = name if section.item(MODEL_TYPE) or section.is_model else section.kind
+    constraint = section.item(CONSTRAINT)
+    return SectionContents(section.number, shown, section.kind, section.begin, section.end, constraint, others, model, fault)
+
+
+def _model(model: Model) -> ModelContents:
+    constants = {
+        tensor.data
+        for subgraph in model.subgraphs
+        for tensor in subgraph.tensors
+        if tensor.is_constant and tensor.data is not None
+    }
+    prefills = prefill_signatures(model)
+    caches, context, lengths = 0, None, list[int]()
+    for signature in prefills:
+        roles, roots = roles_of(signature), cache_roots(signature)
+        inputs = {name: input_tensor(model, signature, name) for name in signature.inputs}
+        sizes = [tensor.byte_size for name, tensor in inputs.items() if roots and name.startswith(roots) and tensor is not None]
+        caches = max(caches, sum(sizes))
+        mask = inputs.get(roles.mask or roles.local_mask or "")
+        if mask is not None and mask.shape and dimensions(mask)[-1] >= 0:
+            context = max(context or 0, dimensions(mask)[-1])
+        positions = inputs.get(roles.positions or "")
+        if positions is not None and positions.shape:
+            lengths.append(dimensions(positions)[-1])
+    compiled = precompiled(model)
+    return ModelContents(
+        tuple([signature.key for signature in model.signatures]),
+        sum([len(subgraph.nodes) for subgraph in model.subgraphs]),
+        sum([size for _, size in constants]),
+        caches,
+        context,
+        tuple(sorted(lengths)),
+        f"{compiled.manufacturer} {compiled.soc}".strip() if compiled.is_compiled else "",
+    )

@@ -1,0 +1,207 @@
+"""LiteRT-LM's engine: its checks of a bundle in order. The first check that fails ends the run.
+
+Source: google-ai-edge/LiteRT-LM, ``c/engine.cc``, ``runtime/core/engine_impl.cc`` and ``runtime/engine/engine_settings.cc``.
+Where the source and the binaries of ``litert-lm-api`` differ, the binaries count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import ModelError
+from ..foundation.files import file_content, open_input
+from ..foundation.printable import printable
+from ..releases.catalogue import NEWEST, Release
+from .backends import (
+    BACKENDS,
+    CPU_ARTISAN,
+    GOOGLE_TENSOR_ARTISAN,
+    GPU,
+    GPU_ARTISAN,
+    NPU,
+    TENSOR_LLM,
+    is_activation_type,
+    is_allowed,
+    parsed_backend,
+)
+from .bundle import (
+    ARTISAN_DECODER,
+    AUDIO_ENCODER,
+    LLM_METADATA,
+    PAGE,
+    PREFILL_DECODE,
+    VISION_ENCODER,
+    Bundle,
+    read_bundle,
+    readable_model,
+    section_name,
+)
+from .executor import make_executor
+from .metadata import read_llm_metadata
+from .progress import EngineProgress
+from .protobuf import ProtobufError
+from .report import ENGINE, BackendReport, Stop, Stopped
+from .session import generate, open_session
+from .tokenizer import Tokenizer, read_tokenizer
+
+KNOWN_OPTIONS = ("vision", "audio", "cache_dir", "kw", "prompt", "dispatch")
+_NO_CACHE, _IN_MEMORY = ":nocache", ":memory"
+_PARAMETERS = "odml.infra.proto.LlmParameters"
+
+
+def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Release = NEWEST) -> BackendReport:
+    """Simulate the engine on a bundle. Raises ModelError if the file cannot be read."""
+    notes = [f"the option {name} is not known and has no effect here" for name in options if name not in KNOWN_OPTIONS]
+    asked = parsed_backend(backend)
+    if asked is None:
+        text = f"INVALID_ARGUMENT: Unsupported backend: {backend}. Supported backends are: [{', '.join(BACKENDS)}]"
+        return BackendReport(path, backend, options, Stop("backend", text), (), notes=tuple(notes))
+    if asked == CPU_ARTISAN:
+        text = "INVALID_ARGUMENT: Unsupported backend: 1"
+        return BackendReport(path, asked, options, Stop("backend", text), (), notes=tuple(notes))
+    content = _content(path)
+    progress = None
+    try:
+        bundle = read_bundle(path, content)
+        progress = EngineProgress(bundle, _main_backend(bundle, asked), options, release, notes=notes)
+        _run(progress)
+        stop = None
+    except Stopped as stopped:
+        stop = stopped.stop
+    if progress is None:
+        return BackendReport(path, asked, options, stop, (), notes=tuple(notes))
+    lines, log_lines = tuple(progress.replacements), tuple(progress.log_lines)
+    return BackendReport(path, asked, options, stop, lines, log_lines, tuple(dict.fromkeys(progress.notes)))
+
+
+def _run(progress: EngineProgress) -> None:
+    bundle = progress.bundle
+    _read_metadata(progress)
+    tokenizer: Tokenizer | None = None
+    is_counted = bool(progress.options.get("prompt"))
+    if progress.metadata is not None and not progress.metadata.has_model_type:
+        tokenizer = read_tokenizer(bundle, is_counted=is_counted)
+    _check_settings(progress)
+    if progress.backend == GPU_ARTISAN:
+        _run_artisan(progress)
+        return
+    executor = make_executor(progress)
+    if tokenizer is None:
+        tokenizer = read_tokenizer(bundle, is_counted=is_counted)
+    if progress.backend == NPU:
+        progress.notes.append("without a vendor's compiler plugin, the NPU's nodes run on the CPU")
+    open_session(progress)
+    generate(progress, executor, tokenizer)
+
+
+def _main_backend(bundle: Bundle, asked: str) -> str:
+    """Return the backend of the text decoder: an artisan decoder takes the place of the GPU's own executor."""
+    return GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
+
+
+def _read_metadata(progress: EngineProgress) -> None:
+    content = progress.bundle.bytes_of(LLM_METADATA)
+    if content is None:
+        text = "the bundle has no LlmMetadata section inside the file: the engine ends the process without a message"
+        hint = "add a section LlmMetadata, or download the file again if it is cut"
+        raise Stopped(Stop("metadata", text, section="LlmMetadataProto", hint=hint, is_crash=True))
+    try:
+        progress.metadata = read_llm_metadata(content)
+    except ProtobufError as error:
+        hint = f"the metadata {error}: write the bundle again"
+        raise Stopped(Stop("metadata", "INTERNAL: Failed to parse LlmMetadata", section="LlmMetadataProto", hint=hint)) from error
+
+
+def _check_settings(progress: EngineProgress) -> None:
+    """Check constraints, types of activations and folders, in the order text, images, sound, folders."""
+    bundle, options = progress.bundle, progress.options
+    if progress.backend == GOOGLE_TENSOR_ARTISAN:
+        raise Stopped(Stop("backend", "INVALID_ARGUMENT: Not recognized backend: 5"))
+    parts = [("Main", PREFILL_DECODE, progress.backend)]
+    parts += [
+        (title, model_type, str(options[name]).upper())
+        for title, model_type, name in (("Vision", VISION_ENCODER, "vision"), ("Audio", AUDIO_ENCODER, "audio"))
+        if options.get(name)
+    ]
+    for title, model_type, backend in parts:
+        constraint, section = bundle.constraint(model_type), section_name(model_type)
+        if not is_allowed(backend, constraint):
+            text = (
+                f"INVALID_ARGUMENT: {title} backend constraint mismatch. Model requires one of [{constraint}] but {title} "
+                f"backend is {backend}"
+            )
+            raise Stopped(Stop("backend-constraint", text, section=section, hint=_constraint_hint(constraint or "", title)))
+        activation = bundle.activation_type(model_type)
+        if activation is not None and not is_activation_type(activation):
+            text = (
+                f"INVALID_ARGUMENT: Unsupported activation data type: {activation}. Supported activation data types are: "
+                "[FLOAT32, FLOAT16, INT16, INT8]"
+            )
+            hint = "change prefer_activation_type of the section, or leave it out"
+            raise Stopped(Stop("activation-type", text, section=section, hint=hint))
+    folder = options.get("cache_dir")
+    if isinstance(folder, str) and folder and folder not in (_NO_CACHE, _IN_MEMORY) and not _can_exist(folder):
+        text = f"INVALID_ARGUMENT: Cache directory does not exist or is not writable: {folder}"
+        raise Stopped(Stop("cache-folder", text, hint="make the folder first, and let the application write to it"))
+    if progress.backend == TENSOR_LLM:
+        raise Stopped(Stop("backend", "INVALID_ARGUMENT: Unsupported model type for TENSOR_LLM backend: 1"))
+
+
+def _constraint_hint(constraint: str, title: str) -> str:
+    parts = [part.strip().lower() for part in constraint.split(",") if part.strip()]
+    spaces = (
+        " The engine does not ignore spaces in the list." if any(part != part.strip() for part in constraint.split(",")) else ""
+    )
+    if not parts:
+        return "the constraint is empty, which no backend meets: leave it out of the section"
+    return f"run {title.lower()} on {' or '.join(parts)}, or change the section's backend_constraint.{spaces}"
+
+
+def _can_exist(folder: str) -> bool:
+    """Return whether a folder exists or could be made: the nearest folder above it that exists is writable, and not the root.
+
+    The folder is on the device, so this host can only tell obvious faults.
+    """
+    path = os.path.abspath(folder)
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    return path != os.path.dirname(path) and os.access(path, os.W_OK)
+
+
+def _run_artisan(progress: EngineProgress) -> None:
+    """Check what the executor for hand-written GPU kernels needs of its section."""
+    bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
+    if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):
+        text = "terminating due to uncaught exception of type std::bad_cast: std::bad_cast"
+        hint = "the artisan backend needs a section of its own, without tf_lite_prefill_decode beside it"
+        raise Stopped(Stop("artisan-section", text, section=section, hint=hint, is_crash=True))
+    place = bundle.models[ARTISAN_DECODER]
+    begin = place.begin - place.begin % PAGE
+    size = -(-(place.end - begin) // PAGE) * PAGE
+    whole = len(bundle.content)
+    if begin + size > whole:
+        text = (
+            f"Length ({size}) and offset ({begin}) are too large for file size ({whole}) and the file size is not a multiple of "
+            f"the OS alignment requirement ({PAGE}). The file might not have enough padding."
+        )
+        hint = f"pad the file to a multiple of {PAGE} bytes"
+        raise Stopped(Stop("artisan-padding", text, section=section, hint=hint))
+    try:
+        model = readable_model(bundle, ARTISAN_DECODER, ENGINE)
+    except Stopped as stopped:
+        text = "model Error building tflite model."
+        raise Stopped(Stop("model-flatbuffer", text, section=section, hint=stopped.stop.hint)) from stopped
+    if model is None or _PARAMETERS not in model.metadata:
+        text = f"NOT_FOUND: Failed to get metadata: {_PARAMETERS}"
+        raise Stopped(Stop("artisan-metadata", text, section=section, hint="use the model with another backend"))
+    progress.notes.append("the kernels of an artisan bundle are not simulated")
+
+
+def _content(path: str) -> memoryview:
+    try:
+        with open_input(path) as file:
+            return file_content(file)
+    except OSError as error:
+        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error

@@ -1,0 +1,373 @@
+"""The executor of the text decoder: its checks of signatures and names, its compiled model, caches and embedders.
+
+Source: google-ai-edge/LiteRT-LM, ``runtime/executor/llm_litert_compiled_model_executor_factory.cc``,
+``llm_litert_compiled_model_executor.cc``, ``litert/state.cc``, and ``embedding_lookup_text.cc`` in
+``runtime/components/embedding_lookup``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..model.model import Model, Signature, Tensor
+from .backends import CPU, GPU, NPU
+from .bundle import (
+    AUX,
+    EMBEDDER,
+    EXECUTOR_METADATA,
+    MTP_DRAFTER,
+    PER_LAYER_EMBEDDER,
+    PREFILL_DECODE,
+    readable_model,
+    section_name,
+)
+from .compiled import (
+    NOT_ALLOCATED,
+    NOT_MODIFIED,
+    Compiled,
+    StoppedWhileCompiling,
+    compile_for_cpu,
+    compile_for_gpu,
+    first_run,
+)
+from .magic_numbers import target_of
+from .metadata import StateBuffer, read_state_buffers
+from .progress import EngineProgress
+from .report import ENGINE, Stop, Stopped
+from .signatures import (
+    DECODE,
+    PREFILL,
+    Roles,
+    cache_roots,
+    dimensions,
+    find_signature,
+    input_tensor,
+    is_dynamic,
+    output_tensor,
+    prefill_signatures,
+    roles_of,
+    starting_with,
+)
+
+_SECTION = section_name(PREFILL_DECODE)
+_KEY_TYPES, _VALUE_TYPES, _GLOBAL_TYPES = (1, 3), (2, 4), (1, 2)
+"""The types of state buffers: global and local caches of keys and values."""
+_TOKEN_BYTES = 4
+_MOST_ON_GPU = 4096
+_IN_MEMORY = ":memory"
+_NAMES_HINT = "rename the inputs and outputs of the signature in the export"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedder:
+    """An embedder that the engine could make: the width of its embeddings, the sizes after batch and token."""
+
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """The text decoder after it was made."""
+
+    model: Model
+    compiled: Compiled
+    decode: Signature
+    roles: Roles
+    prefills: Mapping[int, Signature]
+    """The prefill signatures by the number of tokens."""
+    caches: Mapping[str, Tensor]
+    """The states that the engine keeps, by name of the input; the tensors are those of the first prefill signature."""
+    context: int
+    """The number of tokens that the caches hold."""
+    is_dynamic: bool
+    embedder: Embedder | None
+    per_layer_embedder: Embedder | None
+
+
+def make_executor(progress: EngineProgress) -> Executor:
+    """Make the executor. Raises Stopped."""
+    model = readable_model(progress.bundle, PREFILL_DECODE, ENGINE)
+    if model is None:
+        text = f"{_SECTION} not found in the model."
+        hint = "the bundle needs a section of this model type that lies inside the file"
+        raise Stopped(Stop("decoder-section", text, section=_SECTION, hint=hint))
+    if progress.backend == NPU and progress.bundle.is_present(AUX):
+        _check_npu(progress, model)
+    buffers = read_state_buffers(progress.bundle.bytes_of(EXECUTOR_METADATA))
+    prefills = prefill_signatures(model)
+    dynamic = _is_dynamic_by_metadata(model, buffers) if buffers is not None else _is_dynamic_by_names(model, prefills)
+    if dynamic and progress.backend != CPU:
+        raise _stopped("dynamic-on-cpu-only", "LlmLiteRtCompiledModelExecutorDynamic only supports CPU backend.", PREFILL)
+    if dynamic:
+        compiled = _compile(progress, model, Roles())
+        decode, roles = _decode(model)
+    else:
+        decode, roles = _decode(model)
+        if not prefills:
+            text = "Selected signatures must include decode and an available prefill."
+            raise _stopped("prefill-signature", text, None, "name the signature that reads the prompt prefill or prefill_N")
+        compiled = _compile(progress, model, roles)
+    lengths = {} if dynamic else _prefills_by_length(model, prefills, roles)
+    first = find_signature(model, PREFILL) if dynamic else prefills[0]
+    if first is None:
+        raise _stopped("signature", f"Signature not found: {PREFILL}", PREFILL)
+    caches, context = _state(progress, model, first, buffers)
+    _check_logits(progress, model, decode, roles, buffers, dynamic)
+    embedders = [_embedder(progress, model_type) for model_type in (EMBEDDER, PER_LAYER_EMBEDDER)]
+    if progress.settings.get("enable_speculative_decoding"):
+        _check_drafter(progress, embedders[0])
+    return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, *embedders)
+
+
+def _check_npu(progress: EngineProgress, model: Model) -> None:
+    """Check what the executor for models that were compiled for an NPU needs first: masks from the auxiliary model."""
+    auxiliary = readable_model(progress.bundle, AUX, ENGINE)
+    assert auxiliary is not None
+    section = section_name(AUX)
+    progress.add(compile_for_cpu(_SECTION, model, ENGINE, is_clustered=progress.is_clustered, release=progress.release))
+    progress.add(compile_for_cpu(section, auxiliary, ENGINE, is_clustered=progress.is_clustered, release=progress.release))
+    for signature in prefill_signatures(model):
+        key = f"prefill_mask_{signature.key.removeprefix('prefill_')}"
+        if find_signature(auxiliary, key) is None:
+            hint = "the auxiliary model must have the signatures that the engine needs beside a decoder compiled for an NPU"
+            raise Stopped(Stop("npu-signature", f"Signature not found: {key}", section=section, signature=key, hint=hint))
+    progress.notes.append("the checks after the NPU's mask signatures are not simulated")
+
+
+def _is_dynamic_by_metadata(model: Model, buffers: Sequence[StateBuffer]) -> bool:
+    for buffer in buffers:
+        name = buffer.prefill_input or buffer.decode_input
+        if buffer.sequence_axis is None or not name:
+            continue
+        tensors = [input_tensor(model, signature, name) for signature in model.signatures]
+        tensor = next((tensor for tensor in tensors if tensor is not None), None)
+        if tensor is None:
+            raise _stopped("state-buffer", f"Tensor {name} not found in model signatures", None, "name an input of a signature")
+        sizes = dimensions(tensor)
+        if not 0 <= buffer.sequence_axis < len(sizes):
+            text = f"sequence_axis out of bounds: {buffer.sequence_axis} for rank {len(sizes)}"
+            raise _stopped("state-buffer", text, None, "give an axis of the tensor")
+        if sizes[buffer.sequence_axis] == -1:
+            return True
+    return False
+
+
+def _is_dynamic_by_names(model: Model, prefills: Sequence[Signature]) -> bool:
+    if not prefills:
+        return False
+    first = prefills[0]
+    roots = cache_roots(first)
+    if roots is None:
+        raise _stopped("cache-names", "No KV cache inputs found.", first.key, _cache_hint())
+    if not any(name.startswith(roots) for name in first.inputs):
+        return False
+    kinds = list[bool]()
+    for root in roots:
+        names = starting_with(first.inputs, root)
+        if not names:
+            raise _stopped("cache-names", f"No cache input tensor found for prefix: {root}", first.key, _cache_hint())
+        tensor = input_tensor(model, first, names[0])
+        kinds.append(tensor is not None and is_dynamic(tensor))
+    if kinds[0] != kinds[1]:
+        text = "KV cache k and v need to be dynamic or static at the same time."
+        raise _stopped("dynamic-shapes", text, first.key, "export all caches with or without dynamic sizes")
+    positions = input_tensor(model, first, roles_of(first).positions)
+    if positions is None:
+        raise _stopped("positions", "Input tensor not found", first.key, f"{_NAMES_HINT}: positions are named input_pos")
+    if is_dynamic(positions) != kinds[0]:
+        text = "KV cache and seq len need to be dynamic or static at the same time."
+        raise _stopped("dynamic-shapes", text, first.key, "export positions and caches with or without dynamic sizes")
+    return kinds[0]
+
+
+def _decode(model: Model) -> tuple[Signature, Roles]:
+    decode = find_signature(model, DECODE)
+    if decode is None:
+        raise _stopped("signature", f"Signature not found: {DECODE}", DECODE, "name the signature for single tokens decode")
+    roles = roles_of(decode)
+    checks = (
+        (roles.tokens or roles.embeddings, "Input tokens or embeddings not found.", "tokens or embeddings"),
+        (roles.positions, "Input positions not found.", "input_pos"),
+        (roles.logits, "Output logits not found.", "logits"),
+    )
+    for given, text, name in checks:
+        if not given:
+            raise _stopped("decode-names", text, DECODE, f"{_NAMES_HINT}: the engine looks for {name}")
+    return decode, roles
+
+
+def _compile(progress: EngineProgress, model: Model, roles: Roles) -> Compiled:
+    if progress.backend != GPU:
+        if progress.settings.get("enable_ynnpack") and progress.backend == CPU:
+            hint = "run without enable_ynnpack: this build of the engine has no YNNPACK"
+            raise Stopped(Stop("ynnpack", "Failed to create engine: UNIMPLEMENTED", section=_SECTION, hint=hint))
+        compiled = compile_for_cpu(_SECTION, model, ENGINE, is_clustered=progress.is_clustered, release=progress.release)
+        progress.add(compiled)
+        return compiled
+    try:
+        compiled = compile_for_gpu(_SECTION, model, ENGINE, is_whole=True, release=progress.release)
+    except StoppedWhileCompiling as stopped:
+        progress.add(stopped.compiled)
+        raise
+    if progress.options.get("cache_dir") == _IN_MEMORY:
+        progress.add_lines(compiled.replacements[:1])
+        hint = "give a folder as cache_dir"
+        raise Stopped(Stop("cache-in-memory", NOT_MODIFIED, section=_SECTION, hint=hint))
+    progress.add(compiled)
+    return compiled
+
+
+def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Roles) -> dict[int, Signature]:
+    lengths = dict[int, Signature]()
+    for signature in prefills:
+        positions = input_tensor(model, signature, roles.positions)
+        if positions is None:
+            raise _stopped("positions", "Input tensor not found", signature.key, f"{_NAMES_HINT}: it must be {roles.positions}")
+        sizes = dimensions(positions)
+        if len(sizes) not in (1, 2):
+            text = "Unsupported input tokens tensor dimension."
+            raise _stopped("positions", text, signature.key, "positions must have one or two dimensions")
+        lengths[sizes[-1]] = signature
+    return lengths
+
+
+def _state(
+    progress: EngineProgress, model: Model, signature: Signature, buffers: Sequence[StateBuffer] | None
+) -> tuple[dict[str, Tensor], int]:
+    """Return the states by the name of their input, and the number of tokens that they hold."""
+    if buffers is not None:
+        return _state_by_metadata(model, signature, buffers)
+    roots = cache_roots(signature)
+    if roots is None:
+        raise _stopped("cache-names", "No KV cache inputs found.", signature.key, _cache_hint())
+    names = [name for root in dict.fromkeys(roots) for name in starting_with(signature.inputs, root)]
+    if progress.backend == GPU:
+        for name in names:
+            if name not in signature.outputs:
+                hint = "on the GPU, each cache must be an output with the name of the input"
+                raise _stopped("cache-outputs", f"Output tensor not found: {name}", signature.key, hint)
+    caches = {name: tensor for name in names if (tensor := input_tensor(model, signature, name)) is not None}
+    masks = [name for name in signature.inputs if "mask" in name]
+    mask = input_tensor(model, signature, masks[-1]) if masks else None
+    if mask is None:
+        return caches, 1
+    sizes = dimensions(mask)
+    if len(sizes) != 4:
+        text = f"RET_CHECK failure ... dims.size() == 4 ({len(sizes)} vs. 4)"
+        raise _stopped("mask-rank", text, signature.key, "the mask must have the shape 1, 1, tokens, context")
+    most = progress.max_num_tokens
+    return caches, target_of(sizes[3], min(most, _MOST_ON_GPU) if progress.backend == GPU else most)
+
+
+def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[StateBuffer]) -> tuple[dict[str, Tensor], int]:
+    caches, context = dict[str, Tensor](), 0
+    for buffer in buffers:
+        names = buffer.names
+        differing = next((name for name in names if name != names[0]), None)
+        if differing is not None:
+            text = f"Current implementation requires all state names in StateBuffer to be the same: {names[0]} vs {differing}"
+            raise _stopped("state-buffer", text, signature.key, "give all four names of a state buffer the same text")
+        if buffer.sequence_axis is None:
+            text = "Sequence axis must be defined for state buffers in the current implementation."
+            raise _stopped("state-buffer", text, signature.key, "set sequence_axis")
+        if not names:
+            raise _stopped("state-buffer", "At least one state name must be defined", signature.key, "name the buffer")
+        if buffer.type not in (*_KEY_TYPES, *_VALUE_TYPES):
+            text = f"Unsupported state buffer type: {buffer.type}"
+            raise _stopped("state-buffer", text, signature.key, "use the types of key and value caches")
+        tensor = input_tensor(model, signature, names[0])
+        if tensor is None:
+            raise _stopped("state-buffer", f"Input tensor not found: {names[0]}", signature.key, _NAMES_HINT)
+        size = dimensions(tensor)[buffer.sequence_axis]
+        if buffer.type in _GLOBAL_TYPES and size != -1:
+            context = min(context, size) if context else size
+        caches[names[0]] = tensor
+    if not caches:
+        raise _stopped("state-buffer", "No state buffers found for the current signature", signature.key, _NAMES_HINT)
+    return caches, context or 1
+
+
+def _check_logits(
+    progress: EngineProgress,
+    model: Model,
+    decode: Signature,
+    roles: Roles,
+    buffers: Sequence[StateBuffer] | None,
+    dynamic: bool,
+) -> None:
+    logits = output_tensor(model, decode, roles.logits)
+    rank = 0 if logits is None else logits.rank
+    if rank != 3:
+        text = "Output logits must be (batch, seq, vocab)"
+        raise _stopped("logits-rank", text, DECODE, "give logits three dimensions")
+    assert logits is not None
+    batch = dimensions(logits)[0]
+    if dynamic and batch != 1:
+        raise _stopped("batch", "Only support batch size 1 for now.", DECODE, "export with a batch of 1")
+    if batch > 1:
+        _state(progress, model, decode, buffers)
+
+
+def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
+    """Make an embedder, which always runs on the CPU.
+
+    Return None if its model is missing or damaged. A later step reports this if the embedder is needed.
+    """
+    section = section_name(model_type)
+    try:
+        model = readable_model(progress.bundle, model_type, ENGINE)
+    except Stopped:
+        return None
+    if model is None or not model.subgraphs:
+        return None
+    compiled = compile_for_cpu(section, model, ENGINE, release=progress.release)
+    progress.add(compiled)
+    signature = model.signatures[0] if model.signatures else None
+    subgraph = model.subgraphs[signature.subgraph if signature is not None else 0]
+    inputs = list(signature.inputs.values()) if signature is not None else list(subgraph.inputs)
+    outputs = list(signature.outputs.values()) if signature is not None else list(subgraph.outputs)
+    size = subgraph.tensors[inputs[0]].byte_size if inputs else 0
+    key = None if signature is None else signature.key
+    if size != _TOKEN_BYTES:
+        text = f"Input tensor bytes must be {_TOKEN_BYTES} but got {size}"
+        hint = "the first signature of an embedder must take one token"
+        raise Stopped(Stop("embedder-input", text, section=section, signature=key, subgraph=subgraph.index, hint=hint))
+    inlined, failure = first_run(compiled, subgraph.index)
+    progress.add_lines(inlined.replacements)
+    if failure is not None:
+        node = inlined.model.subgraphs[subgraph.index].nodes[failure.node]
+        hint = "an embedder runs on the CPU: every operator needs a CPU kernel"
+        raise Stopped(
+            Stop(
+                "allocation",
+                NOT_ALLOCATED,
+                section=section,
+                signature=key,
+                subgraph=subgraph.index,
+                node=failure.node,
+                operator=node.op,
+                reasons=(failure.message,),
+                hint=hint,
+            )
+        )
+    return Embedder(tuple(dimensions(subgraph.tensors[outputs[0]])[2:]) if outputs else ())
+
+
+def _check_drafter(progress: EngineProgress, embedder: Embedder | None) -> None:
+    hint = "run without speculative decoding, or add the drafter and its embedder to the bundle"
+    if embedder is None:
+        text = "embedding_lookup != nullptr"
+        raise Stopped(Stop("speculative-decoding", text, section=section_name(EMBEDDER), hint=hint))
+    section = section_name(MTP_DRAFTER)
+    if readable_model(progress.bundle, MTP_DRAFTER, ENGINE) is None:
+        raise Stopped(Stop("speculative-decoding", f"{section} not found in the model.", section=section, hint=hint))
+    progress.notes.append("the drafter of speculative decoding is not simulated")
+
+
+def _cache_hint() -> str:
+    return f"{_NAMES_HINT}: caches are named kv_cache_k_N and kv_cache_v_N, or by the bundle's executor metadata"
+
+
+def _stopped(check: str, text: str, signature: str | None, hint: str = "") -> Stopped:
+    return Stopped(Stop(check, text, section=_SECTION, signature=signature, hint=hint))

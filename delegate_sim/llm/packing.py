@@ -1,0 +1,181 @@
+"""Take a bundle apart into files, and put the files together again.
+
+The header is kept as it is, apart from the positions of sections. So nothing in it is lost, even if a newer format adds to it,
+and a bundle whose sections were not changed is written again byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..bundles.bundle_error import BundleError
+from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
+from ..errors import ModelError
+from ..foundation.files import file_content, open_input, write_chunks
+from ..foundation.printable import printable
+from .bundle import check_beginning
+from .report import Stopped
+
+MANIFEST, HEADER, TAIL = "bundle.json", "header.bin", "tail.bin"
+_SCHEMA = "delegate-sim/unpacked-bundle/1"
+_ALIGNMENT = 16384
+_PIECE = 1 << 20
+_SUFFIXES = {3: ".tflite", 4: ".spiece", 5: ".pb", 6: ".json.zlib", 9: ".pb"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A section's file: the section, and the name of the file."""
+
+    section: Section
+    file: str
+
+
+def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
+    """Return the bytes of a bundle, its header, and a file name for each section. Raises ModelError."""
+    try:
+        with open_input(path) as file:
+            content = file_content(file)
+        check_beginning(content)
+        header = read_header(content)
+    except OSError as error:
+        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+    except BundleError as error:
+        raise ModelError(printable(f"{path}: {error}")) from error
+    except Stopped as stopped:
+        raise ModelError(printable(f"{path}: is not a LiteRT-LM file, or is damaged: {stopped.stop.error}")) from stopped
+    end = header.end
+    for section in sorted(header.sections, key=lambda one: one.begin):
+        if not end <= section.begin <= section.end <= len(content):
+            raise ModelError(printable(f"{path}: section {section.number} overlaps another one, or lies outside the file"))
+        end = section.end
+    names = section_names(header.sections)
+    parts = [Part(section, _file_name(section, name)) for section, name in zip(header.sections, names, strict=True)]
+    return content, header, tuple(parts)
+
+
+def unpack(path: str, folder: str) -> tuple[str, ...]:
+    """Write the header and each section of a bundle to a file in a folder, and return the files' names. Raises ModelError."""
+    content, header, parts = read_parts(path)
+    last = max([header.end, *[part.section.end for part in parts]])
+    os.makedirs(folder, exist_ok=True)
+    _write(folder, HEADER, content[: header.end])
+    for part in parts:
+        _write(folder, part.file, content[part.section.begin : part.section.end])
+    _write(folder, TAIL, content[last:])
+    sections = [
+        {"number": part.section.number, "kind": part.section.kind, "file": part.file, "items": dict(part.section.items)}
+        for part in parts
+    ]
+    manifest = json.dumps({"schema": _SCHEMA, "sections": sections}, indent=2) + "\n"
+    _write(folder, MANIFEST, memoryview(manifest.encode()))
+    return tuple([part.file for part in parts])
+
+
+def repack(folder: str, path: str) -> None:
+    """Write the bundle whose files ``unpack`` wrote to a folder. Raises ModelError."""
+    manifest = _manifest(folder)
+    head, tail = _read(folder, HEADER), _read(folder, TAIL)
+    files = {number: _read(folder, name) for number, name in manifest.items()}
+    write_bundle(path, head, files, tail)
+
+
+def with_models(path: str, target: str, models: Mapping[int, bytes]) -> None:
+    """Write a bundle again with other bytes in some of its sections, by their numbers. Raises ModelError."""
+    content, header, parts = read_parts(path)
+    last = max([header.end, *[part.section.end for part in parts]])
+    own = {part.section.number: content[part.section.begin : part.section.end] for part in parts}
+    write_bundle(
+        target, content[: header.end], {**own, **{number: memoryview(model) for number, model in models.items()}}, content[last:]
+    )
+
+
+def write_bundle(path: str, head: memoryview, files: Mapping[int, memoryview], tail: memoryview) -> None:
+    """Write a bundle from the bytes up to the end of its header, its sections by number, and the bytes behind the last section.
+
+    Raises ModelError if the header does not fit the sections.
+    """
+    try:
+        header = read_header(head)
+        if set(files) != {section.number for section in header.sections}:
+            raise ModelError(printable(f"{path}: the header has {len(header.sections)} sections, but {len(files)} are given"))
+        placed = _placed(header.sections, files)
+        # bounded: read_header limits the header
+        beginning = with_offsets(bytes(head), placed)
+    except BundleError as error:
+        raise ModelError(printable(f"{path}: the header {error}")) from error
+    write_chunks(path, _chunks(beginning, placed, files, tail))
+
+
+def _placed(sections: Sequence[Section], files: Mapping[int, memoryview]) -> tuple[Section, ...]:
+    """Return the sections at their new positions, by number. A section stays where it is unless one before it grew."""
+    placed, is_moved = list[Section](), False
+    for section in sorted(sections, key=lambda one: one.begin):
+        size = len(files[section.number])
+        begin = section.begin
+        if placed and (is_moved or placed[-1].end > begin):
+            begin = -(-placed[-1].end // _ALIGNMENT) * _ALIGNMENT
+        placed.append(replace(section, begin=begin, end=begin + size))
+        is_moved = is_moved or size != section.size
+    return tuple(sorted(placed, key=lambda one: one.number))
+
+
+def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, memoryview], tail: memoryview) -> Iterator[bytes]:
+    yield beginning
+    at = len(beginning)
+    for section in sorted(placed, key=lambda one: one.begin):
+        yield from _zeros(section.begin - at)
+        yield from _pieces(files[section.number])
+        at = section.end
+    yield from _pieces(tail)
+
+
+def _zeros(count: int) -> Iterator[bytes]:
+    # bounded: zeros are written in pieces
+    for start in range(0, count, _PIECE):
+        yield bytes(min(_PIECE, count - start))
+
+
+def _pieces(content: memoryview) -> Iterator[bytes]:
+    for start in range(0, len(content), _PIECE):
+        yield bytes(content[start : start + _PIECE])
+
+
+def _file_name(section: Section, name: str) -> str:
+    """Return a safe file name for a section, which begins with the section's number."""
+    safe = "".join([character if character.isalnum() or character in "-_" else "_" for character in name])[:80]
+    return f"{section.number:02d}-{safe}{_SUFFIXES.get(section.data_type, '.bin')}"
+
+
+def _manifest(folder: str) -> dict[int, str]:
+    """Return the file of each section by the section's number. Raises ModelError."""
+    fault = printable(f"{os.path.join(folder, MANIFEST)}: is not the list of an unpacked bundle's sections")
+    try:
+        # bounded: as long as the file
+        data: Any = json.loads(bytes(_read(folder, MANIFEST)))
+        sections = {int(section["number"]): str(section["file"]) for section in data["sections"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(fault) from error
+    if any(os.path.basename(name) != name or name in ("", ".", "..") for name in sections.values()):
+        raise ModelError(fault)
+    return sections
+
+
+def _read(folder: str, name: str) -> memoryview:
+    path = os.path.join(folder, name)
+    try:
+        with open_input(path) as file:
+            return file_content(file)
+    except OSError as error:
+        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+
+
+def _write(folder: str, name: str, content: memoryview) -> None:
+    try:
+        write_chunks(os.path.join(folder, name), _pieces(content))
+    except OSError as error:
+        raise ModelError(printable(f"{os.path.join(folder, name)}: {error.strerror or error}")) from error

@@ -1,0 +1,106 @@
+"""The engine's answer to a bundle, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
+ENGINE, SESSION, PREFILL, DECODE, DONE = "engine", "session", "prefill", "decode", "done"
+"""The stages of a run: making the engine, making a session, the prompt, the tokens after it, and taking down the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The check that stops the engine.
+
+    ``section`` is the model type or data type of the section that does not pass, ``signature`` and ``node`` the place in its
+    model. ``error`` is the engine's own text, without the positions in its source code.
+    """
+
+    check: str
+    error: str
+    stage: str = ENGINE
+    section: str | None = None
+    signature: str | None = None
+    subgraph: int | None = None
+    node: int | None = None
+    operator: str | None = None
+    reasons: tuple[str, ...] = ()
+    hint: str = ""
+    is_crash: bool = False
+    """Whether the engine ends the process instead of returning an error."""
+
+
+class Stopped(Exception):
+    """Raised by a check that the bundle does not pass."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.error)
+        self.stop = stop
+
+
+@dataclass(frozen=True, slots=True)
+class BundleReplacement:
+    """A delegate's replacement of nodes in one subgraph of a section's model, as one line of the runtime's log tells it."""
+
+    section: str
+    delegate: str
+    replaced: int
+    nodes: int
+    partitions: int
+    subgraph: int
+    name: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the replacement as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class BackendReport:
+    """The engine's answer to a bundle on one backend."""
+
+    path: str
+    backend: str
+    options: Mapping[str, Any]
+    stop: Stop | None
+    replacements: tuple[BundleReplacement, ...]
+    log_lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def outcome(self) -> str:
+        """``starts``, ``refused``, ``starts-then-fails`` or ``crash``."""
+        if self.stop is None:
+            return STARTS
+        if self.stop.is_crash:
+            return CRASH
+        return REFUSED if self.stop.stage == ENGINE else FAILS_LATER
+
+    @property
+    def stage(self) -> str | None:
+        """The stage in which the engine stops; None if it starts."""
+        return None if self.stop is None else self.stop.stage
+
+    @property
+    def error(self) -> str | None:
+        """The engine's own text; None if it starts."""
+        return None if self.stop is None else self.stop.error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        stop = None if self.stop is None else {**asdict(self.stop), "reasons": list(self.stop.reasons)}
+        return {
+            "bundle": self.path,
+            "backend": self.backend.lower(),
+            "options": dict(self.options),
+            "outcome": self.outcome,
+            "stage": self.stage,
+            "error": self.error,
+            "stop": stop,
+            "replacements": [line.to_dict() for line in self.replacements],
+            "log_lines": list(self.log_lines),
+            "notes": list(self.notes),
+        }

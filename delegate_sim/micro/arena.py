@@ -1,0 +1,89 @@
+"""The arena that a model needs: the plan of its head, and an estimate of its tail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.model import Model
+from .lifetimes import Buffer, planned_buffers
+from .planner import plan, total_size
+from .preparation import Preparation
+from .tail import BITS_32, planning_size, tail_size
+
+BASIS = (
+    "head: as the greedy planner places activations and scratch buffers of the reference kernels; "
+    "tail: an estimate for a 32-bit build, from the sizes of its structures and the data of kernels as measured on x86-64; "
+    "total: tail, plus the larger of head and what planning takes in its place. CMSIS-NN and other kernels request other scratch "
+    "buffers, so measure with arena_used_bytes() on the device and leave a margin: the arena that works can be larger than the "
+    "bytes that are used at the end"
+)
+"""The meaning of the sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBuffer:
+    """A buffer with its place in the head."""
+
+    buffer: Buffer
+    offset: int
+
+    @property
+    def area(self) -> int:
+        """The bytes of the buffer, once for each step in which it is needed."""
+        wanted = self.buffer.requirement
+        return wanted.size * (wanted.last - wanted.first + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """The memory of a model, in bytes."""
+
+    head: int
+    """The plan of activations and scratch buffers."""
+    tail: int
+    """The estimated size of the data that stays in memory: structures, data of kernels, variables."""
+    planning: int
+    """The estimated bytes that the runtime needs for planning, in the place of the head."""
+    buffers: tuple[PlacedBuffer, ...]
+
+    @property
+    def total(self) -> int:
+        """The estimated size of the arena."""
+        return self.tail + max(self.head, self.planning)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arena as a dictionary, for JSON."""
+        return {
+            "head": self.head,
+            "tail_estimate": self.tail,
+            "planning_estimate": self.planning,
+            "total_estimate": self.total,
+            "basis": BASIS,
+            "buffers": [
+                {
+                    "name": placed.buffer.name,
+                    "subgraph": placed.buffer.subgraph,
+                    "tensor": placed.buffer.tensor,
+                    "node": placed.buffer.node,
+                    "bytes": placed.buffer.requirement.size,
+                    "offset": placed.offset,
+                    "first_step": placed.buffer.requirement.first,
+                    "last_step": placed.buffer.requirement.last,
+                }
+                for placed in self.buffers
+            ],
+        }
+
+
+def plan_arena(model: Model, preparation: Preparation) -> Arena:
+    """Return the arena of a model."""
+    buffers = planned_buffers(model, preparation)
+    requirements = [buffer.requirement for buffer in buffers]
+    offsets = plan(requirements)
+    return Arena(
+        total_size(requirements, offsets),
+        tail_size(preparation, BITS_32),
+        planning_size(preparation, len(buffers), BITS_32),
+        tuple(map(PlacedBuffer, buffers, offsets)),
+    )

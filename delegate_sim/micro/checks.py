@@ -1,0 +1,240 @@
+"""Checks that several kernels of TensorFlow Lite Micro share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..graph.activation import fused_activation
+from ..graph.graph import NodeView
+from ..model.model import Tensor
+from ..model.numbers import FlatNumbers, StoredNumbers
+from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
+from ..rules.number_sets import listed
+from ..rules.operands import INPUT, OUTPUT, Operand
+from ..rules.rule import Check, Condition
+from ..rules.source import Source
+from ..rules.vocabulary import check, operand_count, same_type, typed, where
+from .kinds import TENSOR_TYPE
+from .quantization import affine, is_quantizable, scale, zero_point
+from .target import TFLM, MicroTarget
+
+FLOAT32, INT8, INT16, INT32 = ("FLOAT32",), ("INT8",), ("INT16",), ("INT32",)
+FLOAT32_INT8 = ("FLOAT32", "INT8")
+FLOAT32_INT8_INT16 = ("FLOAT32", "INT8", "INT16")
+FLOAT32_INT8_INT16_INT32 = ("FLOAT32", "INT8", "INT16", "INT32")
+INT8_INT16 = ("INT8", "INT16")
+
+ONE_TO_ONE = operand_count(1, 1)
+TWO_TO_ONE = operand_count(2, 1)
+THREE_TO_ONE = operand_count(3, 1)
+SAME_TYPES = same_type(INPUT, OUTPUT, kind=TENSOR_TYPE)
+
+_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
+"""The bounds to which each fused activation clips."""
+
+
+_CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernels == "cmsis-nn")
+
+
+def with_cmsis_nn(file: str, *checks: Check[object]) -> tuple[Check[MicroTarget], ...]:
+    """Limit checks to CMSIS-NN's kernel in a file, which refuses what the reference kernel takes."""
+    source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", "Prepare")
+    return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
+
+
+def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
+    """Limit checks to nodes whose operand has one of these types."""
+    return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
+
+
+def takes(which: Operand, types: Collection[str]) -> Check[object]:
+    """Demand one of these types."""
+    return typed(which, types, kind=TENSOR_TYPE)
+
+
+def quantized(*which: Operand) -> tuple[Check[object], ...]:
+    """Demand that each operand has scales and zero points."""
+
+    def one(operand: Operand) -> Check[object]:
+        def find(node: NodeView) -> str | None:
+            return None if affine(operand.tensor(node)) is not None else f"{operand.name} without scale and zero point"
+
+        return check(
+            QUANTIZATION, f"{operand.name} with scale and zero point", find, "quantize the tensor with scale and zero point"
+        )
+
+    return tuple(map(one, which))
+
+
+def not_quantized(*which: Operand) -> tuple[Check[object], ...]:
+    """Demand that no operand has scales and zero points."""
+
+    def one(operand: Operand) -> Check[object]:
+        def find(node: NodeView) -> str | None:
+            return None if affine(operand.tensor(node)) is None else f"{operand.name} with scale and zero point"
+
+        return check(
+            QUANTIZATION, f"{operand.name} without quantization", find, "quantize to int8, or leave the tensor unquantized"
+        )
+
+    return tuple(map(one, which))
+
+
+def zero_point_of(which: Operand, value: int) -> Check[object]:
+    """Demand a certain zero point."""
+
+    def find(node: NodeView) -> str | None:
+        point = zero_point(which.tensor(node))
+        return None if point == value else f"{which.name} with zero point {point}"
+
+    return check(QUANTIZATION, f"{which.name} with zero point {value}", find)
+
+
+def symmetric(*which: Operand) -> tuple[Check[object], ...]:
+    """Demand the zero point 0 of each operand."""
+    return tuple(zero_point_of(operand, 0) for operand in which)
+
+
+def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...]:
+    """Demand the same scale and zero point of two operands."""
+
+    def find_scale(node: NodeView) -> str | None:
+        one, other = (scale(operand.tensor(node)) for operand in (first, second))
+        return None if one == other else f"{first.name} with scale {one:g} and {second.name} with scale {other:g}"
+
+    def find_zero_point(node: NodeView) -> str | None:
+        one, other = (zero_point(operand.tensor(node)) for operand in (first, second))
+        return None if one == other else f"{first.name} with zero point {one} and {second.name} with zero point {other}"
+
+    hint = "quantize both tensors with the same parameters"
+    return (
+        check(QUANTIZATION, f"{first.name} and {second.name} with one scale", find_scale, hint),
+        check(QUANTIZATION, f"{first.name} and {second.name} with one zero point", find_zero_point, hint),
+    )
+
+
+def _activation_bounds(node: NodeView) -> str | None:
+    """Find a bound that the result cannot represent (``CalculateActivationRangeQuantized``)."""
+    activation = fused_activation(node)
+    for bound in _BOUNDS.get(activation, ()):
+        if not is_quantizable(bound, node.output(0)):
+            return f"fused {activation} with a scale of {scale(node.output(0)):g}"
+    return None
+
+
+ACTIVATION_RANGE = check(
+    ACTIVATION,
+    "a scale of the output in which the bounds of the fused activation are 32-bit integers",
+    _activation_bounds,
+    "quantize the output with a scale that is not 0",
+)
+NO_ACTIVATION = check(
+    ACTIVATION,
+    "no fused activation",
+    lambda node: None if not (name := node.options.fused_activation_function) else f"fused activation {name}",
+)
+
+
+def fixed(which: Operand) -> Check[object]:
+    """Demand a constant operand."""
+
+    def find(node: NodeView) -> str | None:
+        return None if which.tensor(node).is_constant else f"{which.name} is computed or given at run time"
+
+    return check(CONSTANT, f"a constant {which.name}", find)
+
+
+def same_shapes(first: Operand, second: Operand) -> Check[object]:
+    """Demand that two tensors have the same shape."""
+
+    def find(node: NodeView) -> str | None:
+        one, other = first.tensor(node).shape, second.tensor(node).shape
+        return None if one == other else f"{first.name} of shape {list(one)} and {second.name} of shape {list(other)}"
+
+    return check(SHAPE, f"{first.name} and {second.name} of one shape", find)
+
+
+def one_element(which: Operand) -> Check[object]:
+    """Demand a tensor with a single element."""
+
+    def find(node: NodeView) -> str | None:
+        count = which.tensor(node).element_count
+        return None if count == 1 else f"{which.name} with {count} elements"
+
+    return check(SHAPE, f"{which.name} with 1 element", find)
+
+
+def dimension(tensor: Tensor, axis: int) -> int:
+    """Return a size of a tensor, or 0 if it has fewer dimensions."""
+    return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
+
+
+_MOST_READ = 1 << 10
+_MOST_COMPARED = 1 << 20
+
+
+def integers(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
+    """Return the first elements of a constant as a list; None if the tensor is not constant."""
+    if not tensor.is_constant:
+        return None
+    values = node.value(tensor)
+    return None if values is None else [int(value) for value in values[:most].tolist()]
+
+
+def as_int32(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
+    """Return the first 32-bit integers in the bytes of a constant, whatever its type; None if it is not constant.
+
+    Several kernels read axes, strides and paddings in this way without a look at the type.
+    """
+    values = node.value(tensor) if tensor.is_constant else None
+    if values is None:
+        return None
+    content = values[: 4 * most].tobytes()
+    return [int(value) for value in StoredNumbers.read("<i4", content)[:most].tolist()]
+
+
+def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
+    """Return the elements of a constant, or a 0 for an input of the model, since the runtime starts with inputs of zeros.
+
+    Return None for all other tensors.
+    """
+    if tensor.is_constant:
+        values = node.value(tensor)
+        return None if values is None else distinct_elements(values)
+    return [0] if node.graph.index == 0 and tensor.index in node.graph.inputs else None
+
+
+def distinct_elements(values: FlatNumbers) -> list[float]:
+    """Return the different elements of a constant, up to a number of bytes that is quick to read."""
+    return [float(value) for value in set(values[:_MOST_COMPARED].tolist())]
+
+
+def axis_in_range(which: Operand, of: Operand = INPUT, *, skips_empty: bool = False) -> Check[object]:
+    """Demand that a constant axis, or each of several, names a dimension of the operand ``of``.
+
+    With ``skips_empty``, axes of an operand without elements or without dimensions do not matter.
+    """
+
+    def find(node: NodeView) -> str | None:
+        tensor = of.tensor(node)
+        if skips_empty and (not tensor.rank or 0 in tensor.shape):
+            return None
+        for axis in as_int32(node, which.tensor(node)) or ():
+            if not -tensor.rank <= axis < tensor.rank:
+                return f"{which.name} {axis} with {of.name} of rank {tensor.rank}"
+        return None
+
+    return check(OPERAND_VALUE, f"{which.name} that names a dimension of {of.name}", find)
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the shape to which shapes are broadcast, or None if they do not fit."""
+    rank = max(map(len, shapes))
+    rows = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
+    result = []
+    for sizes in zip(*rows, strict=True):
+        largest = 0 if 0 in sizes else max(sizes)
+        if any(size not in (1, largest) for size in sizes):
+            return None
+        result.append(largest)
+    return tuple(result)

@@ -1,0 +1,79 @@
+"""The subgraphs of a model as TensorFlow Lite Micro sees them.
+
+The runtime knows no buffers outside the flatbuffer: tensors of such buffers are activations for it. It keeps every node of the
+file, and plans all of them.
+"""
+
+from __future__ import annotations
+
+from ..graph.graph import Graph
+from ..model.model import Allocation, Model, Subgraph, Tensor
+
+_SIZES = {
+    "FLOAT16": 2,
+    "BFLOAT16": 2,
+    "FLOAT32": 4,
+    "FLOAT64": 8,
+    "INT16": 2,
+    "INT32": 4,
+    "UINT32": 4,
+    "UINT8": 1,
+    "UINT16": 2,
+    "INT8": 1,
+    "INT64": 8,
+    "UINT64": 8,
+    "BOOL": 1,
+    "RESOURCE": 4,
+    "COMPLEX64": 8,
+    "COMPLEX128": 16,
+    "INT4": 1,
+}
+"""The size in bytes of an element of each type (``TfLiteTypeSizeOf`` in ``memory_helpers.cc``)."""
+
+
+def external_tensors(model: Model) -> tuple[tuple[int, int], ...]:
+    """Return the subgraph and the index of each tensor whose data is outside the flatbuffer."""
+    if not model.offset_buffers:
+        return ()
+    return tuple(
+        (subgraph.index, tensor.index)
+        for subgraph in model.subgraphs
+        for tensor in subgraph.tensors
+        if tensor.buffer in model.offset_buffers
+    )
+
+
+def micro_graph(model: Model, subgraph: Subgraph) -> Graph:
+    """Return the graph of a subgraph."""
+    outside = model.offset_buffers
+    return Graph(
+        model=model,
+        index=subgraph.index,
+        name=subgraph.name,
+        tensors=tuple(map(_as_arena, subgraph.tensors, [tensor.buffer in outside for tensor in subgraph.tensors])),
+        nodes=subgraph.nodes,
+        inputs=subgraph.inputs,
+        outputs=subgraph.outputs,
+        execution_plan=tuple(range(len(subgraph.nodes))),
+    )
+
+
+def _as_arena(tensor: Tensor, is_external: bool) -> Tensor:
+    if tensor.data is None or (tensor.data[1] and not is_external):
+        return tensor
+    return tensor._replace(allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA, data=None)
+
+
+def is_allocated(tensor: Tensor) -> bool:
+    """Return whether a tensor has no data in the flatbuffer, so that the runtime allocates memory for it."""
+    return tensor.data is None and tensor.value is None
+
+
+def has_size(tensor: Tensor) -> bool:
+    """Return whether the runtime knows the size of the tensor's type."""
+    return tensor.type in _SIZES
+
+
+def byte_size(tensor: Tensor) -> int:
+    """Return the size of a tensor in the arena, in 8 bits for each INT4 element; 0 for a type without a size."""
+    return tensor.element_count * _SIZES.get(tensor.type, 0)

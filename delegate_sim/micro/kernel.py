@@ -1,0 +1,49 @@
+"""One kernel of TensorFlow Lite Micro: what its Prepare and its Invoke refuse, and what Prepare does to the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..graph.graph import NodeView
+from ..rules.rule import Check, OpRule
+from ..rules.source import Source
+from .target import TFLM, MicroTarget
+
+TensorShapes: TypeAlias = Callable[[NodeView], Mapping[int, tuple[int, ...]]]
+"""A function that returns the shapes that Prepare gives to results, by the position of the result."""
+Scratch: TypeAlias = Callable[[NodeView], tuple[int, ...]]
+"""A function that returns the sizes in bytes of the scratch buffers that Prepare requests, in its order."""
+
+_KERNELS = "tensorflow/lite/micro/kernels"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MicroKernel:
+    """The checks of a kernel's Prepare and Invoke, and its requests of memory."""
+
+    prepare: OpRule[MicroTarget]
+    invoke: OpRule[MicroTarget]
+    shapes: TensorShapes | None = None
+    """The shapes that Prepare gives to results; None if it leaves them as the file states them."""
+    scratch: Scratch | None = None
+    """The scratch buffers that Prepare requests; None if it requests none."""
+    may_lack_results: bool = False
+    """Whether the kernel does nothing, instead of reading other memory, for a node without results."""
+    persistent: Scratch | None = None
+    """The sizes in bytes of large buffers that the kernel keeps in the tail of the arena; None if it keeps none."""
+
+
+def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
+    """Return the checks of a function in the runtime's folder of kernels."""
+    return OpRule(checks).from_source(Source(TFLM, f"{folder}/{file}", symbol))
+
+
+def unchecked(file: str, symbol: str) -> OpRule[MicroTarget]:
+    """Return the rule of a function that refuses nothing."""
+    return in_source(file, symbol)
+
+
+NO_PREPARE: OpRule[MicroTarget] = OpRule(())
+"""The rule of a kernel without a Prepare function."""

@@ -1,0 +1,278 @@
+"""Elementwise arithmetic, comparison, logic and selection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...graph.graph import NodeView
+from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE
+from ...rules.number_sets import at_least
+from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.rule import Check
+from ...rules.vocabulary import check, operand_count, same_type, where
+from ..checks import (
+    ACTIVATION_RANGE,
+    FLOAT32,
+    FLOAT32_INT8,
+    FLOAT32_INT8_INT16,
+    FLOAT32_INT8_INT16_INT32,
+    INT8,
+    INT8_INT16,
+    INT16,
+    INT32,
+    ONE_TO_ONE,
+    SAME_TYPES,
+    THREE_TO_ONE,
+    TWO_TO_ONE,
+    broadcast_shape,
+    first_values,
+    not_quantized,
+    of_type,
+    quantized,
+    same_shapes,
+    symmetric,
+    takes,
+    with_cmsis_nn,
+)
+from ..kernel import NO_PREPARE, MicroKernel, in_source
+from ..kinds import TENSOR_TYPE
+from ..quantization import affine, scale, zero_point
+
+_FIRST, _SECOND, _THIRD = operand(0), operand(1), operand(2)
+_ONE_INPUT_TYPE = same_type(_FIRST, _SECOND, kind=TENSOR_TYPE)
+_ELEMENTWISE_ALL = (ONE_TO_ONE, SAME_TYPES)
+_POINTER = 8
+"""The size of a pointer on the 64-bit hosts of the Python package."""
+_ZERO_POINTS = range(-128, 128)
+
+
+def _unary(symbol: str, *types: str) -> MicroKernel:
+    """Return a kernel of ``elementwise.cc`` that computes with these types only."""
+    return MicroKernel(
+        in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL),
+        in_source("elementwise.cc", symbol, takes(INPUT, types)),
+    )
+
+
+def _is_scaled(node: NodeView) -> bool:
+    return node.input(0).type == "INT8" or (node.input(0).type == "INT16" and affine(node.input(0)) is not None)
+
+
+_IS_SCALED = "with a quantized input"
+_SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)))
+
+
+def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
+    """Return the kernel of ABS or RSQRT."""
+    return MicroKernel(
+        in_source("elementwise.cc", "PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
+        in_source("elementwise.cc", eval_symbol, takes(INPUT, types), *checks),
+    )
+
+
+def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
+    """Return a kernel of float tensors whose output has the input's shape."""
+    checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, same_shapes(INPUT, OUTPUT))
+    return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
+
+
+def _comparison(symbol: str, *types: str) -> MicroKernel:
+    return MicroKernel(
+        in_source("comparisons.cc", "ComparisonsPrepare"), in_source("comparisons.cc", symbol, takes(INPUT, types))
+    )
+
+
+_EQUALITY_TYPES = ("BOOL", "FLOAT32", "INT32", "INT64", "INT8")
+_ORDER_TYPES = ("FLOAT32", "INT32", "INT64", "INT8")
+
+
+def _zero_divisor(node: NodeView) -> str | None:
+    values = first_values(node, node.input(1))
+    if values is None or node.input(1).type not in ("FLOAT32", "INT32") or 0 not in values:
+        return None
+    return "input 1 with a 0" if node.input(1).is_constant else "input 1 that is 0 until the application sets it"
+
+
+_NO_ZERO_DIVISOR = check(
+    OPERAND_VALUE,
+    "an input 1 without 0",
+    _zero_divisor,
+    "make sure that no divisor is 0, for example with MAXIMUM before the division",
+)
+
+
+def _below_zero_point(node: NodeView) -> str | None:
+    values, point = first_values(node, node.input(0)), zero_point(node.input(0))
+    return None if values is None or min(values, default=point) >= point else f"input 0 with {min(values)} and zero point {point}"
+
+
+_NOT_NEGATIVE = check(
+    OPERAND_VALUE, "an input 0 without negative numbers", _below_zero_point, "keep negative numbers from the node"
+)
+
+_FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
+
+
+def _inputs_differ(same: Callable[[NodeView, int], bool], needed: str, kind_check: str) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        for position in range(1, len(node.node.inputs)):
+            if not same(node, position):
+                return f"input {position} differs from input 0 in {kind_check}"
+        return None
+
+    return check(QUANTIZATION if kind_check == "scale or zero point" else SHAPE, needed, find)
+
+
+def _same_add_n_parameters(node: NodeView, position: int) -> bool:
+    first, other = node.input(0), node.input(position)
+    return first.type != "INT8" or (scale(first), zero_point(first)) == (scale(other), zero_point(other))
+
+
+def _add_n_types(node: NodeView) -> str | None:
+    first = node.input(0).type
+    types = [tensor.type for tensor in node.inputs if tensor.type != first]
+    return f"inputs of types {first} and {types[0]}" if types else None
+
+
+_ADD_N_CHECKS = (
+    operand_count(at_least(2), 1),
+    SAME_TYPES,
+    _inputs_differ(lambda node, at: node.input(0).shape == node.input(at).shape, "inputs of one shape", "shape"),
+    check(TENSOR_TYPE, "inputs of one type", _add_n_types),
+    _inputs_differ(_same_add_n_parameters, "INT8 inputs with one scale and zero point", "scale or zero point"),
+    takes(OUTPUT, FLOAT32_INT8),
+)
+
+
+def _zero_point_range(node: NodeView) -> str | None:
+    for tensor, name in ((node.input(0), "input 0"), (node.input(1), "input 1"), (node.output(0), "output")):
+        if zero_point(tensor) not in _ZERO_POINTS:
+            return f"{name} with zero point {zero_point(tensor)}"
+    return None
+
+
+def _select_broadcast(node: NodeView) -> str | None:
+    shapes = [tensor.shape for tensor in node.inputs[:3]]
+    result = node.output(0)
+    if shapes[0] == shapes[1] == shapes[2] or all(tensor.element_count == 1 for tensor in (*node.inputs[:3], result)):
+        return None
+    if broadcast_shape(*shapes) == result.shape:
+        return None
+    return f"inputs of shapes {', '.join([str(list(shape)) for shape in shapes])} and output of shape {list(result.shape)}"
+
+
+KERNELS = {
+    "ABS": _rescaled("AbsEval", FLOAT32_INT8_INT16),
+    "ADD": MicroKernel(
+        in_source(
+            "add_common.cc",
+            "AddPrepare",
+            *with_cmsis_nn(
+                "add.cc",
+                SAME_TYPES,
+                takes(INPUT, FLOAT32_INT8_INT16_INT32),
+                _ONE_INPUT_TYPE,
+                *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+            ),
+            *of_type(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
+            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
+        ),
+        in_source("add.cc", "AddEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+    ),
+    "ADD_N": MicroKernel(
+        in_source("add_n.cc", "CalculateOpData", *_ADD_N_CHECKS),
+        in_source("add_n.cc", "Eval"),
+        scratch=lambda node: (_POINTER * len(node.node.inputs),),
+    ),
+    "CEIL": _rounding("ceil.cc", "CeilPrepare", "CeilEval"),
+    "COS": _unary("CosEval", "FLOAT32"),
+    "DIV": MicroKernel(
+        in_source(
+            "div.cc",
+            "DivPrepare",
+            _ONE_INPUT_TYPE,
+            SAME_TYPES,
+            *of_type(OUTPUT, INT8, ACTIVATION_RANGE),
+            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
+        ),
+        in_source("div.cc", "DivEval", takes(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
+    ),
+    "EQUAL": _comparison("EqualEval", *_EQUALITY_TYPES),
+    "EXP": _rounding("exp.cc", "ExpPrepare", "ExpEval"),
+    "FLOOR": MicroKernel(NO_PREPARE, in_source("floor.cc", "FloorEval", takes(INPUT, FLOAT32))),
+    "FLOOR_DIV": MicroKernel(
+        in_source("floor_div.cc", "CalculateOpData", *_FLOOR_CHECKS),
+        in_source("floor_div.cc", "EvalFloorDiv", takes(INPUT, FLOAT32), _NO_ZERO_DIVISOR),
+    ),
+    "FLOOR_MOD": MicroKernel(
+        in_source("floor_mod.cc", "CalculateOpData", *_FLOOR_CHECKS),
+        in_source("floor_mod.cc", "FloorModEval", takes(INPUT, FLOAT32)),
+    ),
+    "GREATER": _comparison("GreaterEval", *_ORDER_TYPES, "INT16"),
+    "GREATER_EQUAL": _comparison("GreaterEqualEval", *_ORDER_TYPES),
+    "LESS": _comparison("LessEval", *_ORDER_TYPES),
+    "LESS_EQUAL": _comparison("LessEqualEval", *_ORDER_TYPES),
+    "LOG": _unary("LogEval", "FLOAT32"),
+    "LOGICAL_AND": MicroKernel(NO_PREPARE, in_source("logical.cc", "LogicalAndEval")),
+    "LOGICAL_NOT": _unary("LogicalNotEval", "BOOL"),
+    "LOGICAL_OR": MicroKernel(NO_PREPARE, in_source("logical.cc", "LogicalOrEval")),
+    "MAXIMUM": MicroKernel(
+        NO_PREPARE, in_source("maximum_minimum.cc", "Eval", takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))
+    ),
+    "MINIMUM": MicroKernel(
+        NO_PREPARE, in_source("maximum_minimum.cc", "Eval", takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))
+    ),
+    "MUL": MicroKernel(
+        in_source(
+            "mul_common.cc",
+            "CalculateOpDataMul",
+            TWO_TO_ONE,
+            _ONE_INPUT_TYPE,
+            *of_type(
+                OUTPUT,
+                INT8_INT16,
+                ACTIVATION_RANGE,
+                *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+            ),
+        ),
+        in_source("mul.cc", "MulEval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+    ),
+    "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc", "NegEval", takes(INPUT, FLOAT32))),
+    "NOT_EQUAL": _comparison("NotEqualEval", *_EQUALITY_TYPES),
+    "ROUND": _rounding("round.cc", "RoundPrepare", "RoundEval"),
+    "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16, *where(_is_scaled, _IS_SCALED, _NOT_NEGATIVE)),
+    "SELECT_V2": MicroKernel(
+        in_source(
+            "select.cc",
+            "SelectPrepare",
+            THREE_TO_ONE,
+            takes(operand(0, "condition"), ("BOOL",)),
+            same_type(_SECOND, _THIRD, kind=TENSOR_TYPE),
+            check(BROADCAST, "an output of the shape to which the inputs are broadcast", _select_broadcast),
+        ),
+        in_source("select.cc", "SelectEval", takes(_SECOND, FLOAT32_INT8_INT16)),
+    ),
+    "SIN": _unary("SinEval", "FLOAT32"),
+    "SQRT": _unary("SqrtEval", "FLOAT32"),
+    "SQUARE": _unary("SquareEval", "FLOAT32"),
+    "SQUARED_DIFFERENCE": MicroKernel(
+        in_source(
+            "squared_difference.cc",
+            "SquaredDifferencePrepare",
+            TWO_TO_ONE,
+            _ONE_INPUT_TYPE,
+            *of_type(INPUT, INT8, check(QUANTIZATION, "zero points from -128 to 127", _zero_point_range)),
+            *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+        ),
+        in_source("squared_difference.cc", "SquaredDifferenceEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+    ),
+    "SUB": MicroKernel(
+        in_source(
+            "sub_common.cc",
+            "SubPrepare",
+            *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE),
+            *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND, OUTPUT)),
+        ),
+        in_source("sub.cc", "SubEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+    ),
+}

@@ -1,0 +1,86 @@
+"""Calls of other subgraphs, and variables that outlive an invocation."""
+
+from __future__ import annotations
+
+from ...graph.graph import NodeView
+from ...rules.kinds import ATTRIBUTE, OPERAND_COUNT
+from ...rules.number_sets import at_least
+from ...rules.operands import operand
+from ...rules.rule import Check
+from ...rules.vocabulary import check, operand_count
+from ..checks import one_element, takes
+from ..kernel import MicroKernel, in_source, unchecked
+
+_HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
+
+
+def _missing_subgraph(*fields: str) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        count = len(node.graph.model.subgraphs)
+        for field in fields:
+            index = getattr(node.options, field)
+            if not 0 <= index < count:
+                return f"{field} {index} of {count}"
+        return None
+
+    return check(ATTRIBUTE, "subgraphs that the model has", find)
+
+
+def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
+    """Demand that a subgraph has as many inputs (and, with ``results``, outputs) as the node passes on."""
+
+    def find(node: NodeView) -> str | None:
+        subgraphs, index = node.graph.model.subgraphs, getattr(node.options, field)
+        if not 0 <= index < len(subgraphs):
+            return None
+        given = len(node.node.inputs) - first, len(node.node.outputs)
+        wanted = len(subgraphs[index].inputs), len(subgraphs[index].outputs)
+        if given == wanted or (not results and given[0] == wanted[0]):
+            return None
+        return f"{given[0]} inputs and {given[1]} outputs, and {wanted[0]} and {wanted[1]} of subgraph {index}"
+
+    return check(OPERAND_COUNT, f"as many operands as the subgraph {field} has", find)
+
+
+def _loop_results(node: NodeView) -> str | None:
+    counts = len(node.node.inputs), len(node.node.outputs)
+    return None if counts[0] == counts[1] else f"{counts[0]} inputs and {counts[1]} outputs"
+
+
+KERNELS = {
+    "ASSIGN_VARIABLE": MicroKernel(
+        in_source(
+            "assign_variable.cc", "Prepare", operand_count(2, 0), takes(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
+        ),
+        unchecked("assign_variable.cc", "Eval"),
+    ),
+    "CALL_ONCE": MicroKernel(
+        in_source("call_once.cc", "CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
+        unchecked("call_once.cc", "CallOnceEval"),
+    ),
+    "IF": MicroKernel(
+        in_source(
+            "if.cc",
+            "IfPrepare",
+            operand_count(at_least(1)),
+            takes(_CONDITION, ("BOOL",)),
+            one_element(_CONDITION),
+            _missing_subgraph("then_subgraph_index", "else_subgraph_index"),
+            _arguments("then_subgraph_index", 1, results=True),
+        ),
+        unchecked("if.cc", "IfEval"),
+    ),
+    "READ_VARIABLE": MicroKernel(unchecked("read_variable.cc", "Prepare"), unchecked("read_variable.cc", "Eval")),
+    "VAR_HANDLE": MicroKernel(unchecked("var_handle.cc", "VarHandlePrepare"), unchecked("var_handle.cc", "VarHandleEval")),
+    "WHILE": MicroKernel(
+        in_source(
+            "while.cc",
+            "WhilePrepare",
+            _missing_subgraph("cond_subgraph_index", "body_subgraph_index"),
+            _arguments("cond_subgraph_index", 0, results=False),
+            _arguments("body_subgraph_index", 0, results=True),
+            check(OPERAND_COUNT, "as many outputs as inputs", _loop_results),
+        ),
+        unchecked("while.cc", "WhileEval"),
+    ),
+}

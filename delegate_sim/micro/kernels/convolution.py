@@ -1,0 +1,218 @@
+"""Convolutions and transposed convolutions."""
+
+from __future__ import annotations
+
+from ...foundation.limits import element_count
+from ...graph.graph import NodeView
+from ...rules.kinds import QUANTIZATION, SHAPE
+from ...rules.number_sets import exactly
+from ...rules.operands import INPUT, OUTPUT, Operand, operand
+from ...rules.rule import Check
+from ...rules.vocabulary import check, operand_count, rank, same_type, where
+from ..checks import (
+    ACTIVATION_RANGE,
+    FLOAT32_INT8_INT16,
+    INT8,
+    INT8_INT16,
+    INT16,
+    SAME_TYPES,
+    dimension,
+    of_type,
+    quantized,
+    symmetric,
+    takes,
+    with_cmsis_nn,
+)
+from ..kernel import MicroKernel, in_source
+from ..kinds import HYBRID, TENSOR_TYPE
+from ..quantization import affine, scale, scales
+
+FILTER = operand(1, "filter")
+BIAS = operand(2, "bias")
+_LARGEST_BIAS_ERROR = 0.02
+
+
+def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> Check[object]:
+    """Demand one of these pairs of types of an operand and the filter; ``same`` also allows equal types."""
+    words = "input and filter of one type, or " if same else ""
+    needed = words + ", ".join([f"{first} input with {second} filter" for first, second in pairs])
+
+    def find(node: NodeView) -> str | None:
+        types = source.tensor(node).type, FILTER.tensor(node).type
+        return None if types in pairs or (same and types[0] == types[1]) else f"{types[0]} input and {types[1]} filter"
+
+    return check(HYBRID, needed, find)
+
+
+def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[object]:
+    """Demand that the bias scale is the input scale times the filter scale (``GetQuantizedConvolutionMultipler``)."""
+
+    def find(node: NodeView) -> str | None:
+        product = scale(source.tensor(node)) * scale(FILTER.tensor(node))
+        steps = scale(node.output(0))
+        if bias.is_given(node):
+            difference = abs(product - scale(bias.tensor(node)))
+            if not steps or not difference / steps <= _LARGEST_BIAS_ERROR:
+                return f"bias with scale {scale(bias.tensor(node)):g}, input and filter with product {product:g}"
+        return None if product >= 0 else f"scales of input and filter with product {product:g}"
+
+    hint = "quantize the bias with the product of the scales of input and filter"
+    return check(QUANTIZATION, "bias with the scale of input times filter", find, hint)
+
+
+def _scale_count(axis: int) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        filters = FILTER.tensor(node)
+        count, channels = len(scales(filters)), dimension(filters, axis)
+        return None if count in (1, channels) else f"filter with {count} scales and {channels} output channels"
+
+    return check(QUANTIZATION, "filter with 1 scale, or one for each output channel", find)
+
+
+def _is_per_channel(node: NodeView) -> bool:
+    return len(scales(FILTER.tensor(node))) > 1
+
+
+def _channel_axis(axis: int) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        filters = FILTER.tensor(node)
+        quantization = affine(filters)
+        channels = dimension(filters, axis)
+        if quantization is None:
+            return None
+        along = dimension(filters, quantization.dimension)
+        return (
+            None
+            if len(quantization.scales) == channels == along
+            else f"filter with scales along dimension {quantization.dimension}"
+        )
+
+    return check(QUANTIZATION, "filter with one scale for each output channel", find)
+
+
+def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Check[object], ...]:
+    """Return the checks of ``PopulateConvolutionQuantizationParams``, which apply unless the input is float."""
+    return where(
+        lambda node: source.tensor(node).type != "FLOAT32",
+        "unless input is FLOAT32",
+        *quantized(source, FILTER),
+        *where(
+            _is_per_channel,
+            "if the filter has several scales",
+            takes(source, INT8_INT16),
+            takes(FILTER, ("INT8", "INT4")),
+            _channel_axis(axis),
+        ),
+        *of_type(source, ("UINT8",), bias_scale_fits(source, bias)),
+        *of_type(source, ("INT8", "UINT8", "INT16"), takes(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
+    )
+
+
+def _int4_filter(node: NodeView) -> tuple[int, ...]:
+    filters = FILTER.tensor(node)
+    return (element_count(filters.shape),) if filters.type == "INT4" else ()
+
+
+_CONV_COUNT = operand_count(exactly(2, 3), 1)
+
+_TRANSPOSED_INPUT = operand(2, "input")
+_TRANSPOSED_BIAS = operand(3, "bias")
+
+
+_TRANSPOSED_TYPES = same_type(_TRANSPOSED_INPUT, OUTPUT, kind=TENSOR_TYPE)
+_PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", "INT8"))
+
+
+def _other_batch(node: NodeView) -> str | None:
+    counts = dimension(node.input(0), 0), dimension(node.output(0), 0)
+    return None if counts[0] == counts[1] else f"batch {counts[0]} of input and {counts[1]} of output"
+
+
+def _ungrouped(node: NodeView) -> str | None:
+    channels, own = dimension(node.input(0), 3), dimension(node.input(1), 3)
+    return None if own > 0 and channels % own == 0 else f"{channels} input channels and {own} of the filter"
+
+
+def _transpose_scratch(node: NodeView) -> tuple[int, ...]:
+    elements = node.output(0).element_count
+    kind = node.input(2).type
+    sizes: tuple[int, ...] = ()
+    if kind == "INT8":
+        sizes = (4 * elements,)
+    elif kind == "INT16":
+        sizes = (8 * elements,)
+        if _TRANSPOSED_BIAS.tensor(node).type == "INT16":
+            sizes += (8 * _TRANSPOSED_BIAS.tensor(node).element_count,)
+    return sizes
+
+
+KERNELS = {
+    "CONV_2D": MicroKernel(
+        in_source(
+            "conv_common.cc",
+            "ConvPrepare",
+            SAME_TYPES,
+            type_pairs(INPUT, *_PAIRS),
+            *of_type(INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *with_cmsis_nn(
+                "conv.cc",
+                rank(INPUT, 4),
+                rank(FILTER, 4),
+                rank(OUTPUT, 4),
+                check(SHAPE, "input and output of one batch size", _other_batch),
+                check(SHAPE, "input channels that are a multiple of the filter's", _ungrouped),
+            ),
+            _CONV_COUNT,
+            *_quantization(0, INPUT),
+            *with_cmsis_nn("conv.cc", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
+        ),
+        in_source(
+            "conv.cc",
+            "ConvEval",
+            *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", takes(BIAS, ("INT32", "INT64")))),
+        ),
+        scratch=_int4_filter,
+    ),
+    "DEPTHWISE_CONV_2D": MicroKernel(
+        in_source(
+            "depthwise_conv_common.cc",
+            "DepthwiseConvPrepare",
+            *of_type(INPUT, INT8, *quantized(FILTER), _scale_count(3)),
+            type_pairs(INPUT, ("INT8", "INT4"), ("INT16", "INT8"), same=True),
+            *with_cmsis_nn(
+                "depthwise_conv.cc",
+                SAME_TYPES,
+                takes(INPUT, FLOAT32_INT8_INT16),
+                type_pairs(INPUT, *_PAIRS),
+                *of_type(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
+            ),
+            _CONV_COUNT,
+            *_quantization(3, INPUT),
+        ),
+        in_source(
+            "depthwise_conv.cc",
+            "DepthwiseConvEval",
+            takes(INPUT, FLOAT32_INT8_INT16),
+            *of_type(INPUT, INT16, takes(FILTER, INT8)),
+        ),
+        scratch=_int4_filter,
+    ),
+    "TRANSPOSE_CONV": MicroKernel(
+        in_source(
+            "transpose_conv.cc",
+            "TransposeConvPrepare",
+            type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
+            *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
+            *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
+            operand_count(exactly(3, 4), 1),
+            *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
+        ),
+        in_source(
+            "transpose_conv.cc",
+            "TransposeConvEval",
+            _TRANSPOSED_TYPES,
+            takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16),
+        ),
+        scratch=_transpose_scratch,
+    ),
+}

@@ -1,0 +1,232 @@
+"""Layers that carry a state from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from ...graph.graph import NodeView
+from ...rules.kinds import CONSTANT, OPERAND_COUNT, QUANTIZATION, SHAPE
+from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.rule import Check
+from ...rules.vocabulary import check, operand_count, rank, where
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, takes, with_cmsis_nn
+from ..kernel import MicroKernel, in_source
+from ..kinds import HYBRID, TENSOR_TYPE
+from ..quantization import scale
+
+_FEATURES, _TIME, _BIAS, _STATE = (
+    operand(1, "weights_feature"),
+    operand(2, "weights_time"),
+    operand(3, "bias"),
+    operand(4, "state"),
+)
+_BIAS_TOLERANCE = 1e-5
+_Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""A shape, and the shape that is expected."""
+
+
+def _svdf_units(node: NodeView) -> int:
+    return dimension(node.input(1), 0) // (node.options.rank or 1)
+
+
+def _svdf_rank(node: NodeView) -> str | None:
+    filters, count = dimension(node.input(1), 0), node.options.rank
+    return None if count and filters % count == 0 else f"{filters} filters with rank {count}"
+
+
+def _svdf_shapes(node: NodeView) -> str | None:
+    batch, size = dimension(node.input(0), 0), dimension(node.input(0), 1)
+    filters, memory = dimension(node.input(1), 0), dimension(node.input(2), 1)
+    wanted: dict[str, _Pair] = {
+        "output": (node.output(0).shape, (batch, _svdf_units(node))),
+        "weights_feature": (node.input(1).shape, (filters, size)),
+        "weights_time": (node.input(2).shape, (filters, memory)),
+    }
+    if node.input(3).index >= 0:
+        wanted["bias"] = (node.input(3).shape[:1], (_svdf_units(node),))
+    wanted["state"] = (node.input(4).shape, (batch, memory * filters))
+    return _first_difference(wanted.items())
+
+
+def _first_difference(rows: Iterable[tuple[str, _Pair]]) -> str | None:
+    for name, (shape, expected) in rows:
+        if shape != expected:
+            return f"{name} of shape {list(shape)} instead of {list(expected)}"
+    return None
+
+
+def _svdf_bias_scale(node: NodeView) -> str | None:
+    product, bias = scale(node.input(4)) * scale(node.input(2)), scale(node.input(3))
+    return None if abs(bias - product) < _BIAS_TOLERANCE else f"bias with scale {bias:g}, state times weights_time {product:g}"
+
+
+def _given_state(node: NodeView) -> str | None:
+    return None if node.input(4).index >= 0 else "no state"
+
+
+def _svdf_scratch(node: NodeView) -> tuple[int, ...]:
+    batch, filters = dimension(node.input(0), 0), dimension(node.input(1), 0)
+    products = 4 * batch * filters
+    return (products, 4 * batch * _svdf_units(node)) if node.input(0).type == "INT8" else (products,)
+
+
+_SVDF = MicroKernel(
+    in_source(
+        "svdf_common.cc",
+        "PrepareSvdf",
+        check(OPERAND_COUNT, "state", _given_state),
+        check(SHAPE, "filters that are a multiple of rank", _svdf_rank),
+        takes(INPUT, FLOAT32_INT8),
+        rank(INPUT, 2),
+        check(SHAPE, "operands and output of the shapes that belong to filters, memory and units", _svdf_shapes),
+        check(
+            OPERAND_COUNT,
+            "a variable tensor as state",
+            lambda node: None if node.input(4).is_variable else "state is not a variable tensor",
+        ),
+        operand_count(5, 1),
+        *of_type(
+            INPUT,
+            INT8,
+            takes(_FEATURES, INT8),
+            takes(_TIME, INT8_INT16),
+            takes(_STATE, INT8_INT16),
+            *where(_BIAS.is_given, "if a bias is given", takes(_BIAS, INT32)),
+            takes(OUTPUT, INT8),
+            check(QUANTIZATION, "bias with the scale of state times weights_time", _svdf_bias_scale),
+        ),
+        *of_type(
+            INPUT,
+            FLOAT32,
+            takes(_FEATURES, FLOAT32).of_kind(HYBRID),
+            takes(_TIME, FLOAT32).of_kind(HYBRID),
+            takes(_STATE, FLOAT32).of_kind(HYBRID),
+            *where(_BIAS.is_given, "if a bias is given", takes(_BIAS, FLOAT32)),
+            takes(OUTPUT, FLOAT32),
+        ),
+    ),
+    in_source("svdf.cc", "EvalSvdf"),
+    scratch=_svdf_scratch,
+)
+
+_WEIGHTS, _BIASES = range(1, 9), range(12, 16)
+_LEFT_OUT = (*range(9, 12), 16, 17, *range(20, 24))
+
+
+def _lstm_states(node: NodeView) -> str | None:
+    for position, name in ((18, "output state"), (19, "cell state")):
+        if not node.input(position).is_variable:
+            return f"{name} is not a variable tensor"
+    return None
+
+
+def _lstm_type(position: int, name: str) -> Check[object]:
+    def find(node: NodeView) -> str | None:
+        kinds = node.input(0).type, (node.output(0) if position < 0 else node.input(position)).type
+        return None if kinds[0] == kinds[1] else f"{kinds[0]} input and {kinds[1]} {name}"
+
+    return check(TENSOR_TYPE, f"input and {name} of one type", find)
+
+
+def _lstm_weights(node: NodeView) -> str | None:
+    kind = node.input(2).type
+    for position in _WEIGHTS:
+        if node.input(position).index < 0:
+            return f"no input {position}"
+        if node.input(position).type != kind:
+            return f"input 2 is {kind} and input {position} is {node.input(position).type}"
+    return None
+
+
+def _lstm_biases(node: NodeView) -> str | None:
+    kind = node.input(13).type
+    for position in _BIASES:
+        if node.input(position).index < 0:
+            return f"no input {position}"
+        if node.input(position).type != kind:
+            return f"input 13 is {kind} and input {position} is {node.input(position).type}"
+    return None
+
+
+def _lstm_constants(node: NodeView) -> str | None:
+    for position in (*_WEIGHTS, *_BIASES):
+        if not node.input(position).is_constant:
+            return f"input {position} is not constant"
+    return None
+
+
+def _lstm_extras(node: NodeView) -> str | None:
+    given = [position for position in _LEFT_OUT if node.input(position).index >= 0]
+    return f"input {given[0]} is given" if given else None
+
+
+def _lstm_sizes(node: NodeView) -> tuple[int, int]:
+    """Return the batch size and the size of the state."""
+    return dimension(node.input(0), 1 if node.options.time_major else 0), dimension(node.input(18), 1)
+
+
+def _lstm_shapes(node: NodeView) -> str | None:
+    source = node.input(0)
+    batch, state = _lstm_sizes(node)
+    size = dimension(source, 2)
+    rows: list[tuple[str, _Pair]] = [
+        (f"input {position}", (node.input(position).shape, (state, size if position < 5 else state))) for position in _WEIGHTS
+    ]
+    rows += [(f"input {position}", (node.input(position).shape, (state,))) for position in _BIASES]
+    difference = _first_difference(rows)
+    if difference is not None:
+        return difference
+    for tensor, name in ((node.input(18), "output state"), (node.input(19), "cell state")):
+        if tensor.element_count != batch * state:
+            return f"{name} with {tensor.element_count} elements instead of {batch * state}"
+    return _first_difference([("output", (node.output(0).shape, (*source.shape[:2], state)))])
+
+
+def _lstm_cell_type(node: NodeView) -> str | None:
+    return None if node.input(19).type in ("FLOAT32", "INT16") else f"cell state is {node.input(19).type}"
+
+
+def _lstm_weight_type(node: NodeView) -> str | None:
+    pair = node.input(0).type, node.input(1).type
+    return None if pair[0] == "FLOAT32" or pair[1] == "INT8" else f"{pair[0]} input and {pair[1]} weights"
+
+
+def _lstm_scratch(node: NodeView) -> tuple[int, ...]:
+    batch, state = _lstm_sizes(node)
+    return (batch * state * (4 if node.input(19).type == "FLOAT32" else 2),) * 4
+
+
+_LSTM = MicroKernel(
+    in_source(
+        "unidirectional_sequence_lstm.cc",
+        "UnidirectionalSequenceLstmPrepare",
+        operand_count(24, 1),
+        check(OPERAND_COUNT, "variable tensors as states", _lstm_states),
+        _lstm_type(18, "output state"),
+        _lstm_type(-1, "output"),
+        check(OPERAND_COUNT, "all weights, of one type", _lstm_weights),
+        check(OPERAND_COUNT, "all biases, of one type", _lstm_biases),
+        check(
+            OPERAND_COUNT,
+            "no peephole weights, projection or layer normalization",
+            _lstm_extras,
+            "convert the layer without peepholes, projection and layer normalization",
+        ),
+        *with_cmsis_nn(
+            "unidirectional_sequence_lstm.cc",
+            check(CONSTANT, "constant weights and biases", _lstm_constants),
+        ),
+        check(SHAPE, "weights, biases, states and output of the shapes that belong to input and state", _lstm_shapes),
+        check(TENSOR_TYPE, "cell state of type FLOAT32 or INT16", _lstm_cell_type),
+    ),
+    in_source(
+        "unidirectional_sequence_lstm.cc",
+        "UnidirectionalSequenceLstmEval",
+        takes(INPUT, ("FLOAT32", "INT8", "INT16")),
+        check(HYBRID, "INT8 weights with INT8 or INT16 input", _lstm_weight_type),
+    ),
+    scratch=_lstm_scratch,
+)
+
+KERNELS = {"SVDF": _SVDF, "UNIDIRECTIONAL_SEQUENCE_LSTM": _LSTM}

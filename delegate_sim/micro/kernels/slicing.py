@@ -1,0 +1,179 @@
+"""Reading, writing or reversing ranges of a tensor."""
+
+from __future__ import annotations
+
+import math
+
+from ...graph.graph import NodeView
+from ...rules.kinds import OPERAND_VALUE, SHAPE
+from ...rules.number_sets import at_most
+from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.vocabulary import check, operand_count, rank, same_type
+from ..checks import (
+    FLOAT32_INT8_INT16_INT32,
+    INT32,
+    SAME_TYPES,
+    THREE_TO_ONE,
+    TWO_TO_ONE,
+    as_int32,
+    axis_in_range,
+    dimension,
+    fixed,
+    integers,
+    takes,
+)
+from ..kernel import MicroKernel, in_source
+from ..kinds import TENSOR_TYPE
+
+_BEGIN, _END, _STRIDES = operand(1, "begin"), operand(2, "end"), operand(3, "strides")
+_AXIS = operand(1, "axis")
+_UPDATE, _START = operand(1, "update"), operand(2, "start_indices")
+_INDEX_TYPES = ("INT32", "INT64")
+_WITH_BOOL = (*FLOAT32_INT8_INT16_INT32, "BOOL")
+_MOST_DIMENSIONS = 6
+"""The most dimensions of a ``RuntimeShape``."""
+
+
+def _start_count(node: NodeView) -> str | None:
+    count, dims = dimension(node.input(2), 0), node.input(0).rank
+    return None if count == dims else f"start_indices with {count} elements and input of rank {dims}"
+
+
+def _update_size(node: NodeView) -> str | None:
+    source, update = node.input(0).shape, node.input(1).shape
+    if len(source) == len(update) and all(part <= whole for part, whole in zip(update, source, strict=True)):
+        return None
+    return f"update of shape {list(update)} in input of shape {list(source)}"
+
+
+def _many_axes(node: NodeView) -> str | None:
+    count, dims = node.input(1).element_count, node.input(0).rank
+    return None if dims >= count else f"{count} axes and input of rank {dims}"
+
+
+def _scattered_axes(node: NodeView) -> str | None:
+    dims = node.input(0).rank
+    axes = sorted([axis + dims if axis < 0 else axis for axis in integers(node, node.input(1)) or ()])
+    return f"axes {axes}" if any(after != before + 1 for before, after in zip(axes, axes[1:], strict=False)) else None
+
+
+def _clamped(value: int, least: int, most: int) -> int:
+    return most if value > most else max(value, least)
+
+
+def _start_of(begin: int, stride: int, size: int, *, is_masked: bool) -> int:
+    """Return the first index along a dimension (``StartForAxis``)."""
+    if size == 0:
+        return 0
+    if is_masked:
+        begin = 0 if stride > 0 else size - 1
+    elif begin < 0:
+        begin += size
+    return _clamped(begin, 0, size) if stride > 0 else _clamped(begin, -1, size - 1)
+
+
+def _stop_of(end: int, stride: int, size: int, start: int, *, is_masked: bool, shrinks: bool) -> int:
+    """Return the index after the last one along a dimension (``StopForAxis``)."""
+    if size == 0:
+        return 0
+    if shrinks:
+        return start + 1
+    if is_masked:
+        return size if stride > 0 else -1
+    if end < 0:
+        end += size
+    return _clamped(end, 0, size) if stride > 0 else _clamped(end, -1, size - 1)
+
+
+def _bounds(node: NodeView) -> list[tuple[int, int, int]] | None:
+    rows = [as_int32(node, node.input(position)) for position in (1, 2, 3)]
+    if None in rows:
+        return None
+    begins, ends, strides = rows
+    assert begins is not None
+    assert ends is not None
+    assert strides is not None
+    return list(zip(begins, ends, strides, strict=False))
+
+
+def _short_operand(node: NodeView) -> str | None:
+    dims = node.input(0).rank
+    for which in (_BEGIN, _END, _STRIDES):
+        count = which.tensor(node).element_count
+        if count < dims:
+            return f"{which.name} with {count} elements and input of rank {dims}"
+    return None
+
+
+def _zero_stride(node: NodeView) -> str | None:
+    return "strides with 0" if 0 in [stride for _, _, stride in _bounds(node) or ()][: node.input(0).rank] else None
+
+
+def _sliced_shape(node: NodeView) -> str | None:
+    bounds, options, source = _bounds(node), node.options, node.input(0).shape
+    if bounds is None or len(bounds) < len(source):
+        return None
+    shape = []
+    for axis, (size, (begin, end, stride)) in enumerate(zip(source, bounds, strict=False)):
+        shrinks = bool(options.shrink_axis_mask >> axis & 1)
+        start = _start_of(begin, stride, size, is_masked=bool(options.begin_mask >> axis & 1))
+        stop = _stop_of(end, stride, size, start, is_masked=bool(options.end_mask >> axis & 1), shrinks=shrinks)
+        if not shrinks:
+            shape.append(max(0, math.ceil((stop - start) / stride)))
+    result = node.output(0).shape
+    return None if tuple(shape) == result else f"output of shape {list(result)} for a slice of shape {shape}"
+
+
+KERNELS = {
+    "DYNAMIC_UPDATE_SLICE": MicroKernel(
+        in_source(
+            "dynamic_update_slice.cc",
+            "Prepare",
+            THREE_TO_ONE,
+            same_type(INPUT, _UPDATE, kind=TENSOR_TYPE),
+            takes(_START, _INDEX_TYPES),
+            rank(_START, 1),
+            check(SHAPE, "start_indices with one element for each dimension", _start_count),
+            check(SHAPE, "update that fits into input", _update_size),
+        ),
+        in_source("dynamic_update_slice.cc", "Eval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+    ),
+    "REVERSE_V2": MicroKernel(
+        in_source(
+            "reverse.cc",
+            "ReverseV2Prepare",
+            TWO_TO_ONE,
+            rank(_AXIS, 1),
+            rank(INPUT, at_most(_MOST_DIMENSIONS)),
+            check(SHAPE, "at most one axis for each dimension", _many_axes),
+            takes(INPUT, ("INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL")),
+            takes(_AXIS, INT32),
+            SAME_TYPES,
+        ),
+        in_source(
+            "reverse.cc",
+            "ReverseV2Eval",
+            axis_in_range(_AXIS),
+            check(OPERAND_VALUE, "axes that follow each other", _scattered_axes, "reverse one axis after the other"),
+        ),
+    ),
+    "SLICE": MicroKernel(
+        in_source("slice.cc", "SlicePrepare", THREE_TO_ONE),
+        in_source("slice.cc", "SliceEval", takes(_BEGIN, _INDEX_TYPES), takes(INPUT, _WITH_BOOL)),
+    ),
+    "STRIDED_SLICE": MicroKernel(
+        in_source(
+            "strided_slice_common.cc",
+            "StridedSlicePrepare",
+            operand_count(4, 1),
+            rank(INPUT, at_most(4)),
+            fixed(_BEGIN),
+            fixed(_END),
+            fixed(_STRIDES),
+            check(SHAPE, "begin, end and strides with one element for each dimension of input", _short_operand),
+            check(OPERAND_VALUE, "strides without 0", _zero_stride),
+            check(SHAPE, "an output of the shape of the slice", _sliced_shape),
+        ),
+        in_source("strided_slice.cc", "StridedSliceEval", takes(OUTPUT, _WITH_BOOL)),
+    ),
+}

@@ -1,0 +1,67 @@
+"""The kinds of problem that TensorFlow Lite Micro reports, with its own wording where needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..rules import kinds
+from ..rules.kinds import Explanation, Kind, Problem
+
+MISSING_OPERATOR = Kind(
+    "missing-operator",
+    Problem.OPERATOR,
+    "operator that the resolver lacks",
+    "Before anything else the interpreter looks up the kernel of each node. Either the application does not register the "
+    "operator, or TensorFlow Lite Micro has no kernel for it. Tensors cannot be allocated.",
+    "If the runtime has the operator, add its line to the application's resolver. Otherwise replace it in the model by operators "
+    "that the runtime has, or register a kernel of your own with AddCustom or AddBuiltin.",
+    "replace the operator in the model, or register a kernel of your own",
+)
+DYNAMIC_TENSOR = Kind(
+    "dynamic-tensor",
+    Problem.DYNAMIC_SHAPE,
+    "result without a fixed size",
+    "The runtime plans all memory before the first inference. After it prepared a node, every dimension of the node's results "
+    "must be greater than 0.",
+    "Fix the shapes of the model before converting it, so that no dimension is 0 or unknown.",
+    "fix the shapes of the model before converting it",
+)
+HYBRID = kinds.HYBRID.reworded(
+    meaning="The kernels take operands of one type, or int8 or int16 activations with int8 weights. Float activations with "
+    "quantized weights, as dynamic-range quantization makes them, are refused.",
+    advice="Quantize fully: int8 activations and weights, with a representative data set.",
+    hint="quantize fully to int8, with a representative data set",
+)
+TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
+    meaning="The kernel does not compute with this type. Most kernels take int8 and float32, several int16; few take uint8 or "
+    "int64.",
+    advice="Convert the model to int8 with a representative data set. Models with uint8 tensors come from old converters: "
+    "convert them again.",
+    hint="convert so that the tensor has a supported type, such as int8",
+)
+KINDS = (
+    MISSING_OPERATOR,
+    DYNAMIC_TENSOR,
+    TENSOR_TYPE,
+    HYBRID,
+    kinds.QUANTIZATION,
+    kinds.RANK,
+    kinds.SHAPE,
+    kinds.BROADCAST,
+    kinds.CONSTANT,
+    kinds.OPERAND_VALUE,
+    kinds.ATTRIBUTE,
+    kinds.ACTIVATION,
+    kinds.OPERAND_COUNT.reworded(
+        meaning="The kernel is prepared only with certain numbers of operands and results.",
+        advice="Convert the model again, so that the node has the operands that the kernel expects.",
+        hint="give the node the operands that the kernel expects",
+    ),
+)
+"""Every kind of problem in the rules, with the runtime's wording."""
+
+NAME = "micro"
+"""The name of the runtime in codes."""
+EXPLAINED: Mapping[str, Explanation] = MappingProxyType({kind.code(NAME): kind.explanation for kind in KINDS})
+"""The explanation of each code."""

@@ -1,0 +1,169 @@
+"""Preparing a model: the verdict on each node, the shapes that kernels set, and the scratch buffers that they request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from ..graph.graph import Graph, NodeView
+from ..model import schema
+from ..model.model import Model, Node
+from ..results.report.multiply_adds import multiply_adds
+from ..rules.rule import Reason
+from .graph import has_size, micro_graph
+from .kernel import MicroKernel
+from .kinds import DYNAMIC_TENSOR, NAME
+from .resolver import lacks
+from .rules import INVOKE, PREPARE, kernel_of
+from .target import MicroTarget
+
+
+class Status(Enum):
+    """The result for a node."""
+
+    OK = "ok"
+    MISSING = "missing-op"
+    PREPARE = "prepare"
+    INVOKE = "invoke"
+    INVOKE_IF_CALLED = "invoke-if-called"
+    """Invoke refuses the node, which is in a branch or in the body of a loop that may never run."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroNode:
+    """The verdict on one node. ``is_dynamic`` is true if Prepare accepts the node but leaves a result without a fixed size."""
+
+    subgraph: int
+    index: int
+    operator: str
+    status: Status
+    reasons: tuple[Reason, ...]
+    multiply_adds: int
+    is_dynamic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchRequest:
+    """A buffer that a kernel needs while its node runs."""
+
+    subgraph: int
+    node: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """The result of preparing all nodes. ``graphs`` have the shapes that kernels set."""
+
+    graphs: tuple[Graph, ...]
+    nodes: tuple[MicroNode, ...]
+    scratch: tuple[ScratchRequest, ...]
+    persistent: tuple[int, ...]
+    """The sizes of the large buffers that kernels keep."""
+
+
+def prepare_model(model: Model, target: MicroTarget) -> Preparation:
+    """Judge each node by itself, although the runtime stops at the first one that fails."""
+    certain = _certain_subgraphs(model)
+    graphs: list[Graph] = []
+    nodes: list[MicroNode] = []
+    scratch: list[ScratchRequest] = []
+    persistent: list[int] = []
+    for subgraph in model.subgraphs:
+        graph = micro_graph(model, subgraph)
+        for node in graph.nodes:
+            view = graph.view(node)
+            verdict = _judge(view, target, is_certain=subgraph.index in certain)
+            kernel = kernel_of(node.op, is_custom=node.is_custom)
+            if kernel is not None and verdict.status not in (Status.MISSING, Status.PREPARE):
+                graph = _with_shapes(graph, view, kernel)
+                view = graph.view(node)
+                if kernel.scratch is not None:
+                    scratch += [ScratchRequest(subgraph.index, node.index, size) for size in kernel.scratch(view)]
+                if kernel.persistent is not None:
+                    persistent += kernel.persistent(view)
+                verdict = _check_results(view, verdict)
+            nodes.append(verdict)
+        graphs.append(graph)
+    return Preparation(tuple(graphs), tuple(nodes), tuple(scratch), tuple(persistent))
+
+
+def operator_name(node: Node) -> str:
+    """Return the name of a node's operator; for a custom operator, its custom code."""
+    return f"CUSTOM:{node.custom_code or ''}" if node.is_custom else node.op
+
+
+def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNode:
+    node = view.node
+
+    def found(status: Status, *reasons: Reason) -> MicroNode:
+        return MicroNode(view.graph.index, node.index, operator_name(node), status, reasons, multiply_adds(view))
+
+    missing = lacks(node, target)
+    if missing is not None:
+        return found(Status.MISSING, missing)
+    kernel = kernel_of(node.op, is_custom=node.is_custom)
+    if kernel is None or node.outputs or not kernel.may_lack_results:
+        verdict = PREPARE.validate(view, target)
+        if not verdict.is_supported:
+            return found(Status.PREPARE, *verdict.reasons)
+    verdict = INVOKE.validate(view, target)
+    refused = Status.INVOKE if is_certain else Status.INVOKE_IF_CALLED
+    return found(Status.OK if verdict.is_supported else refused, *verdict.reasons)
+
+
+def _certain_subgraphs(model: Model) -> frozenset[int]:
+    """Return the subgraphs that run whatever the inputs are: the first, and those that its nodes call in any case."""
+    certain: set[int] = set()
+    waiting = [0]
+    while waiting:
+        index = waiting.pop()
+        if index in certain or not 0 <= index < len(model.subgraphs):
+            continue
+        certain.add(index)
+        for node in model.subgraphs[index].nodes:
+            field = {"WHILE": "cond_subgraph_index", "CALL_ONCE": "init_subgraph_index"}.get(node.op)
+            if field is not None and not node.is_custom:
+                waiting.append(getattr(model.options(node), field))
+    return frozenset(certain)
+
+
+def _with_shapes(graph: Graph, view: NodeView, kernel: MicroKernel) -> Graph:
+    """Return the graph with the shapes that the kernel's Prepare sets."""
+    if kernel.shapes is None:
+        return graph
+    changed: Mapping[int, tuple[int, ...]] = {
+        view.node.output(position): shape
+        for position, shape in kernel.shapes(view).items()
+        if view.node.output(position) >= 0 and view.output(position).shape != shape
+    }
+    if not changed:
+        return graph
+    tensors = tuple(
+        tensor._replace(shape=changed[index]) if index in changed else tensor for index, tensor in enumerate(graph.tensors)
+    )
+    return replace(graph, tensors=tensors)
+
+
+def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
+    """Refuse a node that leaves a result without a fixed size (``CheckDynamicTensors``)."""
+    for position, tensor in enumerate(view.outputs):
+        if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
+            continue
+        left = f"output {position} of shape {list(tensor.shape)}"
+        needed = "results whose dimensions are all greater than 0"
+        kind = DYNAMIC_TENSOR
+        reason = Reason(kind.code(NAME), kind.name, f"{left}; needs {needed}", left, needed, kind.hint)
+        return replace(verdict, status=Status.PREPARE, reasons=(reason,), is_dynamic=True)
+    return verdict
+
+
+def unsized_tensors(graphs: tuple[Graph, ...]) -> tuple[tuple[int, int, str], ...]:
+    """Return subgraph, index and type of each tensor for which the plan cannot know a size (``InitializeAllocationInfo``)."""
+    return tuple((graph.index, tensor.index, tensor.type) for graph in graphs for tensor in graph.tensors if not has_size(tensor))
+
+
+def is_known_type(name: str) -> bool:
+    """Return whether the runtime loads tensors of a type (``ConvertTensorType``)."""
+    return name in schema.enum_values("TensorType")

@@ -1,0 +1,89 @@
+"""The verdict of TensorFlow Lite Micro on a model, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from .arena import Arena
+from .preparation import MicroNode, Status
+from .resolver import Operator, resolver_lines
+from .target import MicroTarget
+
+
+class Outcome(Enum):
+    """The point up to which the runtime gets with a model."""
+
+    ALLOCATED = "allocated"
+    MISSING_OPERATOR = "missing-op"
+    PREPARE_FAILED = "prepare-failed"
+    FILE = "file"
+    """The file itself cannot be used, for example because a tensor has no fixed size."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroReport:
+    """The verdict on a model: its outcome, all nodes, and the arena if tensors can be allocated."""
+
+    target: MicroTarget
+    outcome: Outcome
+    problem: str
+    """The reason why the file itself cannot be used; empty for other outcomes."""
+    nodes: tuple[MicroNode, ...]
+    missing_operators: tuple[str, ...]
+    """The operators that the resolver lacks, in the order of their first nodes."""
+    failing_node: tuple[int, int] | None
+    """The subgraph and the index of the first node that the runtime refuses while it allocates tensors."""
+    operators: tuple[Operator, ...]
+    """All operators of the model, sorted."""
+    arena: Arena | None
+    external_tensors: int
+    """The number of tensors whose data is outside the flatbuffer, which the runtime does not read."""
+
+    @property
+    def runs(self) -> bool:
+        """True if tensors are allocated and no node refuses its operands when the model is invoked."""
+        return self.outcome is Outcome.ALLOCATED and all(node.status is Status.OK for node in self.nodes)
+
+    @property
+    def computes(self) -> bool:
+        """True if the model runs with its own weights, so that its results mean something."""
+        return self.runs and not self.external_tensors
+
+    @property
+    def multiply_adds(self) -> int:
+        """The multiply-adds of all nodes in one inference."""
+        return sum([node.multiply_adds for node in self.nodes])
+
+    @property
+    def refused(self) -> tuple[MicroNode, ...]:
+        """The nodes that the runtime lacks or refuses."""
+        return tuple(node for node in self.nodes if node.status is not Status.OK)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as a dictionary, for JSON."""
+        return {
+            "outcome": self.outcome.value,
+            "problem": self.problem,
+            "runs": self.runs,
+            "computes": self.computes,
+            "kernels": self.target.kernels,
+            "missing_operators": list(self.missing_operators),
+            "failing_node": None if self.failing_node is None else list(self.failing_node),
+            "operators": [operator.name for operator in self.operators],
+            "resolver": list(resolver_lines(self.operators)),
+            "nodes": [
+                {
+                    "subgraph": node.subgraph,
+                    "index": node.index,
+                    "operator": node.operator,
+                    "status": node.status.value,
+                    "multiply_adds": node.multiply_adds,
+                    "reasons": [reason.to_dict() for reason in node.reasons],
+                }
+                for node in self.nodes
+            ],
+            "arena": None if self.arena is None else self.arena.to_dict(),
+            "external_tensors": self.external_tensors,
+        }

@@ -1,0 +1,163 @@
+"""The operators that an application registers: lines to paste, and reading them from its source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..errors import OptionError
+from ..foundation.printable import shortened
+from ..model.model import Node
+from ..rules.rule import Reason
+from .kinds import MISSING_OPERATOR, NAME
+from .target import MicroTarget
+
+_BUILTIN = """
+ABS:Abs ADD:Add ADD_N:AddN ARG_MAX:ArgMax ARG_MIN:ArgMin ASSIGN_VARIABLE:AssignVariable AVERAGE_POOL_2D:AveragePool2D
+BATCH_MATMUL:BatchMatMul BATCH_TO_SPACE_ND:BatchToSpaceNd BROADCAST_ARGS:BroadcastArgs BROADCAST_TO:BroadcastTo
+CALL_ONCE:CallOnce CAST:Cast CEIL:Ceil CONCATENATION:Concatenation CONV_2D:Conv2D COS:Cos CUMSUM:CumSum
+DEPTH_TO_SPACE:DepthToSpace DEPTHWISE_CONV_2D:DepthwiseConv2D DEQUANTIZE:Dequantize DIV:Div
+DYNAMIC_UPDATE_SLICE:DynamicUpdateSlice EMBEDDING_LOOKUP:EmbeddingLookup ELU:Elu EQUAL:Equal EXP:Exp EXPAND_DIMS:ExpandDims
+FILL:Fill FLOOR:Floor FLOOR_DIV:FloorDiv FLOOR_MOD:FloorMod FULLY_CONNECTED:FullyConnected GATHER:Gather GATHER_ND:GatherNd
+GREATER:Greater GREATER_EQUAL:GreaterEqual HARD_SWISH:HardSwish IF:If L2_NORMALIZATION:L2Normalization L2_POOL_2D:L2Pool2D
+LEAKY_RELU:LeakyRelu LESS:Less LESS_EQUAL:LessEqual LOG:Log LOGICAL_AND:LogicalAnd LOGICAL_NOT:LogicalNot LOGICAL_OR:LogicalOr
+LOGISTIC:Logistic LOG_SOFTMAX:LogSoftmax MAXIMUM:Maximum MAX_POOL_2D:MaxPool2D MIRROR_PAD:MirrorPad MEAN:Mean MINIMUM:Minimum
+MUL:Mul NEG:Neg NOT_EQUAL:NotEqual PACK:Pack PAD:Pad PADV2:PadV2 PRELU:Prelu QUANTIZE:Quantize READ_VARIABLE:ReadVariable
+REDUCE_ALL:ReduceAll REDUCE_MAX:ReduceMax REDUCE_MIN:ReduceMin RELU:Relu RELU6:Relu6 RESHAPE:Reshape
+RESIZE_BILINEAR:ResizeBilinear RESIZE_NEAREST_NEIGHBOR:ResizeNearestNeighbor REVERSE_V2:ReverseV2 ROUND:Round RSQRT:Rsqrt
+SELECT_V2:SelectV2 SHAPE:Shape SIN:Sin SLICE:Slice SOFTMAX:Softmax SPACE_TO_BATCH_ND:SpaceToBatchNd
+SPACE_TO_DEPTH:SpaceToDepth SPLIT:Split SPLIT_V:SplitV SQUEEZE:Squeeze SQRT:Sqrt SQUARE:Square
+SQUARED_DIFFERENCE:SquaredDifference STRIDED_SLICE:StridedSlice SUB:Sub SUM:Sum SVDF:Svdf TANH:Tanh
+TRANSPOSE_CONV:TransposeConv TRANSPOSE:Transpose UNPACK:Unpack UNIDIRECTIONAL_SEQUENCE_LSTM:UnidirectionalSequenceLSTM
+VAR_HANDLE:VarHandle WHILE:While ZEROS_LIKE:ZerosLike
+"""
+_CUSTOM = """
+CIRCULAR_BUFFER:CircularBuffer TFLM_DECODE:Decode SignalDelay:Delay TFLite_Detection_PostProcess:DetectionPostprocess
+SignalEnergy:Energy SignalFftAutoScale:FftAutoScale SignalFilterBank:FilterBank SignalFilterBankLog:FilterBankLog
+SignalFilterBankSquareRoot:FilterBankSquareRoot SignalFilterBankSpectralSubtraction:FilterBankSpectralSubtraction
+SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCAN SignalRfft:Rfft SignalStacker:Stacker
+SignalWindow:Window
+"""
+"""Operators, each with the end of the name of the function that registers it."""
+ETHOS_U = "ethos-u"
+"""The custom operator of models that Vela compiled. Only builds with Arm's driver have its kernel."""
+
+
+def _functions(words: str) -> Mapping[str, str]:
+    return MappingProxyType({op: f"Add{name}" for op, name in (pair.split(":") for pair in words.split())})
+
+
+BUILTIN_FUNCTIONS = _functions(_BUILTIN)
+"""The function of ``MicroMutableOpResolver`` that registers each builtin operator (``micro_mutable_op_resolver.h``)."""
+CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"})
+"""The function that registers each custom operator that the runtime brings along."""
+_OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_CALL = re.compile(r"\b(Add[A-Z]\w*)\s*(?:<[^>]*>)?\s*\(\s*(?:\"([^\"]*)\"|(?:tflite::)?BuiltinOperator_(\w+))?")
+_SIZE = re.compile(r"MicroMutableOpResolver\s*<\s*(\w+)\s*>")
+_ALL = re.compile(r"\b(?:AllOpsResolver|PythonOpsResolver)\b")
+
+
+def is_known(node: Node) -> bool:
+    """Return whether the runtime has a kernel for a node's operator."""
+    if node.is_custom:
+        return node.custom_code in CUSTOM_FUNCTIONS and node.custom_code != ETHOS_U
+    return node.op in BUILTIN_FUNCTIONS
+
+
+def lacks(node: Node, target: MicroTarget) -> Reason | None:
+    """Return why the resolver has no kernel for a node, or None if it has one."""
+    name = (node.custom_code or "") if node.is_custom else node.op
+    is_registered = is_known(node) if target.registered is None else name in target.registered
+    if is_registered:
+        return None
+    function = (CUSTOM_FUNCTIONS if node.is_custom else BUILTIN_FUNCTIONS).get(name)
+    words = shortened(f"custom operator {name}" if node.is_custom else name)
+    lacking = f"{words} is not registered" if function else f"{words}, for which the runtime has no kernel"
+    hint = f"add resolver.{function}()" if function else MISSING_OPERATOR.hint
+    if node.is_custom and not function:
+        hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
+    needed = "an operator that the resolver has"
+    kind = MISSING_OPERATOR
+    return Reason(kind.code(NAME), kind.name, f"{lacking}; needs {needed}", lacking, needed, hint)
+
+
+class Operator(NamedTuple):
+    """An operator of a model; ``name`` is the custom code of a custom operator."""
+
+    name: str
+    is_custom: bool
+
+    @property
+    def function(self) -> str | None:
+        """The function that registers the runtime's own kernel; None if the runtime has none."""
+        return (CUSTOM_FUNCTIONS if self.is_custom else BUILTIN_FUNCTIONS).get(self.name)
+
+
+def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
+    """Return the distinct operators of nodes, sorted by name."""
+    operators = {Operator((node.custom_code or "") if node.is_custom else node.op, node.is_custom) for node in nodes}
+    return tuple(sorted(operators))
+
+
+def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
+    """Return C++ that makes a resolver with the operators of a model.
+
+    An operator without a kernel in the runtime counts, because the application has to register its own.
+    """
+    lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
+    for operator in operators:
+        if operator.function is not None:
+            lines.append(f"resolver.{operator.function}();")
+        elif operator.is_custom:
+            name = json.dumps(operator.name, ensure_ascii=True)
+            lines.append(f"resolver.AddCustom({name}, /* your kernel */);")
+        else:
+            lines.append(f"resolver.AddBuiltin(tflite::BuiltinOperator_{operator.name}, /* your kernel */, /* your parser */);")
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverSource:
+    """The operators that an application's source registers. ``registered`` is None if it registers all that the runtime has."""
+
+    registered: frozenset[str] | None
+    size: int | None
+    """The number of operators for which the resolver has room; None if the source does not say."""
+    unknown: tuple[str, ...] = ()
+    """Functions with names like those that register operators, which the runtime does not have."""
+
+
+def parse_resolver(text: str) -> ResolverSource:
+    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none."""
+    code = _COMMENT.sub(" ", text)
+    registered: set[str] = set()
+    unknown: dict[str, None] = {}
+    for function, quoted, builtin in _CALL.findall(code):
+        if function in _OPERATORS:
+            registered.add(_OPERATORS[function])
+        elif function == "AddCustom" and quoted:
+            registered.add(quoted)
+        elif function == "AddBuiltin" and builtin:
+            registered.add(builtin)
+        elif function.removeprefix("Add")[:1].isupper():
+            unknown[function] = None
+    if _ALL.search(code) and not registered:
+        return ResolverSource(None, None)
+    if not registered:
+        raise OptionError("has no call such as resolver.AddConv2D() of TensorFlow Lite Micro's resolver")
+    declared = _SIZE.search(code)
+    return ResolverSource(frozenset(registered), _number(declared[1], code) if declared else None, tuple(unknown))
+
+
+def _number(word: str, code: str) -> int | None:
+    """Return a number in C++, or the value of a constant with this name."""
+    if word.isdigit():
+        return int(word[:9])
+    value = re.search(rf"\b{re.escape(word)}\s*(?:=|\s)\s*(\d{{1,9}})\b", code)
+    return int(value[1]) if value else None

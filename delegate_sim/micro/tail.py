@@ -1,0 +1,153 @@
+"""The tail of the arena: what stays there for as long as the interpreter lives.
+
+Its size depends on the compiler and on the kernels that are linked, so this is an estimate. The structures are those of a 32-bit
+build; the data of kernels was measured with the Python package on x86-64, where it is larger, and rounded up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..graph.graph import Graph
+from ..model.model import Node
+from .checks import dimension
+from .graph import byte_size, is_allocated
+from .planner import aligned
+from .preparation import Preparation
+from .quantization import scales
+
+_KERNEL_BYTES = """
+16: ADD_N BATCH_TO_SPACE_ND BROADCAST_ARGS BROADCAST_TO CEIL COS DYNAMIC_UPDATE_SLICE EXP EXPAND_DIMS FILL FLOOR FLOOR_DIV
+    FLOOR_MOD LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR MAXIMUM MINIMUM NEG REVERSE_V2 ROUND SIN SLICE SQRT SQUARE TRANSPOSE
+    ZEROS_LIKE
+24: ARG_MAX ARG_MIN CAST CUMSUM L2_NORMALIZATION PACK RELU6 RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR SELECT_V2 SHAPE
+    SPACE_TO_BATCH_ND SPLIT_V UNPACK
+28: SPLIT
+40: HARD_SWISH LOGISTIC SPACE_TO_DEPTH TANH
+44: DEPTH_TO_SPACE
+48: GATHER_ND MIRROR_PAD PRELU
+56: ABS DEQUANTIZE DIV EQUAL GREATER GREATER_EQUAL LEAKY_RELU LESS LESS_EQUAL LOG_SOFTMAX NOT_EQUAL QUANTIZE RELU RESHAPE SQUEEZE
+60: RSQRT
+64: EMBEDDING_LOOKUP GATHER MEAN MUL REDUCE_ALL REDUCE_MAX REDUCE_MIN SUM
+72: PADV2 SVDF
+80: PAD
+88: AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D SUB
+96: ADD
+112: CONCATENATION
+128: STRIDED_SLICE
+132: SOFTMAX
+136: SQUARED_DIFFERENCE
+144: FULLY_CONNECTED TRANSPOSE_CONV
+160: CONV_2D DEPTHWISE_CONV_2D
+216: BATCH_MATMUL
+284: ELU
+728: UNIDIRECTIONAL_SEQUENCE_LSTM
+"""
+
+
+def _kernel_bytes() -> Mapping[str, int]:
+    table: dict[str, int] = {}
+    size = 0
+    for word in _KERNEL_BYTES.split():
+        if word.endswith(":"):
+            size = int(word[:-1])
+        else:
+            table[word] = size
+    return MappingProxyType(table)
+
+
+KERNEL_BYTES = _kernel_bytes()
+"""The most bytes that the kernel of an operator and its parameters took in models of one node."""
+_OTHER_KERNEL = 120
+_CHANNEL = 8
+"""A multiplier and a shift for each output channel."""
+_TABLES_OF_INT16_SOFTMAX = 2 * 2 * 513
+_PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
+"""Operators with a multiplier for each output channel, and the dimension of their filter that counts these channels."""
+
+
+@dataclass(frozen=True, slots=True)
+class TailLayout:
+    """The sizes of the runtime's structures in one kind of build."""
+
+    name: str
+    pointer: int
+    fixed: int
+    """The allocators, the planner, and the table of subgraphs."""
+    eval_tensor: int
+    node: int
+    tensor: int
+    quantization: int
+    allocation_info: int
+    scratch_request: int
+
+
+BITS_32 = TailLayout(
+    "32-bit", pointer=4, fixed=256, eval_tensor=12, node=32, tensor=40, quantization=12, allocation_info=24, scratch_request=12
+)
+"""A 32-bit microcontroller, such as a Cortex-M."""
+BITS_64 = TailLayout(
+    "64-bit", pointer=8, fixed=488, eval_tensor=24, node=64, tensor=64, quantization=24, allocation_info=32, scratch_request=16
+)
+"""The Python package on x86-64."""
+_PLANNED_BUFFER = 40
+_RESOURCE = 40
+"""The record of a variable."""
+_MOST_SCRATCH = 12
+"""The number of requests for which the runtime keeps room."""
+
+
+def tail_size(preparation: Preparation, layout: TailLayout = BITS_32) -> int:
+    """Return the estimated size of the tail."""
+    total = layout.fixed
+    for graph in preparation.graphs:
+        total += layout.eval_tensor * len(graph.tensors) + layout.node * len(graph.nodes)
+        total += sum([aligned(byte_size(tensor)) for tensor in graph.tensors if tensor.is_variable and is_allocated(tensor)])
+        total += sum([_kernel_size(graph, node) for node in graph.nodes])
+    total += sum([aligned(size) + _RESOURCE for size in _resource_sizes(preparation.graphs)])
+    total += sum(preparation.persistent) + layout.pointer * len(preparation.scratch)
+    if preparation.graphs:
+        first = preparation.graphs[0]
+        for index in (*first.inputs, *first.outputs):
+            total += layout.pointer + layout.tensor
+            channels = len(scales(first.tensor(index)))
+            total += layout.quantization + 4 + 4 * channels if channels else 0
+    return aligned(total)
+
+
+def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
+    """Return the size of each variable that ASSIGN_VARIABLE allocates."""
+    sizes: dict[tuple[str, str], int] = {}
+    for graph in graphs:
+        names: dict[int, tuple[str, str]] = {}
+        for node in graph.nodes:
+            if node.op == "VAR_HANDLE" and not node.is_custom:
+                options = graph.model.options(node)
+                names[node.output(0)] = (str(options.container or ""), str(options.shared_name or ""))
+            elif node.op == "ASSIGN_VARIABLE" and not node.is_custom and node.input(0) in names:
+                sizes.setdefault(names[node.input(0)], byte_size(graph.tensor(node.input(1))))
+    return list(sizes.values())
+
+
+def planning_size(preparation: Preparation, buffers: int, layout: TailLayout = BITS_32) -> int:
+    """Return the bytes that the runtime needs beside the tail while it plans, in the place of the head."""
+    tensors = sum([len(graph.tensors) for graph in preparation.graphs])
+    scratch = len(preparation.scratch)
+    records = layout.allocation_info * (tensors + scratch) + layout.pointer * len(preparation.graphs)
+    return aligned(layout.scratch_request * (scratch + _MOST_SCRATCH)) + records + _PLANNED_BUFFER * buffers
+
+
+def _kernel_size(graph: Graph, node: Node) -> int:
+    size = _OTHER_KERNEL if node.is_custom else KERNEL_BYTES.get(node.op, _OTHER_KERNEL)
+    filters = graph.tensor(node.input(1))
+    if node.is_custom:
+        return size
+    if node.op in _PER_CHANNEL:
+        return size + _CHANNEL * dimension(filters, _PER_CHANNEL[node.op])
+    if node.op == "FULLY_CONNECTED" and len(scales(filters)) > 1:
+        return size + _CHANNEL * len(scales(filters))
+    if node.op == "SOFTMAX" and graph.tensor(node.input(0)).type == "INT16":
+        return size + _TABLES_OF_INT16_SOFTMAX
+    return size

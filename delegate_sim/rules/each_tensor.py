@@ -1,0 +1,63 @@
+"""Checks that a delegate applies to several tensors of a node, one tensor after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ..graph.graph import NodeView
+from ..model.model import Tensor
+from .kinds import Kind
+from .rule import Check
+from .vocabulary import check
+
+TensorFinder = Callable[[Tensor], str | None]
+"""A function that returns a description of a tensor that fails a check, and returns None for a tensor that passes."""
+NamedTensors = Callable[[NodeView], Iterable[tuple[str, Tensor]]]
+"""A function that returns some tensors of a node with their names, in the order in which the delegate checks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorDemand:
+    """A demand that each of several tensors of a node must meet."""
+
+    kind: Kind
+    needed: str
+    finder: TensorFinder
+    hint: str = ""
+
+
+def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str, Tensor]]:
+    """Yield the operands of a node that are not omitted; with ``positions``, only the operands at these positions."""
+    for position, index in enumerate(node.node.inputs[positions], positions.start or 0):
+        if index >= 0:
+            yield f"input {position}", node.graph.tensors[index]
+
+
+def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
+    """Yield the results of a node that are not omitted."""
+    for position, index in enumerate(node.node.outputs):
+        if index >= 0:
+            yield f"output {position}", node.graph.tensors[index]
+
+
+def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[object], ...]:
+    """Return one check for each demand.
+
+    The delegate applies all demands to one tensor before it looks at the next tensor. If an earlier tensor fails any demand, the
+    check of a later tensor therefore passes, and the check that the earlier tensor fails reports the reason.
+    """
+
+    def check_of(demand: TensorDemand) -> Check[object]:
+        def find(node: NodeView) -> str | None:
+            for name, tensor in tensors(node):
+                description = demand.finder(tensor)
+                if description is not None:
+                    return f"{name} {description}"
+                if any(other.finder(tensor) is not None for other in demands):
+                    return None
+            return None
+
+        return check(demand.kind, demand.needed, find, demand.hint)
+
+    return tuple(map(check_of, demands))

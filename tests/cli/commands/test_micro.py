@@ -1,0 +1,97 @@
+"""``delegate-sim micro``, and the option ``--micro`` of other commands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.micro_models import chain, hybrid
+from tests.support.pages import MODELS
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(builder, name="model.tflite"):
+        path = tmp_path / name
+        builder.write(path)
+        return path
+
+    return write
+
+
+def test_a_model_that_runs(run, write):
+    result = run("micro", write(chain("RELU", "LOGISTIC")))
+    assert result.exit_code == 0
+    assert result.stdout.startswith("TensorFlow Lite Micro runs the model: 2 nodes, 2 operators\n")
+    assert "  resolver.AddLogistic();\n" in result.stdout
+
+
+def test_a_model_that_does_not_run(run, write):
+    result = run("micro", write(hybrid()))
+    assert result.exit_code == 1
+    assert "Refused while tensors are allocated (Prepare)" in result.stdout
+    assert "(micro-hybrid)" in result.stdout
+
+
+def test_weights_outside_the_flatbuffer_make_garbage(run):
+    result = run("micro", MODELS / "external_buffers.tflite")
+    assert result.exit_code == 1
+    assert "results are garbage" in result.stdout.splitlines()[0]
+
+
+def test_a_resolver_is_held_against_the_model(run, write, tmp_path):
+    source = tmp_path / "main.cc"
+    source.write_text("tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n", encoding="utf-8")
+    result = run("micro", write(chain("RELU", "LOGISTIC")), "--resolver", source)
+    assert result.exit_code == 1
+    assert "add resolver.AddLogistic()" in result.stdout
+    assert "Registered but not needed by this model: TANH" in result.stdout
+    assert "room for 1 operators" in result.stdout
+
+
+@pytest.mark.parametrize("text", [None, "int main() {}"])
+def test_a_source_without_a_resolver_is_refused(run, write, tmp_path, text):
+    source = tmp_path / "main.cc"
+    if text is not None:
+        source.write_text(text, encoding="utf-8")
+    assert run("micro", write(chain("RELU")), "--resolver", source).exit_code == 2
+
+
+def test_json_has_nodes_arena_and_resolver(run, write):
+    result = run("micro", write(chain("RELU")), "--format", "json")
+    entry = json.loads(result.stdout)
+    entry = entry[0] if isinstance(entry, list) else entry
+    assert entry["schema"] == "delegate-sim/micro/1"
+    assert entry["runs"]
+    assert entry["computes"]
+    assert entry["nodes"][0]["status"] == "ok"
+    assert entry["arena"]["head"] == 32
+    assert entry["arena"]["basis"]
+
+
+def test_several_models_stand_one_after_the_other(run, write):
+    result = run("micro", write(chain("RELU"), "a.tflite"), write(hybrid(), "b.tflite"))
+    assert result.exit_code == 1
+    assert [line.endswith("b.tflite ===") for line in result.stdout.splitlines() if line.startswith("===")] == [False, True]
+
+
+def test_diagnose(run, write):
+    result = run("diagnose", write(chain("GELU")), "--micro")
+    assert result.exit_code == 0
+    assert "delegate-sim fix --micro has a pass: gelu" in result.stdout
+    entry = json.loads(run("diagnose", write(chain("GELU")), "--micro", "--format", "json").stdout)
+    assert entry["causes"][0]["operators"] == {"GELU": 1}
+    assert run("diagnose", write(chain("GELU")), "--micro", "--format", "csv").exit_code == 2
+
+
+def test_fix(run, write, tmp_path):
+    written = tmp_path / "fixed.tflite"
+    result = run("fix", write(chain("GELU")), "--micro", "-o", written, "--no-proof")
+    assert result.exit_code == 0
+    assert "Rewritten: TensorFlow Lite Micro runs the model" in result.stdout
+    assert run("micro", written).exit_code == 0
+    assert run("fix", write(chain("RELU")), "--micro", "--plan").exit_code == 1
+    assert run("fix", write(chain("GELU")), "--micro", "--plan", "--shape", "x=1,4").exit_code == 2
+    entry = json.loads(run("fix", write(chain("GELU")), "--micro", "--plan", "--format", "json").stdout)
+    assert entry["after"]["runs"]

@@ -1,0 +1,35 @@
+"""The causes for which TensorFlow Lite Micro refuses nodes."""
+
+from __future__ import annotations
+
+from delegate_sim import load
+from delegate_sim.diagnosis.micro import diagnose_micro
+from delegate_sim.micro.target import MicroTarget
+from tests.support.micro_models import chain, hybrid, single
+
+
+def causes_of(builder):
+    return diagnose_micro(load(builder.bytes()), MicroTarget()).causes
+
+
+def test_nodes_of_one_operator_that_is_lacking_are_one_cause_with_its_pass():
+    (cause,) = causes_of(chain("GELU", "RELU", "GELU"))
+    assert [node.index for node in cause.nodes] == [0, 2]
+    assert cause.code == "micro-missing-operator"
+    assert any(pass_.name.startswith("gelu") for pass_ in cause.passes)
+
+
+def test_hybrid_weights_are_to_be_quantized_fully():
+    (cause,) = causes_of(hybrid())
+    assert cause.advice == "quantize fully to int8, with a representative data set"
+    assert cause.multiply_adds == 16
+
+
+def test_uint8_is_to_be_converted_to_int8():
+    fields = {"scale": 0.5, "zero_point": 128}
+    (cause,) = causes_of(single("LOGISTIC", [("UINT8", [1, 4], fields)], [("UINT8", [1, 4], fields)]))
+    assert cause.advice.startswith("convert the model again to int8")
+
+
+def test_a_model_that_runs_has_no_causes():
+    assert causes_of(chain("RELU")) == ()

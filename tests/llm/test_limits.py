@@ -1,0 +1,72 @@
+"""The limits on what a bundle may hold."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+import delegate_sim
+from delegate_sim.bundles import litertlm
+from delegate_sim.errors import ModelError
+from delegate_sim.llm import bundle as llm_bundle
+from delegate_sim.llm import composites, protobuf, tokenizer
+from delegate_sim.llm.contents import read_contents
+from delegate_sim.llm.tokenizer import Tokenizer
+from fixtures.builder import ModelBuilder
+from fixtures.language_models import bundle, decoder
+
+
+def test_fields_beyond_the_limit_are_refused(monkeypatch):
+    content = b"\x08\x01" * 5
+    assert list(protobuf._fields(content))
+    monkeypatch.setattr(protobuf, "_MOST_FIELDS", 4)
+    with pytest.raises(protobuf.ProtobufError, match="fields"):
+        list(protobuf._fields(content))
+
+
+def test_a_long_prompt_is_not_counted(monkeypatch):
+    pieces = Tokenizer("byte pairs", 2, {"a": 0.0, "b": 0.0})
+    assert pieces.count("ab") == 2
+    monkeypatch.setattr(tokenizer, "_LONGEST_PROMPT", 1)
+    assert pieces.count("ab") is None
+
+
+def test_a_tokenizer_that_decompresses_to_too_many_bytes(monkeypatch):
+    content = (1000).to_bytes(8, "little") + zlib.compress(bytes(1000))
+    assert tokenizer.decompresses(content)
+    monkeypatch.setattr(tokenizer, "_MOST_BYTES", 100)
+    assert not tokenizer.decompresses(content)
+
+
+def test_a_section_that_is_read_whole_may_not_be_large(monkeypatch, tmp_path):
+    path = tmp_path / "llm.litertlm"
+    path.write_bytes(bundle(decoder()))
+    assert delegate_sim.analyze_bundle(path).outcome == "starts"
+    monkeypatch.setattr(llm_bundle, "_MOST_BYTES", 1)
+    with pytest.raises(ModelError, match="takes up"):
+        delegate_sim.analyze_bundle(path)
+
+
+def test_items_beyond_the_limit_are_left_out(monkeypatch, tmp_path):
+    path = tmp_path / "llm.litertlm"
+    path.write_bytes(bundle(decoder(), further=[(42, {"name": "first", "other": "second"}, b"abc")]))
+    assert "other" in str(read_contents(str(path)).to_dict())
+    monkeypatch.setattr(litertlm, "_MOST_ITEMS", 1)
+    assert "other" not in str(read_contents(str(path)).to_dict())
+
+
+def test_composites_beyond_the_limit_stay(monkeypatch):
+    builder = ModelBuilder()
+    for name in ("main", "body"):
+        graph = builder.subgraph(name)
+        source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+        if name == "main":
+            graph.node("STABLEHLO_COMPOSITE", [source], [result], options={"name": "c", "decomposition_subgraph_index": 1})
+        else:
+            graph.node("RELU", [source], [result])
+        graph.outputs(result)
+    model = delegate_sim.load(builder.bytes())
+    assert not composites.has_composites(composites.with_inlined_composites(model, 0), 0)
+    monkeypatch.setattr(composites, "_MOST_NODES", -1)
+    assert composites.has_composites(composites.with_inlined_composites(model, 0), 0)

@@ -1,0 +1,75 @@
+"""Taking bundles apart, and putting them together again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.errors import ModelError
+from delegate_sim.llm.contents import read_contents
+from delegate_sim.llm.packing import MANIFEST, repack, unpack, with_models
+from fixtures.language_models import bundle, decoder, embedder
+
+MODEL = decoder()
+SECTIONS = [
+    (42, {"name": "of a later format"}, b"abc"),
+    (3, {"model_type": "tf_lite_embedder", "backend_constraint": "cpu"}, embedder()),
+]
+
+
+def test_a_bundle_that_is_not_changed_keeps_all_bytes(saved, tmp_path):
+    path, folder, again = saved("llm.litertlm", bundle(MODEL, further=SECTIONS)), str(tmp_path / "parts"), str(tmp_path / "again")
+    files = unpack(path, folder)
+    assert files[2] == "02-tf_lite_prefill_decode.tflite"
+    assert (tmp_path / "parts" / files[2]).read_bytes() == MODEL
+    repack(folder, again)
+    assert Path(again).read_bytes() == Path(path).read_bytes()
+
+
+@pytest.mark.parametrize("model", [decoder(prefill={"prefill_16": 16, "prefill_8": 8, "prefill_4": 4}), decoder(prefill={})])
+def test_only_one_model_is_replaced(saved, tmp_path, model):
+    path, changed = saved("llm.litertlm", bundle(MODEL, further=SECTIONS)), str(tmp_path / "changed.litertlm")
+    with_models(path, changed, {2: model})
+    before, after = read_contents(path).sections, read_contents(changed).sections
+    assert [(one.name, one.kind, one.constraint, one.items) for one in before] == [
+        (one.name, one.kind, one.constraint, one.items) for one in after
+    ]
+    contents = [Path(name).read_bytes() for name in (path, changed)]
+    for old, new in zip(before, after, strict=True):
+        expected = model if old.number == 2 else contents[0][old.begin : old.end]
+        assert contents[1][new.begin : new.end] == expected
+
+
+def test_a_section_outside_the_file(saved, tmp_path):
+    with pytest.raises(ModelError, match="section 2 overlaps another one, or lies outside the file"):
+        unpack(saved("llm.litertlm", bundle(MODEL)[:-20000]), str(tmp_path / "parts"))
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"sections": [{"number": 0, "file": "../x"}]}', "[" * 100_000])
+def test_a_damaged_list_of_sections(saved, tmp_path, text):
+    folder = tmp_path / "parts"
+    unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
+    (folder / MANIFEST).write_text(text)
+    with pytest.raises(ModelError, match=r"bundle\.json: is not the list of an unpacked bundle's sections"):
+        repack(str(folder), str(tmp_path / "again"))
+
+
+def test_the_contents_of_a_bundle(saved):
+    contents = read_contents(saved("llm.litertlm", bundle(MODEL, {"backend_constraint": "gpu"}, further=SECTIONS)))
+    model = contents.sections[2]
+    assert (model.constraint, model.model.context, model.model.prefill_lengths) == ("gpu", 64, (16,))
+    assert model.model.caches == contents.caches == 2 * 64 * 8 * 4
+    assert contents.tokenizer == "SP_Tokenizer"
+    assert json.loads(json.dumps(contents.to_dict()))["sections"][3]["items"] == {"name": "of a later format"}
+
+
+def test_a_large_bundle_is_not_read_whole(tmp_path):
+    path = tmp_path / "large.litertlm"
+    path.write_bytes(bundle(MODEL))
+    with open(path, "r+b") as file:
+        file.truncate(4 << 30)
+    assert read_contents(str(path)).size == 4 << 30
+    assert delegate_sim.analyze_bundle(path).outcome == "starts"

@@ -1,0 +1,115 @@
+"""Verdicts on whole models."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim import analyze_micro
+from delegate_sim.errors import OptionError
+from delegate_sim.micro.preparation import Status
+from delegate_sim.micro.report import Outcome
+from fixtures.builder import ModelBuilder
+from tests.support.hostile_names import hostile_model
+from tests.support.micro_models import chain, hybrid, single
+
+
+def report_of(builder, **arguments):
+    return analyze_micro(builder.bytes(), **arguments)
+
+
+def test_a_model_that_runs():
+    report = report_of(chain("RELU", "LOGISTIC"))
+    assert report.runs
+    assert report.computes
+    assert report.outcome is Outcome.ALLOCATED
+    assert [node.status for node in report.nodes] == [Status.OK, Status.OK]
+    assert [operator.name for operator in report.operators] == ["LOGISTIC", "RELU"]
+
+
+def test_every_missing_operator_is_named_and_nothing_is_planned():
+    report = report_of(chain("RELU", "GELU", "RELU_N1_TO_1", "GELU"))
+    assert report.outcome is Outcome.MISSING_OPERATOR
+    assert report.missing_operators == ("GELU", "RELU_N1_TO_1")
+    assert report.failing_node == (0, 1)
+    assert report.arena is None
+    assert {reason.code for node in report.refused for reason in node.reasons} == {"micro-missing-operator"}
+
+
+def test_an_operator_that_the_application_does_not_register_is_missing():
+    report = report_of(chain("RELU", "LOGISTIC"), registered={"RELU"})
+    assert report.missing_operators == ("LOGISTIC",)
+    assert report.refused[0].reasons[0].hint == "add resolver.AddLogistic()"
+
+
+def test_hybrid_weights_are_refused_in_prepare():
+    report = report_of(hybrid())
+    assert report.outcome is Outcome.PREPARE_FAILED
+    (reason,) = report.nodes[0].reasons
+    assert reason.code == "micro-hybrid"
+    assert reason.hint == "quantize fully to int8, with a representative data set"
+
+
+def test_a_type_that_only_invoke_refuses():
+    report = report_of(chain("RELU", kind="INT32"))
+    assert report.outcome is Outcome.ALLOCATED
+    assert report.arena is not None
+    assert not report.runs
+    assert report.nodes[0].status is Status.INVOKE
+
+
+def test_all_problems_are_found_at_once():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", [1, 4])
+    first, second, third = (graph.tensor(name, "FLOAT32", [1, 4]) for name in "abc")
+    weights = graph.tensor("w", "INT8", [4, 4], data=[1] * 16, scale=0.5, zero_point=0)
+    graph.node("GELU", [source], [first])
+    graph.node("FULLY_CONNECTED", [first, weights], [second], 1, {})
+    graph.node("RELU6", [second], [third])
+    graph.outputs(third)
+    statuses = [node.status for node in report_of(builder).nodes]
+    assert statuses == [Status.MISSING, Status.PREPARE, Status.OK]
+
+
+def test_a_result_without_a_fixed_size_cannot_be_planned():
+    report = report_of(single("RELU", [("FLOAT32", [1, 4])], [("FLOAT32", [0, 4])]))
+    assert not report.runs
+
+
+def test_the_head_of_a_chain():
+    report = report_of(chain("RELU", "RELU", "RELU", shape=(1, 64)))
+    assert report.arena.head == 512
+    assert [placed.buffer.requirement.size for placed in report.arena.buffers] == [256] * 4
+    assert report.arena.total >= report.arena.head + report.arena.tail
+
+
+def test_unknown_kernels_are_refused():
+    with pytest.raises(OptionError, match="xtensa"):
+        report_of(chain("RELU"), kernels="xtensa")
+
+
+def test_a_node_of_a_branch_fails_only_if_it_is_called():
+    builder = ModelBuilder()
+    main, then, other = builder.subgraph("main"), builder.subgraph("then"), builder.subgraph("else")
+    for graph, op in ((then, "RELU"), (other, "NEG")):
+        value = graph.input("v", "INT32", [1, 4])
+        result = graph.tensor("r", "INT32", [1, 4])
+        graph.node(op, [value], [result])
+        graph.outputs(result)
+    condition, value = main.input("c", "BOOL", [1]), main.input("v", "INT32", [1, 4])
+    result = main.tensor("r", "INT32", [1, 4])
+    main.node("IF", [condition, value], [result], 1, {"then_subgraph_index": 1, "else_subgraph_index": 2})
+    main.outputs(result)
+    report = report_of(builder)
+    assert {node.status for node in report.nodes if node.subgraph} == {Status.INVOKE_IF_CALLED}
+    assert not report.runs
+
+
+def test_names_of_operators_in_the_report_are_those_of_the_file():
+    report = report_of(single("CUSTOM", [("FLOAT32", [1])], [("FLOAT32", [1])], custom="MyOp"))
+    assert report.missing_operators == ("CUSTOM:MyOp",)
+
+
+def test_hostile_names_do_not_break_a_report():
+    report = analyze_micro(hostile_model().bytes())
+    assert report.to_dict()["nodes"]

@@ -1,0 +1,43 @@
+"""Properties of the rules of all kernels together."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.micro.kinds import EXPLAINED
+from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, CUSTOM_FUNCTIONS
+from delegate_sim.micro.rules import INVOKE, PREPARE, kernel_of
+from delegate_sim.micro.target import MicroTarget
+from tests.support.graphs import arena, node_view
+
+TARGETS = (MicroTarget(), MicroTarget(kernels="cmsis-nn"))
+TYPES = ("FLOAT32", "INT8", "INT16", "INT32", "UINT8", "STRING")
+SHAPES = ((), (0,), (1, 2, 2, 4), (1, 1, 1, 1, 1, 2))
+
+
+def test_every_function_of_the_resolver_has_a_kernel():
+    assert all(kernel_of(op, is_custom=False) for op in BUILTIN_FUNCTIONS)
+    assert all(kernel_of(op, is_custom=True) for op in {*CUSTOM_FUNCTIONS} - {"ethos-u"})
+
+
+def test_every_code_is_used_and_every_check_has_a_hint():
+    used = set()
+    for book in (PREPARE, INVOKE):
+        checks = [check for rule in book.rules.values() for check in rule.all_checks]
+        used |= {book.code_of(check.kind) for check in checks}
+        assert all(book.hint_of(check) for check in checks)
+    assert used <= set(EXPLAINED)
+    assert set(EXPLAINED) - used <= {"micro-missing-operator", "micro-dynamic-tensor"}
+
+
+@pytest.mark.parametrize("op", sorted(BUILTIN_FUNCTIONS))
+def test_rules_judge_nodes_with_any_operands(op):
+    """No finder may fail on a node, whatever its operands are."""
+    for target in TARGETS:
+        for kind in TYPES:
+            for shape in SHAPES:
+                for count in (1, 3):
+                    view = node_view(op, [arena(kind, *shape)] * count, [arena(kind, *shape)])
+                    for book in (PREPARE, INVOKE):
+                        verdict = book.validate(view, target)
+                        assert verdict.is_supported == (not verdict.reasons)

@@ -1,0 +1,54 @@
+"""A stand-in for a process that runs Vela."""
+
+from __future__ import annotations
+
+import os
+
+from delegate_sim.live.process import Finished
+from delegate_sim.live.vela import engine as vela
+from tests.support.delegates.npu_models import chain
+
+REFUSED = (
+    "Warning (supported operators) operator: NEG, ofm: '@0:2@'\nReason: Operation has tensor (@0:1@)\nMust be INT8\n\n"
+    "Warning (supported operators) operator: CUSTOM, ofm: 'other'\nReason: Unsupported opType\n"
+)
+SUMMARY = (
+    "system_config,memory_mode,core_clock,inference_time,sram_memory_used,dram_memory_used,on_chip_flash_memory_used,"
+    "off_chip_flash_memory_used,nn_macs,cycles_npu,cycles_total\nSystem,Mode,500.0,0.5,86.625,0.0,0.0,1.0,7,8,9\n"
+)
+
+
+def table(name, *lines):
+    return f'<table name="{name}">\n<![CDATA[\n' + "\n".join(lines) + "\n]]>\n</table>\n"
+
+
+DATABASE = "<debug>\n" + "".join(
+    [
+        table("source", '"id","ext_key"', '1,"0"', '2,"1"', '3,"2"'),
+        table("perf", '"source_id","operator"', '1,"Relu"', '2,"Passthrough"'),
+    ]
+)
+
+
+def compiled():
+    return {
+        "model_vela.tflite": chain(["NEG"]).bytes(),
+        "model_debug.xml": DATABASE.encode(),
+        "model_summary_System.csv": SUMMARY.encode(),
+    }
+
+
+def stand_in(monkeypatch, status, output, files=()):
+    """Replace the process; count its runs."""
+    runs = []
+
+    def run(command, environment, folder):
+        runs.append(command)
+        os.makedirs(os.path.join(folder, "out"))
+        for name, content in dict(files).items():
+            with open(os.path.join(folder, "out", name), "wb") as file:
+                file.write(content)
+        return Finished(status, output)
+
+    monkeypatch.setattr(vela, "run_limited", run)
+    return runs

@@ -1,0 +1,42 @@
+"""Models that TensorFlow Lite Micro takes, lacks operators of, or refuses while allocating or running."""
+
+from __future__ import annotations
+
+from fixtures.builder import ModelBuilder
+
+
+def single(op, inputs, outputs, options=None, custom=None, version=1):
+    """Return a model of one node. Operands are (type, shape) or (type, shape, fields); those with data are constants."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    indices = []
+    for position, (kind, shape, *fields) in enumerate(inputs):
+        arguments = fields[0] if fields else {}
+        make = graph.tensor if "data" in arguments else graph.input
+        indices.append(make(f"in{position}", kind, shape, **arguments))
+    results = [
+        graph.tensor(f"out{position}", kind, shape, **(fields[0] if fields else {}))
+        for position, (kind, shape, *fields) in enumerate(outputs)
+    ]
+    graph.node(op, indices, results, version, options, **({} if custom is None else {"custom": custom}))
+    graph.outputs(*results)
+    return builder
+
+
+def chain(*ops, kind="FLOAT32", shape=(1, 4)):
+    """Return a model of operators of one operand, one after another."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", kind, shape)
+    for number, op in enumerate(ops):
+        result = graph.tensor(f"t{number}", kind, shape)
+        graph.node(op, [tensor], [result])
+        tensor = result
+    graph.outputs(tensor)
+    return builder
+
+
+def hybrid():
+    """Return a FULLY_CONNECTED with float activations and int8 weights, as dynamic-range quantization writes it."""
+    weights = {"data": [1] * 16, "scale": 0.5, "zero_point": 0}
+    return single("FULLY_CONNECTED", [("FLOAT32", [1, 4]), ("INT8", [4, 4], weights)], [("FLOAT32", [1, 4])], {})

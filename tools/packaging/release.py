@@ -1,0 +1,100 @@
+"""Build a release into ``dist/`` and check it (``make release``).
+
+The source distribution and the wheel are built, checked with twine, and compared with the modules of the repository. Each is then
+installed into a clean environment and used there. At the end, the steps that remain to be done by hand are printed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+from delegate_sim.version import __version__
+
+from .environments import ROOT, make, run, scratch, uv
+from .wheel import modules_missing, use
+
+DIST = ROOT / "dist"
+CHANGELOG = ROOT / "CHANGELOG.md"
+PACKAGED = ("LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py", "delegate_sim", "cli")
+"""The files of the repository from which the distributions are built."""
+
+
+def main() -> int:
+    """Build and check a release; print what is left to do. Raises CalledProcessError if a step fails."""
+    problems = list(unready())
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        return 1
+    with scratch() as folder:
+        built = build(folder)
+        tools = make(sys.executable, folder / "tools")
+        tools.install("twine>=6")
+        print(run([tools.python, "-m", "twine", "check", "--strict", *map(str, built)]).strip())
+        (wheel,) = [path for path in built if path.suffix == ".whl"]
+        missing = modules_missing(wheel)
+        if missing:
+            print(f"the wheel lacks {', '.join(missing)}", file=sys.stderr)
+            return 1
+        for number, path in enumerate(built):
+            environment = make(sys.executable, folder / f"environment-{number}")
+            environment.install(str(path), "pytest")
+            print(f"{path.name}: installed, {'; '.join(use(environment, folder))}")
+        shutil.rmtree(DIST, ignore_errors=True)
+        DIST.mkdir()
+        for path in built:
+            shutil.copy(path, DIST)
+            print(f"dist/{path.name}: {path.stat().st_size:,} bytes")
+    print(_LEFT.format(version=__version__))
+    return 0
+
+
+def build(folder: Path) -> list[Path]:
+    """Build the source distribution, and the wheel from it, into a folder."""
+    sources = folder / "sources"
+    sources.mkdir()
+    for name in PACKAGED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            shutil.copy(ROOT / name, sources)
+    uv("build", "--out-dir", str(folder / "built"), str(sources))
+    return sorted(path for path in (folder / "built").iterdir() if path.name.endswith((".whl", ".tar.gz")))
+
+
+def unready() -> list[str]:
+    """Return what keeps the repository from being released: the changelog, the citation, or a tag that exists."""
+    problems = []
+    text = CHANGELOG.read_text("utf-8")
+    heading = re.search(rf"^## {re.escape(__version__)} - (\d{{4}}-\d\d-\d\d)$", text, re.MULTILINE)
+    if heading is None:
+        problems.append(f"CHANGELOG.md has no heading '## {__version__} - {date.today().isoformat()}'")
+    if f"version: {__version__}" not in (ROOT / "CITATION.cff").read_text("utf-8"):
+        problems.append(f"CITATION.cff names another version than {__version__}")
+    tagged = subprocess.run(
+        ["git", "tag", "--list", f"v{__version__}"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    head, at = (
+        subprocess.run(["git", "rev-parse", "--verify", "--quiet", name], cwd=ROOT, capture_output=True, text=True, check=False)
+        for name in ("HEAD", f"v{__version__}^{{commit}}")
+    )
+    if tagged and head.stdout != at.stdout:
+        problems.append(f"the tag v{__version__} is at another commit: raise the version in delegate_sim/version.py")
+    return problems
+
+
+_LEFT = """
+Left to do by hand:
+  1. git tag -s v{version} -m "delegate-sim {version}" && git push origin v{version}
+     The workflow "Release" builds the same files and publishes them.
+  2. Copy the section {version} of CHANGELOG.md into the release's notes.
+  3. Raise the version in delegate_sim/version.py and CITATION.cff, and begin a section "Unreleased" in CHANGELOG.md."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
