@@ -55,9 +55,10 @@ Now
    delegate-sim fix --pass gelu-by-exponential rewrites the file (exact up to
      rounding; 23 of 24 nodes in 2 kernels)
    or replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x
-     + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because the
-     converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x), which
-     is only an approximation; supported by gpu, mldrift, vx, vx-nxp, xnnpack
+     + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because
+     the converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x),
+     which is only an approximation; supported by gpu, mldrift, vx, vx-nxp,
+     xnnpack
 
 With all of them fixed
   5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
