@@ -55,12 +55,12 @@ class PassFinder:
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
         operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
-        found: Pass | None = None
+        chosen: Pass | None = None
         best = self._before
         for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
             if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
-            if found is not None and pass_.exactness > found.exactness:
+            if chosen is not None and pass_.exactness > chosen.exactness:
                 break
             if not self._tries.take():
                 self.has_left_out |= self._effort.is_over
@@ -71,8 +71,8 @@ class PassFinder:
                 continue
             then = standing(rewritten.model, self._target)
             if is_better([then], [best]):
-                found, best = pass_, then
-        return None if found is None else self._on_all_nodes(found, best)
+                chosen, best = pass_, then
+        return None if chosen is None else self._on_all_nodes(chosen, best)
 
     def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
         """Return the result of a pass that rewrites every node that it can, as ``fix`` does, not only those of a cause."""
