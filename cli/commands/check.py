@@ -34,15 +34,17 @@ Examples:
   delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
-          \b Exit codes: 0  as good as the baseline or better, and within the budgets 1  something is worse, over budget, or
-          missing on one side; or, with --live, the real delegate decides differently 2  the configuration, the
-          baseline or a model cannot be read 70 an internal error of delegate-sim, reported as a finding of the model
-          that caused it
+\b
+Exit codes:
+  0  as good as the baseline or better, and within the budgets
+  1  something is worse, over budget, or missing on one side; or, with --live, the real delegate decides differently
+  2  the configuration, the baseline or a model cannot be read
+  70 an internal error of delegate-sim, reported as a finding of the model that caused it
 
-          --update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only
-          if a model is over budget or an entry has no model (--prune removes such entries). Processes that update the
-          same baseline wait for each other.
-          """
+--update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only if a model
+is over budget or an entry has no model (--prune removes such entries). Processes that update the same baseline wait for each
+other.
+"""
 
 
 @click.command("check", epilog=_EPILOG)

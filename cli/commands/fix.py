@@ -75,17 +75,15 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     is_flag=True,
     help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
 )
-@click.option(
-    "--per-target", is_flag=True, help="Write a model for each target, FILE.TARGET.tflite, rewritten for this target alone."
-)
+@click.option("--per-target", is_flag=True, help="Write a model for each target alone, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
+@click.option("--micro", is_flag=True, help="Rewrite for TensorFlow Lite Micro instead.")
 @for_targets_options
 @format_option("The format of the report.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every pass tried, and every output.")
 @naming_its_model
 def command(
     path: str,

@@ -31,16 +31,15 @@ Views:
     + "\n".join([f"  {name:<18} {view.meaning}" for name, view in VIEWS.items()])
     + """
 
-      \b
+\b
 Examples:
   delegate-sim query zoo.parquet
   delegate-sim query zoo.parquet --view best-changes
   delegate-sim query monday.parquet friday.parquet --view regressions
   delegate-sim query zoo.parquet --sql "SELECT outcome, count(*) FROM runs GROUP BY ALL"
 
-      SQL is DuckDB's. The tables are runs and causes. With two scans, before_runs and before_causes are the tables of the
-      first.
-      """
+SQL is DuckDB's. The tables are runs and causes. With two scans, before_runs and before_causes are the tables of the first.
+"""
 )
 
 

@@ -44,15 +44,15 @@ Examples:
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
   delegate-sim reconcile model.tflite --log logcat.txt --soc mediatek:mt6991
 
-          \b
+\b
 Exit codes:
   0  the simulation agrees with the device, or every difference is explained
   1  a difference is not explained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-          Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs,
-          the last one is used, or the one that --run gives.
-          """
+Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs, the last
+one is used, or the one that --run gives.
+"""
 
 
 class _Outputs(NamedTuple):

@@ -24,8 +24,7 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-          If the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the
-          output says so.
+If the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the output says so.
 
 \b
 Releases of LiteRT-LM, which --runtime also takes, and the release of LiteRT that each contains:

@@ -22,10 +22,10 @@ Examples:
   delegate-sim verify float.tflite int8.tflite --data inputs.npz --samples 0
   delegate-sim verify model.tflite fixed.tflite --tolerance 0.001 --format json
 
-          Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a
-          delegate. The exit code is 1 if an output differs by more than the tolerance. If the models store an output
-          in different types, such as int8 and float32, its real values are compared.
-          """
+Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a delegate. The
+exit code is 1 if an output differs by more than the tolerance. If the models store an output in different types, such as int8
+and float32, its real values are compared.
+"""
 
 SCHEMA = "delegate-sim/diff/2"
 

@@ -37,10 +37,9 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-          A is the model with the delegate's defaults and the settings of --base. B has all other options, and the changes of
-          --accept, --set-version, --batch, --fix-shapes and --to. --search looks for causes to fix instead, with the
-          options given.
-          """
+A is the model with the delegate's defaults and the settings of --base. B has all other options, and the changes of --accept,
+--set-version, --batch, --fix-shapes and --to. --search looks for causes to fix instead, with the options given.
+"""
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
 _RUNTIME = "runtime"

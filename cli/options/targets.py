@@ -126,7 +126,7 @@ def for_option(description: str) -> Decorator:
     )
 
 
-def runtime_option(description: str = "The release of the runtime.") -> Decorator:
+def runtime_option(description: str = "The runtime release.") -> Decorator:
     """Return ``--runtime`` for one release."""
     return click.option(
         "--runtime",
@@ -234,12 +234,12 @@ _DEFAULTS = click.option(
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Which defaults to use: those of benchmark_model or those of the API.",
+    help="Use benchmark_model's defaults or the API's.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",
     is_flag=True,
-    help="Assume that the app registers the operators that the release lacks.",
+    help="Assume that the app registers other operators.",
 )
 _OWN_RESOLVER = click.option("--own-resolver", is_flag=True, hidden=True)
 """The former name of ``--assume-ops-registered``."""

@@ -15,7 +15,7 @@ from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
-from ..causes.alternative import Alternative
+from ..causes.alternative import IF_TAKEN, Alternative
 from ..causes.cause import Blockers, Cause, Remedy
 from ..causes.conversion_causes import OF_TYPES, Simulate, form
 from ..examiner import Cost, Examined
@@ -28,6 +28,8 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
+
+WRITTEN_AS = "can be written as"
 
 _NOT_SIMULATED = "not simulated"
 _HELPS_NOT = "does not help"
@@ -116,6 +118,7 @@ _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-
 """Conversions with a smaller attention mask, and the value of the mask."""
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
+_FEWER_PARTITIONS = "remove the nodes that split the graph"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
@@ -139,9 +142,11 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
 
 
 def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
+    if cause.identity.problem is Problem.LIMIT and cause.remedy.options:
+        return _with_result_of_limit(cause, judge)
     offers = list(_offers(cause, model, delegate))
     if not offers:
-        return _with_note_of_folding(cause)
+        return _with_result_of_rewrite(_with_note_of_folding(cause), judge)
     alternatives = [judge.judged(cause, offer) for offer in offers]
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
@@ -181,6 +186,26 @@ def _with_note_of_folding(cause: Cause) -> Cause:
         "file if it has a pass for it"
     )
     return replace(cause, change=f"{cause.change}; {note}")
+
+
+def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """Return a cause whose instructions have the result of a raised limit. More partitions may also make the delegate fail."""
+    option, _, explanation = cause.change.partition(": ")
+    raised = judge.judged(cause, _Offer(option, option, cause.remedy))
+    if raised.cost is None:
+        return replace(cause, change=f"{option} ({_NOT_SIMULATED}: {raised.result}): {explanation}")
+    if not raised.helps and not raised.cost.measures.is_delegated:
+        return replace(cause, change=f"{_FEWER_PARTITIONS}; {_HELPS_NOT}: {raised.text}")
+    return replace(cause, change=f"{raised.text}: {explanation}")
+
+
+def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """If a cause's instructions write an operator in another way, return the cause with the result of accepted new nodes."""
+    if WRITTEN_AS not in cause.change or not cause.remedy.accepts:
+        return cause
+    rewritten = judge.judged(cause, _Offer(cause.change, "", cause.remedy))
+    result = _NOT_SIMULATED if rewritten.cost is None else f"{IF_TAKEN}: {rewritten.result}"
+    return replace(cause, change=f"{cause.change}; {result}")
 
 
 def _is_local(remedy: Remedy) -> bool:
