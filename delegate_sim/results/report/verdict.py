@@ -126,7 +126,9 @@ def subject(target: Target) -> str:
     release = None if platform is None else target.options.get(platform.option)
     if platform is None or release in (None, platform.alone):
         return title
-    return f"{title} on {platform.key.capitalize()} {release}"
+    level = delegate.behind.lower_level(target.options)
+    at_level = "" if level is None else f" at feature level {level}"
+    return f"{title}{at_level} on {platform.key.capitalize()} {release}"
 
 
 def _reason(run: Run) -> str:
