@@ -71,8 +71,11 @@ def test_a_feature_level_below_that_of_android_is_named(options, beginning):
 
 
 def test_the_best_verdict_names_what_is_not_compared():
-    runs = [delegate_sim.analyze(str(MODELS / "variables.tflite"), name).runs[0] for name in ("hexagon", "gpu", "npu-google")]
-    assert best_verdict(runs[:2]).startswith("None of 2 targets runs a node. ")
-    taken = [delegate_sim.analyze(str(MODELS / "transformer_block.tflite"), name).runs[0] for name in ("gpu", "npu-google")]
-    assert best_verdict(taken).startswith("Best of 1 target (NPU plugins aside): GPU runs ")
-    assert best_verdict([runs[0], taken[1]]).startswith("Best of 1 NPU plugin (no other target runs a node): the plugin ")
+    def run_of(model, delegate):
+        return delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark").runs[0]
+
+    gpu, plugin = run_of("transformer_block", "gpu"), run_of("transformer_block", "npu-google")
+    assert best_verdict([gpu, plugin]).startswith("Best of 1 target (NPU plugins aside): GPU runs ")
+    nothing = run_of("variables", "hexagon")
+    assert best_verdict([nothing, plugin]).startswith("Best of 1 NPU plugin (no other target runs a node): the plugin ")
+    assert best_verdict([nothing]).startswith("None of 1 target runs a node. ")
