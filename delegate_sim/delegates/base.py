@@ -30,8 +30,8 @@ class Delegate:
     """One delegate.
 
     Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. All other attributes and methods have
-    defaults, which describe a delegate that takes every node that its rules accept. A subclass overrides the methods for which
-    its delegate behaves differently. A compiler plugin derives from ``CompilerPlugin``, because it decides about whole files.
+    defaults. By default, a delegate takes every supported node. Compiler plugins derive from ``CompilerPlugin``, because they
+    decide about whole files.
     """
 
     name: str
@@ -49,14 +49,11 @@ class Delegate:
     summary: str = ""
     """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
     effort: int = 1
-    """The weight of one simulation when a command limits the number of simulations.
-
-    It is above 1 if a node takes longer to simulate.
-    """
+    """The relative cost of one simulation. Commands with a limit on simulations count this number for each simulation."""
     semantics: int = 1
     """The version number of the verdicts.
 
-    Raise it when a change of the code changes verdicts while the rules as data stay the same.
+    Raise the number if a code change alters verdicts but leaves the rule data unchanged.
     """
     rule_options: tuple[str, ...] = ()
     """The options that choose between several sets of rules."""
@@ -68,7 +65,7 @@ class Delegate:
     counts_cpu_partitions: bool = True
     """Whether reports also count the partitions on the CPU, as the runtime's line does.
 
-    False for a delegate whose users only see the delegate's own line, which counts the partitions that it takes.
+    False for a delegate that prints a line of its own, if this line counts only delegated partitions.
     """
     is_applied_by_default: bool = False
     """Whether the runtime applies the delegate by default, after all other delegates."""
@@ -78,15 +75,15 @@ class Delegate:
     accelerator: Accelerator = Accelerator()
     """Differences between the delegate's behavior under LiteRT's CompiledModel and under the interpreter."""
     live: LiveTraits | None = None
-    """The way to run the real delegate on this host; None if the host cannot run it."""
+    """Settings for running the real delegate on this host; None if the delegate cannot run here."""
     is_live_only: bool = False
-    """Whether the delegate can be run, but not simulated, for example because closed-source code decides about nodes."""
+    """Whether the delegate can be run but not simulated. For example, closed-source code may decide about nodes."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of problem that kernel failures, limits or drivers cause, keyed by code. Kinds of the rules are not included."""
+        """Kinds of problem outside the rules, keyed by code. Kernel failures, limits and drivers cause these problems."""
         return MappingProxyType({})
 
     @functools.cached_property
@@ -105,35 +102,35 @@ class Delegate:
         return self.rules
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """If the rules of ``release`` are not known, yield a note that names the release whose rules are used instead."""
+        """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         history = self.history
         return release_notes(self.name, release, history.known_since, is_unchanged=history.is_unchanged_since)
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """All names that the delegate's kernels may have in log lines."""
+        """All names of the delegate's kernels in log lines."""
         return (self.kernel_name,)
 
     def kernel_name_for(self, options: OptionValues) -> str:
-        """Return the name that the delegate's kernels have in log lines if these options are set."""
+        """Return the name of the delegate's kernels in log lines with these options."""
         return self.kernel_name
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
-        If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as it is in the file.
+        If so, the delegate is applied before Prepare of the CPU kernels, and receives each graph as it is in the file.
         """
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Decide which nodes of one subgraph to replace in one release of the runtime.
 
-        By default, a delegate replaces every node that its rules accept, and its rules depend only on the release.
+        By default, a delegate replaces every supported node, and its rules depend only on the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release in which the delegate's decision about a graph is known to be the same as in ``release``."""
+        """Return the oldest release that is known to give the same decision about a graph as ``release``."""
         if self.history.changed_in is None:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
@@ -146,11 +143,11 @@ class Delegate:
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure that occurs when a partition's kernel is initialized or prepared; None if no failure is known."""
+        """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield changes to the options, mildest first. Each change may avoid refusals with this code."""
+        """Yield changed options that may avoid refusals with this code. The mildest change comes first."""
         limits = self.limits
         if code == PARTITION_LIMIT.name and limits.option:
             yield {limits.option: limits.unlimited}

@@ -39,28 +39,28 @@ class StageBehind:
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield notes about uncertain behavior of the platform release that the options name."""
+        """Yield notes about uncertain behavior of the platform release in the options."""
         return iter(())
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the stage refuses a partition; None if the stage takes all partitions.
+        """Return the reason why the stage refuses a partition, or None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. A refusal undoes the delegation. The exception is a refusal whose ``is_known``
-        is False, which is only a warning.
+        subgraph's partitions in running order. If ``is_known`` of the refusal is True, the delegation is undone. Otherwise, the
+        refusal is only a warning.
         """
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Yield the models that the delegate builds for the stage, one for each partition."""
+        """Yield the model of each partition that the delegate builds for the stage."""
         return iter(())
 
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Yield the known splits of partitions over several devices."""
+        """Yield the split of each partition over several devices, if the split is known."""
         return iter(())
 
 
@@ -73,13 +73,13 @@ class Accelerator:
     """Whether a failure of the delegate makes the whole model fail. Otherwise, the runtime restores the original plan."""
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the index of the first subgraph that LiteRT's loader refuses, and the failure; None if the model loads."""
+        """Return the failure of LiteRT's loader with the index of its subgraph, or None if the model loads."""
         return None
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the runtime rejects a subgraph after delegation; None if the runtime accepts the subgraph.
+        """Return the reason why the runtime rejects a subgraph after delegation, or None.
 
         This method is called even if no node was replaced.
         """

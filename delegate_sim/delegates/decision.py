@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelFailure:
-    """A failure to initialize or prepare a kernel: a delegate kernel, or a CPU kernel whose operands a delegate changed.
+    """A failure to initialize or prepare a kernel.
 
-    ``node`` is None if the whole partition is at fault; ``tensor`` is None if no single tensor is at fault. With ``is_crash``,
-    the process ends, so nothing can be restored. ``is_known`` is False if the failure is derived from the sources of a
-    different release than the simulated release. Reports then mark the failure as a prediction.
+    The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the failure does
+    not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. With ``is_crash``, the
+    process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
+    release. Reports then mark the failure as a prediction.
     """
 
     node: int | None
@@ -42,9 +43,9 @@ class KernelFailure:
     In this case, the model fails, and no delegation is undone.
     """
     log_lines: tuple[str, ...] = ()
-    """The lines printed for the failure, except the line about the restored plan.
+    """The log lines of the failure, without the line about the restored plan.
 
-    If ``log_lines`` does not contain the error line of ``stage``, that error line is printed first.
+    Reports add the error line of ``stage`` in front if ``log_lines`` does not contain that line.
     """
     stage: StageRefusal | None = None
 
@@ -80,8 +81,8 @@ class Decision:
 
     ``graph`` is the subgraph after the delegate's own changes, such as replaced operands. ``nodes`` are the nodes to replace,
     chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
-    ``initialized`` are partitions whose kernels are known to be initialized without failure. If ``failure`` is set, the delegate
-    fails before any node is replaced.
+    ``initialized`` has the partitions that are known to initialize without a failure. If ``failure`` is set, the delegate fails
+    before any node is replaced.
     """
 
     graph: Graph
@@ -97,31 +98,31 @@ class Decision:
     findings: object = None
     """Data that the delegate stores during its decision and reads when it builds kernels."""
     subsets: tuple[Subset, ...] | None = None
-    """All partitions in running order, if the delegate groups the replaced nodes itself; None if the runtime partitions them."""
+    """All partitions in running order, if the delegate forms the partitions itself; None if the runtime forms them."""
     calls: tuple[ReplacingCall, ...] = ()
     """The runtime's report on each call that replaces nodes, if there are several calls.
 
-    ``subsets`` is the result of all of them.
+    ``subsets`` is the result after the last call.
     """
     origins: Mapping[int, int] = field(default_factory=dict)
-    """For each node that the delegate added to the end of ``graph``, the node that it replaces, keyed by the added node's index.
+    """The replaced node of each added node, both by index.
 
-    A delegate that inlines a node removes it from the execution plan and adds other nodes, and possibly tensors, at the end.
-    Reports show the verdict on an added node at the node that it replaces.
+    To inline a node, a delegate removes the node from the execution plan and adds nodes at the end of ``graph``. Reports show the
+    verdict on an added node at the replaced node.
     """
     skipped: frozenset[int] = frozenset()
-    """Subgraphs that are not passed to any delegate, because this delegate runs the nodes that call these subgraphs."""
+    """Subgraphs that no delegate receives, because this delegate runs their callers."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
     """Groups of nodes of the file. A compiler receives each group as a whole. The value is None if no compiler is involved.
 
-    Unlike ``subsets``, groups include the nodes of inlined bodies, and leave out each ``odml.npu_call`` that becomes a
-    partition of its own.
+    Unlike ``subsets``, groups include the nodes of inlined bodies. They exclude each ``odml.npu_call`` that becomes a partition
+    of its own.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """For each node that was copied to the end of ``graph``, the position of the original in the file, keyed by the copy's index.
+    """The position in the file of each node that was copied to the end of ``graph``, keyed by the copy's index.
 
-    Nodes are copied, for example, when a composite is inlined. Added nodes without an original in the file are left out.
+    For example, nodes are copied when a composite is inlined. Added nodes that are not copies have no entry.
     """
 
     @property
@@ -131,13 +132,13 @@ class Decision:
 
     @property
     def keeps_preview(self) -> bool:
-        """Whether all candidates are replaced, so that the partitions of the preview are final."""
+        """Whether all candidates are replaced. If so, the partitions of the preview are final."""
         return sum(len(subset.nodes) for subset in self.candidates) == len(self.nodes)
 
     def grouped(self) -> tuple[Subset, ...]:
         """Return all partitions in running order.
 
-        Raises ValueError if the delegate's own partitions do not contain exactly ``nodes``.
+        Raises ValueError if the delegated partitions do not contain exactly ``nodes``.
         """
         if self.subsets is None:
             return self.preview if self.keeps_preview else partition(self.graph, self.nodes)

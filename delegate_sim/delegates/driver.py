@@ -1,4 +1,4 @@
-"""The driver of an accelerator: the operations that the driver rejects, and a delegate's description of the driver."""
+"""The driver of an accelerator and the devices behind a delegate, as the delegate describes them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject at least one operation of some group, but not which one."""
+        """Whether the driver is known to reject an unknown member of a group of operations."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
-        """Return whether the driver is known to reject at least one of these operations. It may be unknown which one."""
+        """Return whether the driver is known to reject at least one of these operations."""
         return False
 
 
 class OperationSignature(NamedTuple):
-    """An operation as the driver sees it: its name, and the types and shapes of its node's operands."""
+    """An operation as the driver sees it: the name, and the types and shapes of the node's inputs."""
 
     operation: str
     types: tuple[str, ...]
@@ -41,25 +41,25 @@ class OperationSignature(NamedTuple):
 
 
 def signature(operation: str, view: NodeView) -> OperationSignature:
-    """Return the signature of an operation created for a node. An omitted operand has the type ``NO_TYPE``."""
+    """Return the signature of an operation that was created for a node. An omitted input has the type ``NO_TYPE``."""
     types = tuple([tensor.type for tensor in view.inputs])
     return OperationSignature(operation, types, tuple([tensor.shape for tensor in view.inputs]))
 
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """A question to the driver about one partition: the nodes of the partition, and the driver's operations for each node."""
+    """A question to the driver about a partition: its nodes, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the driver has to accept all nodes of the partition."""
+    """Whether the partition runs on the driver only if the driver accepts all of its nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestions:
-    """The questions that a driver is asked about one subgraph."""
+    """The questions to a driver about one subgraph."""
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
@@ -68,16 +68,16 @@ class DriverQuestions:
 
 @dataclass(frozen=True, slots=True)
 class DriverInterface:
-    """A delegate's description of its accelerator's driver, used to explain device logs and to learn from these logs."""
+    """A delegate's description of the driver. ``reconcile`` uses the description to explain device logs."""
 
     option: str
-    """The option whose value is a ``Driver``."""
+    """The option with a ``Driver`` as its value."""
     accelerator_option: str
-    """The option whose value is the accelerator's name."""
+    """The option with the accelerator's name as its value."""
     code: str
     """The problem code of nodes that the driver rejects."""
     questions: Callable[[Graph, Mapping[str, Any], Release], DriverQuestions | None]
-    """A function that returns the questions that the driver is asked about a subgraph.
+    """A function that returns the questions about a subgraph.
 
     The function returns None if the driver is not asked, or if a partition cannot be built.
     """
@@ -87,7 +87,7 @@ class DriverInterface:
 
 @dataclass(frozen=True, slots=True)
 class StageOperation:
-    """One operation that a stage behind the delegate compiles, with the index of its node."""
+    """One operation that the stage behind the delegate compiles, with the index of its node."""
 
     node: int
     name: str
@@ -95,7 +95,7 @@ class StageOperation:
     """The types of the operation's inputs. The cost depends on the first type."""
     shapes: tuple[tuple[int, ...], ...]
     cost: str
-    """The name under which ``DeviceTraits.costs`` lists the operation's cost."""
+    """The key of the operation's cost in ``DeviceTraits.costs``."""
     operands: tuple[tuple[int, int], ...]
     """The index and the size in bytes of each operand of the operation."""
 
@@ -118,7 +118,7 @@ class DeviceTraits:
 
     name: str
     costs: Mapping[str, float]
-    """The costs relative to a cost of 1 on the CPU, keyed by ``StageOperation.cost``."""
+    """The costs, keyed by ``StageOperation.cost``. Every cost on the CPU is 1."""
     rejects: tuple[StageSignature, ...]
     fails_to_compile: bool = False
     cannot_compile: tuple[str, ...] = ()
@@ -127,18 +127,18 @@ class DeviceTraits:
 
 @dataclass(frozen=True, slots=True)
 class DevicesInterface:
-    """A delegate's description of the devices behind the delegate, used to learn from logs which devices were chosen."""
+    """A delegate's description of the devices behind it. ``reconcile`` uses the description to learn from logs."""
 
     option: str
-    """The option whose value is a profile of devices."""
+    """The option with a profile of devices as its value."""
     reference: str
-    """The name of the CPU device, which has a cost of 1 and is always present."""
+    """The name of the CPU device. This device is always present, and its costs are 1."""
     reference_options: Mapping[str, str]
-    """The delegate's options that make the CPU one of the devices to choose from."""
+    """The delegate's options that add the CPU to the devices."""
     operations: Callable[[Any, Sequence[Any]], Iterator[tuple[StageOperation, ...]]]
     """A function that yields the operations of each delegated partition in the order of compilation.
 
     The function yields nothing if a partition cannot be built.
     """
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
-    """A function that returns the text of a profile file, given the devices and the options with which the log was recorded."""
+    """A function that returns the text of a profile file. Its arguments are the devices and the options of the recorded run."""

@@ -1,4 +1,4 @@
-"""Driver profiles, which list the operations that a driver rejects (written by ``delegate-sim reconcile --learn``)."""
+"""Driver profiles: the operations that a driver rejects. ``delegate-sim reconcile --learn`` writes driver profiles."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class DriverProfile(Driver):
     path: str | None = None
     """The file that the profile was read from."""
     one_of: tuple[frozenset[OperationSignature], ...] = ()
-    """Groups of operations. The driver rejects at least one operation of each group, but it is not known which one."""
+    """Groups of operations. The driver rejects at least one operation of each group; which one is unknown."""
 
     def __str__(self) -> str:
-        # Committed baselines contain this text, and the file's folder differs between machines.
+        # Committed baselines contain this text, so it must not depend on the folder.
         return os.path.basename(self.path or "") or self.accelerator or "driver profile"
 
     def rejects(self, operation: str, view: NodeView) -> bool:
@@ -137,7 +137,7 @@ def _group(entry: ProfileEntry) -> frozenset[OperationSignature]:
         signatures.append(OperationSignature(operation, types, shapes))
     entry.finish()
     if not signatures:
-        raise ProfileProblem((*entry.key, "operations"), "names no operation")
+        raise ProfileProblem((*entry.key, "operations"), "needs at least one operation")
     return frozenset(signatures)
 
 
@@ -166,7 +166,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
         raise ValueError(f"takes a list of numbers, not {shown(value)}")
     numbers = tuple(map(number, value))
     if any(number >= below for number in numbers):
-        raise ValueError(f"takes positions in the list [[logs]], which has {below}")
+        raise ValueError(f"takes numbers below {below}, the number of [[logs]]")
     return numbers
 
 

@@ -1,4 +1,4 @@
-"""Float16 weights that a DEQUANTIZE converts to float32. Delegates with ``FP16GraphPartitionHelper`` read the float16 weights."""
+"""Float16 weights that a DEQUANTIZE converts to float32, and delegates that read the float16 weights directly."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ FLOAT16_WIDENING = Verdict(
         Reason(
             FLOAT16_DEQUANTIZE.name,
             "FP16GraphPartitionHelper",
-            "unpacks a FLOAT16 constant; it is delegated only if every other node is",
+            "unpacks a FLOAT16 constant; the node is delegated only if all other nodes are delegated",
             "DEQUANTIZE of a float16 constant",
             "all other nodes supported",
             FLOAT16_DEQUANTIZE.hint,
         ),
     ),
 )
-"""The verdict on a DEQUANTIZE of a float16 constant. The node is delegated only if all other nodes are delegated
-(``delegates/utils.cc``).
+"""The verdict on a DEQUANTIZE of a float16 constant (``delegates/utils.cc``).
+
+The node is delegated only if all other nodes are delegated.
 """
 
 
 class Float16Remapping:
-    """Replaces the results of DEQUANTIZE nodes with the float16 constants that the DEQUANTIZE nodes read.
+    """Replaces dequantized weights with their float16 constants in the operands of nodes.
 
-    The delegate checks and runs the other nodes with these constants as operands. A DEQUANTIZE affects only nodes that come
-    later in the execution plan.
-    Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+    The delegate checks and runs nodes with these constants as operands. A DEQUANTIZE affects only later nodes of the execution
+    plan. Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
     """
 
     def __init__(self) -> None:
         self.constants: dict[int, int] = {}
-        """The float16 constant that each recorded DEQUANTIZE reads, keyed by the output tensor of the DEQUANTIZE."""
+        """The float16 constant of each recorded DEQUANTIZE, keyed by the tensor index of its output."""
         self.nodes: dict[int, int] = {}
-        """The node index of each recorded DEQUANTIZE, keyed by the tensor index of the DEQUANTIZE's output."""
+        """The node index of each recorded DEQUANTIZE, keyed by the tensor index of its output."""
 
     def notice(self, node: NodeView) -> bool:
-        """Record the node if it is a DEQUANTIZE of a float16 constant; return whether it was recorded."""
+        """Record the node if it is a DEQUANTIZE of a float16 constant. Return whether the node was recorded."""
         if not node.is_constant_float16_dequantize or not node.node.outputs:
             return False
         self.constants[node.node.output(0)] = node.node.input(0)
@@ -52,7 +52,7 @@ class Float16Remapping:
         return True
 
     def verdicts(self, graph: Graph, rules: RuleBook[Any], target: Any) -> dict[int, Verdict]:
-        """Return the verdict on each node with the constants as its operands. The recorded DEQUANTIZE nodes are refused."""
+        """Return the verdict on each node after the replacement. The recorded DEQUANTIZE nodes are refused."""
         plan, nodes = graph.execution_plan, graph.nodes
         candidates = [graph.view(nodes[index]) for index in plan if nodes[index].op == "DEQUANTIZE"]
         if not any(view.is_constant_float16_dequantize for view in candidates):
@@ -73,7 +73,7 @@ class Float16Remapping:
         return verdicts
 
     def remapped(self, node: Node) -> Node:
-        """Return the node with float16 constants as operands instead of the results of recorded DEQUANTIZE nodes."""
+        """Return the node after the replacement of its operands."""
         constants = self.constants
         if constants and any(index in constants for index in node.inputs):
             return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))

@@ -9,23 +9,23 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class PluginTraits:
-    """The settings with which LiteRT's own tool runs a compiler plugin."""
+    """The settings for a run of a compiler plugin by LiteRT's own tool."""
 
     manufacturer: str
-    """The name that the tool uses for the vendor."""
+    """The name that LiteRT's tool uses for the vendor."""
     folder: str
     """The plugin's folder under ``vendors`` in LiteRT's package."""
     libraries: tuple[tuple[str, str], ...]
-    """Python packages that may contain the vendor's libraries, each with the folder of the libraries inside the package."""
+    """Python packages that may contain the vendor's libraries, each with the libraries' folder in the package."""
     needs: str
-    """A text that tells users which libraries they need and where to get them."""
+    """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options whose value the tool reads from a file, each with the tool's flag for that file."""
+    """Options that LiteRT's tool reads from a file, each with the flag for the file."""
     closed_line: str = ""
-    """A line of the plugin's log that appears if the vendor's closed-source code decides in place of the simulated rules."""
+    """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the tool's flags for a plugin's options."""
+        """Yield the flags of LiteRT's tool for the plugin's options."""
         yield f"--soc_model={options['soc']}"
         yield f"--partition_strategy={options['partition_strategy']}"
         if options["max_partitions"]:
@@ -41,7 +41,7 @@ class RuntimeTraits:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTraits:
-    """An accelerator that CompiledModel loads from a library in LiteRT's package, and that needs a graphics driver."""
+    """An accelerator that CompiledModel loads from a library in LiteRT's package. It needs a graphics driver."""
 
     library: str
     """The library's file name in LiteRT's package."""
@@ -62,7 +62,7 @@ class AcceleratorTraits:
 
 @dataclass(frozen=True, slots=True)
 class VelaTraits:
-    """Arm's compiler Vela, which compiles a file for an Ethos-U NPU."""
+    """The settings for a run of Arm's compiler Vela."""
 
     accelerator: str
     """The configuration of the NPU (``vela --accelerator-config``)."""

@@ -1,7 +1,4 @@
-"""Plain-data form of the model that a delegate builds from a partition and passes to the next stage.
-
-The next stage is, for example, Android's NNAPI runtime.
-"""
+"""The model that a delegate builds from a partition for the next stage, such as Android's NNAPI runtime, as plain data."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from typing import Any
 class LoweredOperand:
     """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
-    If the operand is a number that the delegate itself passes to an operation, ``value`` is this number. ``scales`` has one
-    entry for each index along ``channel_dimension``.
+    ``value`` is set if the operand is a number that the delegate adds, such as a stride. ``scales`` has one entry for each index
+    along ``channel_dimension``.
     """
 
     index: int
@@ -31,7 +28,7 @@ class LoweredOperand:
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperation:
-    """One operation: its operands in order, and the index of the node for which the delegate created the operation."""
+    """One operation: its operands in order, and the index of its node."""
 
     index: int
     name: str
@@ -44,8 +41,8 @@ class LoweredOperation:
 class LoweredCall:
     """One call to the interface of the next stage.
 
-    ``subject`` is the index of the operand or operation that the call is about, if any. ``value`` is set if the call changes a
-    setting of the whole model.
+    ``subject`` is the index of the operand or operation that the call adds or changes, if any. ``value`` is set if the call
+    changes a setting of the whole model.
     """
 
     function: str
@@ -84,7 +81,7 @@ class LoweredModel:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in a form that JSON can store: tuples become lists, and infinity and NaN become strings."""
+    """Convert a value for JSON. Tuples become lists. Infinity and NaN become strings."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     is_number = not isinstance(value, float) or value - value == 0

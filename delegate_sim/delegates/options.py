@@ -22,10 +22,10 @@ DEFAULT_SETS = ("api", "benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a delegate. ``name`` is the name that the delegate itself uses.
+    """One option of a delegate. ``name`` is the delegate's own name of the option.
 
-    ``parse`` converts a value from Python, or a string from the command line. It raises ValueError for an invalid value; the
-    message says which values are valid. ``flag`` is the name of benchmark_model's flag without dashes.
+    ``parse`` converts a value from Python, or a string from the command line. If the value is invalid, ``parse`` raises
+    ValueError with the valid values. ``flag`` is the name of benchmark_model's flag without dashes.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Option:
     It returns an empty string if there is no conflict.
     """
     other_flags: tuple[str, ...] = ()
-    """Further flags, which the help does not show."""
+    """Further flags that the help does not show."""
     printed: tuple[str, ...] = ()
-    """All descriptions of the flag in benchmark_model's list of parameters, in lower case. Each release has one of them."""
+    """benchmark_model's descriptions of the flag in all releases, in lower case."""
 
     @property
     def key(self) -> str:
-        """The name under which users give the option: its flag with underscores, or the delegate's name if there is no flag."""
+        """The option's name for users: its flag with underscores, or ``name`` if there is no flag."""
         return self.flag.replace("-", "_") if self.flag else self.name
 
     def default_in(self, defaults: str) -> Any:
@@ -104,7 +104,7 @@ def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[st
     for name, value in given.items():
         own = own_names.get(name, name)
         if own in values:
-            raise OptionError(f"option {own} of {delegate} is given twice: also under the name {name}")
+            raise OptionError(f"option {own} of {delegate} is given twice, because {name} is the same option; give it once")
         values[own] = value
     return values
 
@@ -126,13 +126,13 @@ def option_as_typed(declared: Sequence[Option], name: str) -> str:
 
 
 RELEASE = "release"
-"""The key for the runtime's release among a delegate's options; a delegate may have its own option of this name."""
+"""The key for the runtime's release in a dictionary of options. A delegate may have an option of the same name."""
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Return the options without the runtime's release, and the release: one name, a list of names, or None.
 
-    A value that is not the name of a runtime release belongs to the delegate's own option, and stays.
+    If the value is not a release of the runtime, it belongs to the delegate's own option and stays in the options.
     """
     own = dict(given)
     names = own.get(RELEASE, ())
@@ -165,14 +165,14 @@ def boolean(value: Any) -> bool:
 
 
 def text(value: Any) -> str | None:
-    """Parse a string; None and the empty string both mean that the option is not set."""
+    """Parse a string. None and the empty string mean that the option is not set."""
     if value is None or isinstance(value, str):
         return value or None
     raise ValueError(f"takes a string, not {value!r}")
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Parse a list of names, given as a sequence or as one comma-separated string."""
+    """Parse a list of names, given as a sequence or as a comma-separated string."""
     if isinstance(value, str):
         value = [name.strip() for name in value.split(",") if name.strip()]
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):

@@ -1,4 +1,4 @@
-"""Limits on partitions: the largest number of partitions, and the smallest number of nodes in a partition."""
+"""Limits on partitions: the maximum number of partitions, and the minimum number of nodes in a partition."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Sort = Callable[[Iterable[Subset], Callable[[Subset], int]], list[Subset]]
 
 
 def largest_partitions(subsets: Sequence[Subset], limit: int, minimum: int = 0, sort: Sort = gnu_sorted) -> tuple[Subset, ...]:
-    """Return the ``limit`` largest partitions, largest first, leaving out partitions with fewer than ``minimum`` nodes.
+    """Return the ``limit`` largest partitions with at least ``minimum`` nodes, largest first.
 
-    ``sort`` must order partitions of equal size in the same way as the C++ library of the runtime. Source:
-    ``GetFirstNLargestPartitions`` (``delegates/utils.cc``).
+    ``sort`` must order partitions of equal size as the runtime's C++ library does.
+    Source: ``GetFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
     largest = sort(subsets, lambda subset: -len(subset.nodes))[:limit]
     return tuple(subset for subset in largest if len(subset.nodes) >= minimum)
@@ -47,7 +47,7 @@ def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
 
 
 def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
-    """Return a copy of a decision that keeps only the nodes of the largest partitions, and gives a reason for each dropped node.
+    """Return the decision with only the largest partitions, and with a reason for each dropped node.
 
     Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
@@ -73,7 +73,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
-    """Return the reason that reports give for a node left out by the limit on the number of partitions."""
+    """Return the reason for a node that the maximum number of partitions leaves to the CPU."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     merge = "merge partitions by removing nodes that split them"
     raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
@@ -88,7 +88,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
 
 
 def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
-    """Return the reason that reports give for a node whose partition has fewer nodes than the minimum."""
+    """Return the reason for a node in a partition that has too few nodes."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     option = option_as_typed(delegate.options, delegate.limits.minimum_option)
     return Reason(
@@ -102,7 +102,7 @@ def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
 
 
 def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
-    """Return whether the choice of partitions depends on how the C++ library orders partitions of equal size."""
+    """Return whether the choice of partitions depends on the C++ library's order of partitions of equal size."""
     if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)
@@ -110,8 +110,8 @@ def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int
 
 
 def library_order_warning(graph: Graph, limit: int) -> str:
-    """Return the warning for a graph for which ``order_depends_on_library`` returns True."""
+    """Return the warning that the kept partitions depend on the C++ library."""
     return (
-        f"subgraph {graph.index}: partitions of equal size compete for the limit of {limit}; which of them are kept depends "
-        "on the runtime's C++ library (this result is for GNU's)"
+        f"subgraph {graph.index}: the limit of {limit} drops some of several partitions of equal size. The runtime's C++ library "
+        "decides which partitions are kept; this result is for GNU's library"
     )

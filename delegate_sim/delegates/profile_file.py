@@ -41,7 +41,7 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
 
 
 def schema(expected: str) -> Callable[[Any], str]:
-    """Return a parser that accepts only the expected schema of a file."""
+    """Return a parser that accepts only one schema."""
 
     def parse(value: Any) -> str:
         if value != expected:
@@ -70,7 +70,7 @@ class ProfileProblem(Exception):
 
 
 class ProfileEntry:
-    """A table of the file. Its keys are read one by one; ``finish`` rejects keys that were not read."""
+    """A table of the file. ``take`` reads a key, and ``finish`` rejects keys that were not read."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
@@ -80,7 +80,7 @@ class ProfileEntry:
         self.known: list[str] = []
 
     def take(self, name: str, parse: Callable[[Any], Any], *, is_required: bool = False) -> Any:
-        """Return the value of a key; None if it is missing."""
+        """Return the value of a key, or None if the key is missing."""
         self.known.append(name)
         if name not in self.content:
             if is_required:
@@ -96,7 +96,7 @@ class ProfileEntry:
         self.known.append(name)
         tables = self.content.get(name, [])
         if not isinstance(tables, list):
-            raise ProfileProblem((*self.key, name), f"is written [[{name}]]")
+            raise ProfileProblem((*self.key, name), f"takes tables; write [[{name}]]")
         return [ProfileEntry(content, (*self.key, name, number)) for number, content in enumerate(tables)]
 
     def finish(self) -> None:
@@ -151,7 +151,7 @@ def shown(value: Any) -> str:
 def _line(content: str, key: tuple[str | int, ...]) -> int:
     """Return the number of the line that sets a key.
 
-    A key in an array of tables is searched for below the header of its table.
+    If the key is in an array of tables, search below the header of its table.
     """
     from ..foundation.toml_lines import line_of
 

@@ -28,20 +28,20 @@ _PLUGINS = {
 }
 
 PLUGIN_NAMES = tuple(_PLUGINS)
-"""Compiler plugins, which work on the file instead of being applied to the loaded model (``Delegate.is_plugin``)."""
+"""Compiler plugins. They change the file before the runtime loads it (``Delegate.is_plugin``)."""
 _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
 
 _CLOSED_PLUGINS = {"npu-qualcomm": ".npu.vendors.qualcomm"}
 CLOSED_PLUGIN_NAMES = tuple(_CLOSED_PLUGINS)
-"""Compiler plugins that cannot be simulated because closed-source code decides about nodes."""
+"""Compiler plugins that cannot be simulated, because closed-source code decides about nodes."""
 VELA_NAMES = (
     *[f"ethos-u55-{macs}" for macs in (32, 64, 128, 256)],
     *[f"ethos-u65-{macs}" for macs in (256, 512)],
     *[f"ethos-u85-{macs}" for macs in (128, 256, 512, 1024, 2048)],
 )
-"""Configurations of Arm's Ethos-U NPUs, under their names in Arm's compiler Vela, which decides about nodes."""
+"""Configurations of Arm's Ethos-U NPUs, as Arm's compiler Vela names them. Vela decides about nodes."""
 LIVE_ONLY_NAMES = (*CLOSED_PLUGIN_NAMES, *VELA_NAMES)
 """Delegates that can be run, but not simulated (``Delegate.is_live_only``)."""
 LIVE_NAMES = (*PLUGIN_NAMES, *LIVE_ONLY_NAMES, "mldrift", "xnnpack")
@@ -57,28 +57,25 @@ GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
 """The delegate of LiteRT 2's accelerator for graphics processors."""
 
 GRAPHICS_SPEAKER = "GPU"
-"""The name that the delegates for graphics processors use for themselves in log lines."""
+"""The name of the delegates for graphics processors in their own log lines."""
 DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
     "Hexagon",
     "XNNPACK",
     "Vx Delegate",
     "EdgeTpuDelegateForCustomOp",
 )
-"""The names of delegates that some log lines belong to without naming them."""
+"""Names of delegates for log lines without a name."""
 EDGE_TPU = "edgetpu"
-"""The Edge TPU's delegate, and the beginning of the names of its tools and operators."""
+"""The name of the Edge TPU's delegate. The names of its tools and operators start with this name."""
 
 APPLIED_AHEAD = "npu"
-"""The accelerator that works on the file before the runtime loads it: a compiler plugin.
-
-A separate kernel, ``DISPATCH_KERNEL``, runs the compiled parts.
-"""
+"""The accelerator of compiler plugins. ``DISPATCH_KERNEL`` runs the compiled parts."""
 
 DISPATCH_KERNEL = "DispatchDelegate"
-"""The kernel that runs the parts that a compiler plugin compiled (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
+"""The kernel that runs the compiled parts (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that lets the CPU run the remaining nodes if a single delegate is requested.
+"""The option that lets the CPU run all other nodes if a single delegate is requested.
 
 In a list of accelerators, the user names the CPU instead.
 """
@@ -87,8 +84,9 @@ DEFAULT_DELEGATE = "nnapi"
 """The delegate that is used if none is named."""
 
 APPLIED_BY_DEFAULT = "xnnpack"
-"""The delegate that the runtime applies by default, named here so that its package need not be imported
-(``Delegate.is_applied_by_default``).
+"""The delegate that the runtime applies by default (``Delegate.is_applied_by_default``).
+
+The name is repeated here to avoid an import of the delegate's package.
 """
 
 
@@ -99,7 +97,7 @@ def plugin_of(vendor: str) -> str:
     """
     vendors = {name.partition("-")[2]: name for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)}
     if vendor not in vendors:
-        raise OptionError(f"there is no NPU of {vendor!r}; known vendors are {', '.join(vendors)}")
+        raise OptionError(f"there is no vendor {vendor!r} with an NPU; known vendors are {', '.join(vendors)}")
     return vendors[vendor]
 
 
@@ -111,8 +109,8 @@ def find_delegate(name: str) -> Delegate:
     if name in LIVE_ONLY_NAMES:
         who = "Arm's compiler Vela" if name in VELA_NAMES else "closed-source code of its vendor"
         raise OptionError(
-            f"{name} cannot be simulated, because {who} decides about every node: run it with "
-            f"`delegate-sim analyze MODEL --delegate {name} --live` (see delegate-sim doctor)"
+            f"{name} cannot be simulated, because {who} decides about every node. Run the real delegate with "
+            f"`delegate-sim analyze MODEL --delegate {name} --live`; `delegate-sim doctor` shows whether this host can run it"
         )
     if name not in _PACKAGES:
         raise OptionError(f"there is no delegate {name!r}; the delegates are {', '.join(DELEGATE_NAMES)}")

@@ -13,28 +13,28 @@ from .decision import Decision, KernelFailure
 READS_BEYOND_OPERANDS = Kind(
     "reads-beyond-operands",
     Problem.OPERANDS,
-    "operand that the delegate reads although the node lacks it",
-    "The delegate reads an operand or a result that the node does not have, from memory behind the list of operands. Usually it "
-    "refuses the node, but the process may also crash.",
-    "Convert the model so that the node has the operand, or without this operator.",
-    "convert without this operator, or give the node the operand",
+    "missing operand that the delegate reads",
+    "The node lacks an operand or a result, and the delegate reads memory behind the list of operands instead. Usually the "
+    "delegate then refuses the node, but the process may also crash.",
+    "Give the node the operand, or replace the operator before you convert the model.",
+    "give the node the operand, or convert without this operator",
 )
-"""A problem for which the delegate may or may not refuse a node, because it reads memory with unknown content."""
+"""A problem with an uncertain refusal, because the delegate reads memory with unknown content."""
 
 
 def summary_line(name: str, decision: Decision) -> str:
     """Return the line that a SimpleDelegate prints before nodes are replaced (``DelegatePrepare``).
 
-    "partitions" are all that the delegate could take.
+    The line counts all candidate partitions, also partitions that the delegate then drops.
     """
     total = len(decision.graph.execution_plan)
     return f"{name}: {len(decision.nodes)} nodes delegated out of {total} nodes with {len(decision.candidates)} partitions."
 
 
 def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) -> KernelFailure | None:
-    """Return the crash of a delegate while it checks nodes; None if no node is refused for the problem ``crash``.
+    """Return the crash of a delegate while it checks nodes, or None if no node has the problem ``crash``.
 
-    The delegate checks nodes in plan order, so the first such node crashes it.
+    The first node with the problem, in plan order, causes the crash.
     """
     first = next(_refused_for(decision, rules, crash), None)
     if first is None:
@@ -49,9 +49,10 @@ def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:
     nodes = [node for node, _ in _refused_for(decision, rules, READS_BEYOND_OPERANDS)]
     if nodes:
         op = decision.graph.nodes[nodes[0]].op
+        lack = "1 node lacks" if len(nodes) == 1 else f"{len(nodes)} nodes lack"
         yield (
-            f"subgraph {decision.graph.index}: {len(nodes)} nodes (first: {nodes[0]}, {op}) lack an operand or a result that "
-            "the delegate reads; usually it refuses such a node, but the process may also crash"
+            f"subgraph {decision.graph.index}: {lack} an operand or a result that the delegate reads (first: node {nodes[0]}, "
+            f"{op}). Usually the delegate refuses the node, but the process may also crash"
         )
 
 

@@ -1,4 +1,4 @@
-"""Results of the stage behind a delegate. This stage is, for example, the system's runtime or a compiler."""
+"""Results of the stage behind a delegate, such as the system's runtime or a compiler."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class StageRefusal:
     """A refusal by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
 
-    ``further`` are warnings about other failures of the same model. If ``is_of_node`` is False, the stage refused the model as a
-    whole, and the reported node is only the last node that the delegate processed.
+    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage refused the whole model.
+    Reports then name the last node that the delegate processed.
     """
 
     call: str
@@ -27,8 +27,8 @@ class StageRefusal:
 class StageStep:
     """A step that a stage behind the delegate runs on one device.
 
-    ``operations`` are in running order, each with the index of its node. ``bytes_in`` and ``bytes_out`` are the sizes of the data
-    that crosses the step's boundary, without constants.
+    ``operations`` are in running order, each with the index of its node. ``bytes_in`` and ``bytes_out`` are the bytes that enter
+    and leave the step, without constants.
     """
 
     device: str
@@ -44,10 +44,7 @@ class StageStep:
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """The steps into which the stage divides a partition.
-
-    If another stage takes over, ``error`` is the reason.
-    """
+    """The steps into which the stage divides a partition. ``error`` is set if another stage takes over."""
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]

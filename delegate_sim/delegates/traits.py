@@ -1,4 +1,4 @@
-"""Data that a delegate declares about itself: its releases, limits, levels and platform, and its signs in a log."""
+"""Data that a delegate declares about itself: releases, limits, levels, platform and log lines."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ class ReleaseHistory:
     """The runtime releases for which the delegate's rules are known."""
 
     known_since: str = ""
-    """The oldest release whose rules are known, or an empty string if the delegate is not part of the runtime."""
+    """The oldest release with known rules, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables leave out the releases before ``known_since``, because they lack the delegate or their rules are unknown."""
+    """Whether tables omit releases before ``known_since``. Those releases lack the delegate, or their rules are unknown."""
     is_unchanged_since: bool = False
-    """Whether the rules are the same in all releases after ``known_since``, so that reports need no note about the rules."""
+    """Whether the rules are the same in all releases from ``known_since`` on. Reports then need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
-    """The releases in which ``decide`` changed, apart from added or removed checks; None if these releases are not known."""
+    """The releases in which ``decide`` changed, other than by added or removed checks; None if they are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionLimits:
-    """The names of the options that limit partitions. A name is empty if the delegate has no such option."""
+    """Names of the options that limit partitions. An empty name means that the delegate does not have the option."""
 
     option: str = ""
     """The option that limits the number of partitions."""
@@ -33,39 +33,37 @@ class PartitionLimits:
     minimum_option: str = ""
     """The option for the minimum number of nodes in a partition."""
     fallback: int = 0
-    """The limit that applies if the option's value is 0 or less; 0 if such a value removes the limit."""
+    """The limit for option values of 0 and less. If this number is 0, these values remove the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogTraits:
-    """Signs of a delegate in a device's log, in addition to the names of its kernels and its provider."""
+    """Texts that reveal a delegate in a device's log, besides the names of its kernels and its provider."""
 
     is_in_benchmark_model: bool = True
-    """Whether benchmark_model can apply the delegate and then prints its own line about the delegate."""
+    """Whether benchmark_model can apply the delegate. If so, benchmark_model prints a line about the delegate."""
     switch: str = ""
-    """benchmark_model's description of the parameter that switches the delegate on, in lower case."""
+    """benchmark_model's description of the parameter that turns the delegate on, in lower case."""
     prints_refusals: bool = False
-    """Whether the delegate prints a line for each reason to refuse an operator."""
+    """Whether the delegate prints a line for each refusal."""
     libraries: tuple[str, ...] = ()
-    """Libraries that contain the delegate, each given as a part of its file name in lower case."""
+    """Parts of the file names of libraries that contain the delegate, in lower case."""
     chip: str = ""
-    """The only chip for which the delegate is simulated, if the same lines are printed on other chips."""
+    """The only simulated chip, if the delegate prints the same lines on other chips."""
     has_runtime_behind: bool = False
-    """Whether Android's neural networks runtime runs the delegate's partitions, so that a log may have lines of that runtime."""
+    """Whether Android's NNAPI runtime runs the delegate's partitions. If so, a log may have lines of that runtime."""
     speaks_as: str = ""
-    """The delegate's name in its own log lines; empty unless another delegate prints lines with the same wording."""
+    """The delegate's name in its own log lines. It is set only if another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The option values that a kernel's name implies."""
+    """Option values for each name of a kernel."""
     hinted_options: Mapping[str, str] = field(default_factory=dict)
-    """The option values that apply if a log reports the hint of full delegation."""
+    """Option values if a log reports the hint that the whole model is delegated."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The option values that a graphics interface implies, keyed by the name (in lower case) that the delegate prints for the
-    interface.
-    """
+    """Option values for each graphics interface, keyed by the printed name of the interface in lower case."""
 
     @property
     def off_flag(self) -> str:
-        """benchmark_model's flag that switches the delegate off, derived from the description ``switch``."""
+        """benchmark_model's flag that turns the delegate off, derived from ``switch``."""
         return f"--{self.switch.replace(' ', '_')}=false"
 
 
@@ -78,15 +76,15 @@ class Levels:
     known: tuple[int, ...]
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest possible level if benchmark_model prints a certain parameter, keyed by the parameter's description."""
+    """The lowest possible level if benchmark_model prints a parameter, keyed by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
     """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
 
-    ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that a user can
-    name. Their stage is not simulated, or is assumed to be the same as in another release.
+    ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that users can
+    name. In these releases, the stage is not simulated, or assumed to equal the stage of another release.
     """
 
     key: str

@@ -62,7 +62,7 @@ START = 'schema = "delegate-sim/driver/1"\n'
             "driver.toml:7: rejects.1.rank: takes",
         ),
         (f"{START}[[rejects]]\nrank = 1\n", "driver.toml:2: rejects.0: operation is missing"),
-        (f"{START}[rejects]\nrank = 1\n", "driver.toml:2: rejects: is written [[rejects]]"),
+        (f"{START}[rejects]\nrank = 1\n", "driver.toml:2: rejects: takes tables; write [[rejects]]"),
         (f'{START}[[rejects]]\noperation = "ADD"\nshapes = [[1, "x"]]\n', "driver.toml:4: rejects.0.shapes: takes shapes"),
         (
             f'{START}[[rejects]]\noperation = "ADD"\ntypes = "FLOAT32"\n',
@@ -70,7 +70,7 @@ START = 'schema = "delegate-sim/driver/1"\n'
         ),
         (
             f'{START}[[seen]]\noperation = "ADD"\ntypes = []\nshapes = []\naccepted = true\nlogs = [0]\n',
-            "driver.toml:7: seen.0.logs: takes positions in the list [[logs]], which has 0",
+            "driver.toml:7: seen.0.logs: takes numbers below 0, the number of [[logs]]",
         ),
         (
             f'{START}[[seen]]\noperation = "ADD"\ntypes = []\nshapes = []\naccepted = 1\n',

@@ -92,5 +92,5 @@ def test_text_from_the_command_line_is_understood(name, text, value):
 
 @pytest.mark.parametrize("level", [33, "34"])
 def test_an_api_level_is_no_feature_level(level):
-    with pytest.raises(OptionError, match=r"API level of Android 1[34], not a feature level: use --android 1[34]"):
+    with pytest.raises(OptionError, match=r"API level of Android 1[34], not a feature level; use --android 1[34]"):
         parsed(feature_level=level)

@@ -13,11 +13,14 @@ _MODELS = Path(__file__).parents[2] / "fixtures" / "models"
 _ANALYZE = """
 import sys
 from delegate_sim_cli import main
-sys.argv[0] = "delegate-sim"
-try:
-    main.main()
-finally:
-    print("numpy" in sys.modules, file=sys.stderr)
+model, *delegates = sys.argv[1:]
+for delegate in delegates:
+    sys.argv = ["delegate-sim", "analyze", model, "--delegate", delegate]
+    try:
+        main.main()
+    except SystemExit:
+        pass
+    assert "numpy" not in sys.modules, delegate
 """
 _IMPORT = """
 import os, sys
@@ -29,11 +32,11 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"), len(os.listdir("/proc/self/task"))
 
 
 @pytest.mark.parametrize("model", ["mobilenet_block", "quantized_block"])
-@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
-def test_analyze_does_not_import_numpy(delegate, model):
-    arguments = ["analyze", str(_MODELS / f"{model}.tflite"), "--delegate", delegate]
+def test_analyze_does_not_import_numpy(model):
+    arguments = [str(_MODELS / f"{model}.tflite"), *DELEGATE_NAMES]
     ended = subprocess.run([sys.executable, "-c", _ANALYZE, *arguments], capture_output=True, text=True, check=False)
-    assert ended.stderr.splitlines()[-1] == "False"
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("Replacing") >= len(DELEGATE_NAMES) // 2
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")

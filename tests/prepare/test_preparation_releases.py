@@ -145,7 +145,21 @@ def dequantize(kind):
     return run
 
 
+def half(op, *others, **options):
+    def run(kernels, release):
+        source = kernels.constant([[1, 2]], "FLOAT16") if op == "TILE" else kernels.arena("FLOAT16", 1, 2)
+        return kernels.prepare(
+            op, [source, *map(kernels.constant, others)], [kernels.arena("FLOAT16")], release=release, **options
+        )
+
+    return run
+
+
 CHANGES = [
+    Change("SIN-of-FLOAT16", "litert-2.1.6", REFUSED, TAKEN, half("SIN")),
+    Change("COS-of-FLOAT16", "litert-2.1.6", REFUSED, TAKEN, half("COS")),
+    Change("UNPACK-of-FLOAT16", "litert-2.1.3", REFUSED, TAKEN, half("UNPACK", num=1, axis=0)),
+    Change("TILE-of-FLOAT16", "litert-2.1.3", REFUSED, TAKEN, half("TILE", [1, 2])),
     Change("DEQUANTIZE-INT2", "litert-2.1.0", REFUSED, TAKEN, dequantize("INT2")),
     Change("DEQUANTIZE-UINT4", "litert-2.1.3", REFUSED, TAKEN, dequantize("UINT4")),
     Change("CONCATENATION-of-scalars", "litert-2.1.6", TAKEN, REFUSED, concatenation_of_scalars),

@@ -56,7 +56,7 @@ def test_the_schemas_are_listed():
 
 def test_the_passes_of_fix_are_documented_as_they_are():
     written = (DOCS / "passes.md").read_text(encoding="utf-8")
-    assert written == with_section(written, "passes", passes_table()), "run `make fix-table ARGS='--seconds 0'`"
+    assert written == with_section(written, "passes", passes_table()), "run `make fix-table ARGS=--only-passes`"
 
 
 def test_the_suggestions_are_documented_as_they_are():

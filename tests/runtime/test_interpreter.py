@@ -110,7 +110,7 @@ def test_partitions_of_one_size_are_kept_in_order():
 def test_many_partitions_of_one_size_warn_that_the_library_decides():
     builder = ModelBuilder()
     chain(builder, ["RELU", "CEIL"] * 17)
-    assert any("depends on the runtime's C++ library" in warning for warning in run(builder)["warnings"])
+    assert any("The runtime's C++ library decides" in warning for warning in run(builder)["warnings"])
 
 
 def test_a_dynamic_tensor_refuses_the_delegate_and_names_what_would_have_to_be_constant():
@@ -194,7 +194,7 @@ def test_a_limit_that_drops_float16_nodes_breaks_their_cpu_kernels():
     result = run(float16_model(refused_in_the_middle=True), {**NEWEST, "max_number_delegated_partitions": 1})
     assert result["outcome"] == "restored"
     assert result["refusal"]["code"] == "cpu-kernel-after-remapping"
-    words = "the CPU kernel of FULLY_CONNECTED does not support the float16 constants that the delegate passes to it: "
+    words = "the CPU kernel of FULLY_CONNECTED does not support the float16 constants from the delegate: "
     assert words in result["refusal"]["message"]
 
 

@@ -28,6 +28,21 @@ def test_a_static_delegate_is_never_asked(delegate):
     assert not any(node["delegated"] for node in found["subgraphs"][0]["nodes"])
 
 
+@pytest.mark.parametrize(("delegate", "outcome", "lines"), [("nnapi", "refused", 1), ("xnnpack", "delegated", 2)])
+def test_a_graph_with_a_node_that_reads_its_result_is_not_allocated(delegate, outcome, lines):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [2]), graph.tensor("y", "FLOAT32", [2])
+    graph.node("ADD", [source, source], [source], 1, {})
+    graph.node("ADD", [source, source], [result], 1, {})
+    graph.outputs(result)
+    found = run(builder, delegate)
+    assert (found["outcome"], len(found["log_lines"])) == (outcome, lines)
+    assert found["log_lines"][-1] == "AllocateTensors() called on inconsistent model."
+    assert found["refusal"]["code"] == "cpu-kernel-not-prepared"
+    assert len(found["subgraphs"][0]["nodes"]) == 1
+
+
 def test_verdicts_stay_in_the_report():
     assert run(unprepared_model(), "nnapi", {"feature_level": 31})["subgraphs"][0]["nodes"][0]["supported"]
 
@@ -85,16 +100,3 @@ def test_a_delegate_s_kernel_behind_a_dynamic_tensor_fails_when_the_model_runs()
     assert found["refusal"]["is_at_invoke"]
     assert found["refusal"]["message"].startswith("Invoke will fail: node 1 (SLICE): ")
     assert not any("failed to prepare" in line for line in found["log_lines"])
-
-
-def test_nodes_that_the_runtime_does_not_add_are_not_counted_in_the_order():
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
-    graph.node("ADD", [source, source], [source])
-    graph.node("RELU", [source], [result])
-    graph.node("GATHER_ND", [], [graph.tensor("z", "FLOAT32", [1, 4])])
-    graph.outputs(result)
-    found = run(builder, "xnnpack")
-    assert [node["op"] for node in found["subgraphs"][0]["nodes"]] == ["RELU", "GATHER_ND"]
-    assert found["log_lines"][-1] == "Node number 1 (GATHER_ND) failed to prepare."

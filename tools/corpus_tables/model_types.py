@@ -168,14 +168,15 @@ def _introduction(corpus: Corpus) -> Iterator[str]:
     counted = sum(map(len, corpus.models.values()))
     yield "# Types of models and delegates"
     yield ""
-    yield f"This page shows what each delegate does to {counted} models. TensorFlow 2.15 and 2.21 converted them from common"
-    yield "architectures. Each delegate is simulated by itself; nothing is measured on a device."
+    yield f"This page shows how much each delegate takes of {counted} models, by type. TensorFlow 2.15 and 2.21 converted them"
+    yield "from common architectures. Each delegate is simulated by itself. `make model-types` makes this page."
     yield ""
-    yield "`make model-types` makes the page."
+    yield 'A cell such as "86 %; 33 / 31 / 8" has four numbers:'
     yield ""
-    yield 'A cell such as "86 %; 33 / 31 / 8" has four numbers: the median share of delegated nodes, and the number of models'
-    yield "that are delegated as a whole, refused and restored. Shares are rounded down. A refused or restored model has a share"
-    yield "of 0 %. Nodes of all subgraphs are counted."
+    yield "1. the median share of delegated nodes, rounded down; a refused or restored model has a share of 0 %"
+    yield "2. the number of models that are delegated as a whole"
+    yield "3. the number of models that are refused"
+    yield "4. the number of models that are restored"
     yield ""
 
 
@@ -195,12 +196,13 @@ def _left_out(corpus: Corpus) -> Iterator[str]:
     for kind in MODEL_TYPES:
         yield f"- {kind.name}: converter settings {', '.join(f'`{name}`' for name in kind.settings.split())}"
     yield ""
-    yield f"There are {corpus.total} files. {corpus.other_settings} are left out because they were converted to operators of"
-    yield "TensorFlow or StableHLO, or to custom operators."
-    yield f"{corpus.duplicates} are left out because they are equal to another file of their type."
+    yield f"There are {corpus.total} files. These files are left out:"
+    yield ""
+    yield f"- {corpus.other_settings} files with operators of TensorFlow or StableHLO, or with custom operators"
+    yield f"- {corpus.duplicates} files that are equal to another file of their type"
     for kind, number in corpus.without_effect.items():
         types = " or ".join(kind.tensor_types)
-        yield f"{number} with settings for {kind.name} are left out because they have no tensor that is quantized to {types}."
+        yield f"- {number} files with settings for {kind.name}, but without a tensor that is quantized to {types}"
 
 
 def main() -> int:

@@ -26,9 +26,8 @@ WIDTH = 110
 _HEAD = """\
 # Releases of the runtime
 
-`delegate-sim releases MODEL` shows the result for a model on each release of the runtime. Below is its output for three
-converted models. `make releases` makes this page. [targets.md](../targets.md#releases-of-the-runtime) explains what a
-release changes.
+This page shows the output of `delegate-sim releases` for three converted models: what each release of the runtime does to
+them. [targets.md](../targets.md#releases-of-the-runtime) explains what a release changes. `make releases` makes this page.
 """
 
 

@@ -54,14 +54,14 @@ _HEAD = """\
 import delegate_sim
 ```
 
-All functions are in `delegate_sim` and have types. Each function lists the errors that it raises. Every error is a
+This page is the reference for people who write Python. It is generated from the docstrings (`make docs`). Every error is a
 `DelegateSimError`, whose text says in one line what is wrong and which values are possible.
 
 - `ModelLike` is a model that `load` returns, the path of a model, or the bytes of a model.
 - `NodeLike` is the index of a node in the first subgraph, or a pair (subgraph, index).
 
-Every result has a `repr` of one line, and a notebook shows it as a table. If pandas is installed, `to_pandas()` returns the first
-table of a result as a data frame, and `to_pandas(NAME)` another table. This page is generated from the docstrings (`make docs`).
+Every result has a `repr` of one line. A notebook shows a result as a table. If pandas is installed, `to_pandas()` returns the
+first table of a result as a data frame, and `to_pandas(NAME)` returns another table.
 """
 
 _TABLES = """\
@@ -69,12 +69,12 @@ _TABLES = """\
 
 | result | tables of `to_pandas` |
 |---|---|
-| `Report` | `nodes`, `partitions`, `runs`, `on_cpu` (nodes on the CPU by operator and reason); of a chain `placement` |
-| `Diagnosis` | `causes`, and those of a report of the run as it is |
-| `Comparison` | `nodes` (those that differ), `runs` |
-| `Swept` | `rows` (a row for each conversion), `targets` (one for each on each target) |
+| `Report` | `nodes`, `partitions`, `runs`, `on_cpu` (nodes on the CPU by operator and reason); for a chain also `placement` |
+| `Diagnosis` | `causes`, and the tables of a report |
+| `Comparison` | `nodes` (nodes that differ), `runs` |
+| `Swept` | `rows` (a row for each conversion), `targets` (a row for each conversion and target) |
 | `Checked`, `Results` | `cases`, `findings` |
-| `Reconciliation` | `nodes` (those that ran on the device's CPU), `tally` |
+| `Reconciliation` | `nodes` (nodes that ran on the device's CPU), `tally` |
 """
 
 

@@ -14,15 +14,15 @@ from delegate_sim_cli.codes import explanations
 _HEAD = """\
 # Codes
 
-Every refusal, finding and suggestion has a code. Codes do not change between versions, so you can use them in baselines, SARIF
-and scripts.
+This page explains the code of every refusal, finding and suggestion. Codes do not change between versions, so you can use them in
+baselines, SARIF and scripts.
 
 ```
 $ delegate-sim explain nnapi-operator-version    # one code, with its operators and upstream lines
 $ delegate-sim explain                           # all codes
 ```
 
-This page is generated from the texts that `explain` prints (`make docs`).
+This page is generated from the output of `explain` (`make docs`).
 """
 
 

@@ -13,10 +13,10 @@ from delegate_sim_cli.main import program
 _HEAD = """\
 # Commands and options
 
-`delegate-sim COMMAND --help` prints the same text as this page, which is generated from it (`make docs`).
+This page is the reference of all commands. It is generated from the output of `delegate-sim COMMAND --help` (`make docs`).
 
-- Options of a delegate, such as `--android` or `--max-delegated-partitions`, are not listed here. They are listed on the
-  delegate's page of [rules](targets.md#delegates), and `delegate-sim analyze --help --delegate NAME` prints them.
+- The delegate's page of [rules](targets.md#delegates) lists options of a delegate, such as `--android`.
+  `delegate-sim analyze --help --delegate NAME` prints them.
 - [formats.md](formats.md) explains output formats and exit codes.
 - A MODEL is a file, a folder, a quoted pattern such as `'models/**/*.tflite'`, or `-` for standard input.
 """

@@ -44,7 +44,7 @@ def main() -> int:
     if python is None:
         print(f"Python {PYTHON}: there is no such interpreter on the path or among pyenv's", file=sys.stderr)
         return 2
-    columns = ("installed before", "numpy before", "numpy after", "the other package still runs, as version")
+    columns = ("installed before", "numpy before", "numpy after", "version that still runs")
     print(f"| {' | '.join([*columns, '`pip check` says', '`delegate-sim analyze` says'])} |")
     print("|---|---|---|---|---|---|")
     with scratch() as folder:

@@ -25,16 +25,16 @@ DOCUMENT = ROOT / "docs" / "appendix" / "advice.md"
 _HEAD = """\
 # Following the advice of a diagnosis
 
-Is the result as predicted if you follow the first advice of `diagnose`? `make advice` tries it. TensorFlow {version} converts
-a network, and `diagnose` analyzes it. TensorFlow then converts the network again, with the change that ranks first.
+This page shows users of `diagnose` whether its predictions come true. TensorFlow {version} converts a network, and `diagnose`
+analyzes the model. TensorFlow then converts the network again, with the first change that `diagnose` suggests. `make advice`
+makes this page.
 
-The column "predicted" has the prediction of the diagnosis. The column "found" has the analysis of the new model. Both
-columns give the number of delegated nodes out of all nodes, the number of delegate kernels, and the share of
-multiply-adds on the delegate.
+The columns "now", "predicted" and "found" have three numbers each: delegated nodes out of all nodes, delegate kernels, and the
+share of multiply-adds on the delegate. "Found" is the analysis of the new model.
 
-A row agrees if these numbers, the outcome, the partitions and the boundary bytes are the same. If the change replaces
-a layer by several nodes, the number of CPU nodes is compared instead of the number of delegated nodes. A row does not
-agree if its change is not simulated.
+A row agrees if these numbers, the outcome, the partitions and the boundary bytes are the same. If the change replaces a node by
+several nodes, the number of CPU nodes is compared instead of the number of delegated nodes. A row with a change that is not
+simulated does not agree.
 
 | network | setting | delegate | now | change | predicted | found | agree |
 |---|---|---|---|---|---|---|---|

@@ -27,7 +27,7 @@ _HINT = "cyan"
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     """Yield the text of one stack, or the verdicts on several stacks and a table that compares them.
 
-    If verbose, the text of each stack follows the table.
+    In a verbose view, the text of each stack follows the table.
     """
     is_single = len(results) == 1
     if not is_single:
@@ -74,7 +74,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
-    """Yield the ``diagnose`` commands that show the causes that keep nodes off the NPU."""
+    """Yield the ``diagnose`` commands for the causes that keep nodes off the NPU."""
     leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
         yield Line("")

@@ -1,1 +1,1 @@
-"""The Core ML delegate, which runs float nodes on Apple's devices (``delegates/coreml``)."""
+"""The Core ML delegate (``delegates/coreml``). It runs float nodes on Apple's devices."""

@@ -43,10 +43,7 @@ _DEVICES = {
 
 
 def devices(value: Any) -> str:
-    """Parse the option that selects the devices on which the delegate is created.
-
-    A value may be this package's name for the devices, or upstream's name or number.
-    """
+    """Parse the option that selects devices. Valid values are this package's names, and upstream's names and numbers."""
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
         raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
@@ -66,8 +63,7 @@ OPTIONS = (
         "enabled_devices",
         devices,
         DEVICES_WITH_NEURAL_ENGINE,
-        f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: the devices on which the delegate can be created; where it can be, "
-        "the option changes no verdict",
+        f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: the devices on which the delegate can be created; changes no verdict",
         benchmark_default=ALL_DEVICES,
         has_benchmark_default=True,
     ),
@@ -123,11 +119,11 @@ class CoreMlDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the Core ML model of a partition cannot be built; None if the build succeeds."""
+        """Return the reason why the Core ML model of a partition cannot be built, or None if the build succeeds."""
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield option values that avoid refusals with this code. For example, Core ML 2 avoids the refusal of a RESHAPE."""
+        """Yield options that avoid refusals with this code. For example, RESHAPE is supported with Core ML 2."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)
@@ -145,22 +141,23 @@ def _limit(options: OptionValues) -> int:
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
     """Return a warning about delegated nodes with an omitted bias.
 
-    For such a node, the kernel reads memory before the array of tensors.
+    The kernel then reads memory before the array of tensors.
     """
     graph = decision.graph
     nodes = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
     if not nodes:
         return ()
+    count = f"{len(nodes)} delegated FULLY_CONNECTED {'node' if len(nodes) == 1 else 'nodes'}"
     return (
-        f"subgraph {graph.index}: {len(nodes)} delegated FULLY_CONNECTED nodes (first: node {nodes[0]}) have no bias; the "
-        "delegate's kernel then reads beyond its memory, so it may crash, fail, or compute with a wrong bias",
+        f"subgraph {graph.index}: {count} without a bias (first: node {nodes[0]}). The delegate's kernel then reads beyond its "
+        "memory, so it may crash, fail, or compute with a wrong bias",
     )
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Return a warning about delegated padding nodes whose padding value is computed at run time.
+    """Return a warning about delegated padding nodes with a padding value that is computed at run time.
 
-    The kernel reads this value from memory before the value is computed.
+    The kernel reads the value too early.
     """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
@@ -168,8 +165,8 @@ def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
         return ()
     nodes = "1 delegated node pads" if len(indices) == 1 else f"{len(indices)} delegated nodes pad"
     return (
-        f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a padding value that is computed at run time; the "
-        "delegate's kernel instead uses whatever its memory holds when the kernel is built",
+        f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a padding value that is computed at run time. The "
+        "delegate's kernel reads the value too early and pads with undefined numbers",
     )
 
 

@@ -16,8 +16,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-operands",
             Problem.OPERANDS,
             "a layer's number of operands",
-            "The acceptance rules do not count all operands. If an accepted node has more or fewer operands or results than "
-            "its Core ML layer takes, the kernel of the whole partition fails, and the runtime undoes all delegation.",
+            "The rules for nodes do not count all operands. If a supported node has a wrong number of operands or results, the "
+            "kernel of the whole partition fails. The runtime then undoes all delegation.",
             "Give the node the operands that its layer takes. Replace a TRANSPOSE_CONV that has a bias by a TRANSPOSE_CONV "
             "without a bias and an ADD.",
             "give the node the operands that its layer takes",
@@ -30,10 +30,9 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-rank",
             Problem.RANK,
             "more than four dimensions at the boundary of a partition",
-            "The acceptance rules of many operators do not check ranks, but the delegate passes only tensors of at most four "
-            "dimensions to Core ML. From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions, and the runtime "
-            "undoes all delegation.",
-            "Fold dimensions with a RESHAPE, at least before and after the delegated part.",
+            "Inputs and outputs of a partition may have at most four dimensions, but many rules for nodes do not check this. "
+            "From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions. The runtime then undoes all delegation.",
+            "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
             "fold dimensions with RESHAPE",
             is_shared=True,
         ),
@@ -43,9 +42,9 @@ WORDINGS: Mapping[str, FailureWording] = {
         Kind(
             "coreml-kernel-value",
             Problem.OPERANDS,
-            "padding without its value",
-            "If a padding operator has three operands, the kernel reads the third one, the padding value. If the node leaves "
-            "it out, the process crashes.",
+            "missing padding value",
+            "If a padding node lists three operands, the kernel reads the third as the padding value. If the third entry is "
+            "-1 (omitted), the process crashes.",
             "Use PAD, which has no such operand, or give the node a padding value.",
             "use PAD, or give the node a padding value",
             is_shared=True,

@@ -1,4 +1,4 @@
-"""The conditions under which the kernel of a partition can be initialized.
+"""Failures to initialize the kernel of a partition.
 
 Source: ``CoreMlDelegateKernel::BuildModel`` (``delegates/coreml/coreml_delegate_kernel.mm``), and the checks in
 ``RegisterInputs`` and ``RegisterOutputs`` of the layers (``delegates/coreml/builders``). Core ML is assumed to compile the model.
@@ -18,7 +18,7 @@ from .failures import kernel_failure
 MAX_RANK = 4
 
 _BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")
-"""The first release in which the kernel fails if a boundary tensor has more than ``MAX_RANK`` dimensions."""
+"""The first release that limits boundary tensors to ``MAX_RANK`` dimensions."""
 
 _ONE, _TWO, _TWO_OR_THREE = (1,), (2,), (2, 3)
 _INPUT_COUNTS = {
@@ -45,11 +45,11 @@ _INPUT_COUNTS = {
 _PADDING = ("PAD", "PADV2", "MIRROR_PAD")
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
-"""Operators whose layer reads only the first operand at run time. The other operands become part of the layer."""
+"""Operators with a layer that reads only the first operand at run time. All other operands become part of the layer."""
 
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
-    """Return the reason why the kernel of a partition cannot be initialized; None if it can be initialized."""
+    """Return the reason why the kernel of a partition cannot be initialized, or None if the kernel is initialized."""
     read: set[int] = set()
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
@@ -70,7 +70,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
 
 
 def _miscounted(node: NodeView) -> KernelFailure | None:
-    """Return a failure if the number of a node's operands or results is wrong (``RegisterInputs``, ``RegisterOutputs``)."""
+    """Return a failure if a node has a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
     inputs, outputs = len(node.node.inputs), len(node.node.outputs)
     allowed = _INPUT_COUNTS.get(node.op)
     if allowed is not None and inputs not in allowed:
@@ -86,7 +86,7 @@ def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]
 
 
 def layer_inputs(node: NodeView) -> Iterator[int]:
-    """Yield the tensors that the layer reads at run time. Other operands become part of the layer, or are unused."""
+    """Yield the tensors that the layer reads at run time."""
     inputs = node.node.inputs
     if node.op in _FIRST_OPERAND_ONLY:
         yield node.node.input(0)
@@ -100,7 +100,7 @@ def layer_inputs(node: NodeView) -> Iterator[int]:
 
 
 def is_constant_number(node: NodeView, position: int) -> bool:
-    """Return whether an operand is a constant with a single element. Such a constant becomes part of the layer."""
+    """Return whether an operand is a constant with a single element."""
     tensor = node.input(position)
     return tensor.is_constant and tensor.element_count == 1
 

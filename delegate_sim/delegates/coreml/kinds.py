@@ -9,7 +9,7 @@ COREML_VERSION = Kind(
     "coreml-version",
     Problem.TARGET_LEVEL,
     "operator that is supported for Core ML 2 only",
-    "RESHAPE is accepted only when models are built for Core ML 2. From Core ML 3 on, the delegate leaves it to the CPU.",
+    "RESHAPE is supported only for Core ML 2. With Core ML 3, the delegate leaves RESHAPE to the CPU.",
     "Set coreml_version to 2 if RESHAPE splits the model into too many partitions.",
     "set coreml_version to 2",
 )
@@ -28,8 +28,8 @@ KINDS = (
         hint="convert a float model",
     ),
     kinds.OPERAND_COUNT.reworded(
-        title="operand left out",
-        meaning="The delegate reads this operand without checking that the node has it. If the node does not have it, the "
+        title="missing operand",
+        meaning="The delegate reads this operand without checking that the node has the operand. If the operand is missing, the "
         "process crashes.",
         advice="Give the node the operand, for example a bias of zeros.",
         hint="give the node the operand; without it, the delegate crashes the process",

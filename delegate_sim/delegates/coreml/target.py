@@ -1,4 +1,4 @@
-"""The target that the acceptance rules depend on."""
+"""The target of the rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COREML_3 = 3
 
 
 class CoreMlTarget(NamedTuple):
-    """A target: the Core ML version of the created models, and the release of the runtime."""
+    """A target: the version of Core ML for the built models, and the release of the runtime."""
 
     coreml_version: int = COREML_3
     release: Release = NEWEST

@@ -1,1 +1,1 @@
-"""The Edge TPU's delegate, which takes only what the compiler of the Edge TPU made."""
+"""The Edge TPU's delegate. It takes only programs of the Edge TPU's compiler."""

@@ -1,8 +1,8 @@
 """The Edge TPU delegate's handling of a subgraph (``PrepareImpl``, ``tflite/edgetpu_delegate_for_custom_op.cc``).
 
-The delegate replaces each of its nodes in a call of its own, so the runtime prints one line for each. The checks of the library
-when a kernel is prepared (the version of the Edge TPU's runtime, and the types and sizes in the program) are not simulated,
-because the format of the program is not public.
+The delegate replaces its nodes one by one, so the runtime prints one line for each node. When a kernel is prepared, the library
+checks the runtime's version, and the types and sizes in the program. These checks are not simulated, because the format of the
+program is not public.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..options import Option, OptionValues, text
 from ..traits import LogTraits
 from .rules import RULES
 
-OPTIONS = (Option("device", text, None, "the device: usb, pci, or one of these with a number, as in usb:0; changes no verdict"),)
+OPTIONS = (Option("device", text, None, "the device: usb or pci, optionally with a number, as in usb:0; changes no verdict"),)
 """The option that ``tflite_plugin_create_delegate`` reads (``tflite/edgetpu_delegate_for_custom_op_tflite_plugin.cc``)."""
 
 
@@ -30,8 +30,8 @@ class EdgeTpuDelegate(Delegate):
     provider_name = "EXTERNAL"
     title = "The Edge TPU's delegate"
     summary = (
-        "Coral's Edge TPU, by the external delegate in libedgetpu: takes only what edgetpu_compiler compiled before. The nodes "
-        "of a source model that the compiler takes are not simulated; its own table lists them (delegate-sim reconcile --log)."
+        "Coral's Edge TPU, by the external delegate in libedgetpu. The delegate takes only programs that edgetpu_compiler made. "
+        "The compiler is not simulated, but delegate-sim reconcile --log reads its table of operators."
     )
     options = OPTIONS
     rules = RULES
@@ -42,7 +42,7 @@ class EdgeTpuDelegate(Delegate):
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Replace each node that the compiler made, one after another."""
+        """Replace the compiler's nodes one after another."""
         target = ReleaseOnly(release)
         decision = take_supported(graph, RULES, target)
         if not decision.nodes:

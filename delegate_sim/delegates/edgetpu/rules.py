@@ -1,4 +1,4 @@
-"""The rule of the Edge TPU's delegate: it takes its own custom operator, whatever the operands.
+"""The rule of the Edge TPU's delegate: every node of its own custom operator is supported.
 
 Source: ``PrepareImpl`` (``tflite/edgetpu_delegate_for_custom_op.cc``) of google-coral/libedgetpu.
 """
@@ -19,8 +19,8 @@ NOT_COMPILED = OPERATOR.reworded(
     title="operator that was not compiled for the Edge TPU",
     meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. Everything else in the "
     "file is left to the CPU.",
-    advice="Compile the source model with edgetpu_compiler. What the compiler leaves to the CPU is in its table, and "
-    "delegate-sim reconcile MODEL --log FILE joins that table with the nodes of the model.",
+    advice="Compile the source model with edgetpu_compiler. The compiler prints a table of the operators on the CPU. "
+    "delegate-sim reconcile MODEL --log FILE compares this table with the nodes of the model.",
     hint="compile the source model with edgetpu_compiler",
 )
 _UNKNOWN = Unknown(f"{EDGE_TPU}, which edgetpu_compiler makes", NOT_COMPILED.hint, kind=NOT_COMPILED)

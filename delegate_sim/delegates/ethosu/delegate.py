@@ -2,8 +2,8 @@
 
 Source: ``simple_delegate.cc`` and ``ethosu_delegate.cc`` of nxp-imx/tflite-ethosu-delegate-imx.
 
-The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. It compiles each
-partition on the device with NXP's version of Vela, unless the partition consists of networks that were compiled beforehand.
+The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. NXP's version
+of Vela compiles each partition on the device. The exception is a partition of networks that were compiled beforehand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .rules.custom import COMPILED_NETWORK
 _NAME = "EthosuDelegate"
 _OFFSETS = "OfflineMemoryAllocation"
 _LEFT_BY_VELA = ("SHAPE", "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
-"""Operators that the delegate takes, and that NXP's Vela (3.10, lf-6.6.3) was observed to leave to the CPU."""
+"""Operators that the delegate takes but NXP's Vela (3.10, lf-6.6.3) leaves to the CPU, according to trials."""
 
 OPTIONS = (
     Option("device_name", text, "/dev/ethosu0", "device file of the NPU; changes no verdict"),
@@ -74,7 +74,7 @@ class EthosuDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return why a partition's kernel fails to initialize or prepare; None if no failure is known."""
+        """Return the reason why a partition's kernel fails, or None if no failure is known."""
         graph = decision.graph
         compiled = [index for index in subset.nodes if _is_compiled(graph, index)]
         if not compiled:
@@ -96,7 +96,7 @@ def _is_compiled(graph: Graph, index: int) -> bool:
 
 
 def _vela_warnings(decision: Decision) -> list[str]:
-    """Return a warning about delegated nodes that NXP's Vela, which compiles the partitions, is known to leave to the CPU."""
+    """Return a warning about delegated nodes that NXP's Vela probably leaves to the CPU."""
     graph = decision.graph
     nodes = [index for index in decision.nodes if graph.nodes[index].op in _LEFT_BY_VELA]
     if not nodes:
@@ -104,7 +104,7 @@ def _vela_warnings(decision: Decision) -> list[str]:
     ops = " and ".join(sorted({graph.nodes[index].op for index in nodes}))
     return [
         f"subgraph {graph.index}: the delegate takes {len(nodes)} {ops} (first: node {nodes[0]}). NXP's Vela (3.10, lf-6.6.3) "
-        "left these operators to the CPU in all models that were tried, so the kernel of such a partition will probably fail"
+        "left these operators to the CPU in all trials, so the partition's kernel will probably fail"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Failures of the Ethos-U delegate after it has taken nodes: problem codes and wording."""
+"""Failures of the Ethos-U delegate's kernels: problem codes and wording."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NO_OFFSETS = "ethosu-imx93-no-memory-offsets"
 
 WORDINGS: Mapping[str, FailureWording] = {
     MIXED: FailureWording(
-        "the partition has {compiled} ethos-u nodes beside {others} other nodes",
+        "the partition mixes {compiled} ethos-u nodes with {others} other nodes",
         Kind(
             MIXED,
             Problem.NEIGHBORS,
-            "compiled and other nodes in one partition",
-            "The delegate either runs a partition as networks that Vela compiled beforehand, or compiles all of it on the "
-            "device. The kernel of a partition with both kinds of nodes fails to initialize.",
-            "Compile the whole model with Vela, or none of it.",
-            "compile the whole model with Vela, or none of it",
+            "ethos-u nodes and further nodes in one partition",
+            "Vela compiled ethos-u nodes beforehand. The delegate compiles all other nodes on the device. The kernel of a "
+            "partition with both kinds of nodes fails to initialize.",
+            "Compile the whole model with Vela, or use a model without ethos-u nodes.",
+            "compile the whole model with Vela, or use a model without ethos-u nodes",
             is_shared=True,
         ),
     ),
@@ -32,8 +32,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             NO_OFFSETS,
             Problem.MODEL,
             "compiled network without memory offsets",
-            "The kernel of a network that Vela compiled beforehand reads the place of each tensor from the model's metadata "
-            "OfflineMemoryAllocation. Without it, the kernel fails to prepare.",
+            "The kernel of a network that Vela compiled beforehand reads the memory offset of each tensor from the model's "
+            "metadata OfflineMemoryAllocation. If this metadata is missing, the kernel fails to prepare.",
             "Compile the model with Vela again, and keep the metadata of its output.",
             "keep the metadata that Vela writes",
             is_shared=True,

@@ -10,15 +10,15 @@ READS_COMPUTED_VALUE = Kind(
     "reads-computed-value",
     Problem.CONSTANT,
     "value that the delegate reads before it is computed",
-    "The delegate reads the value of this operand while it checks the node. If the value is not stored in the model file, it has "
-    "no memory yet, and the process crashes.",
-    "Fix the shapes of the model before converting it, so that the converter folds the operand into a constant.",
-    "fix the shapes before converting, so that the converter folds this operand into a constant",
+    "The delegate reads the value of this operand while it checks the node. If the model file does not contain the value, the "
+    "process crashes.",
+    "Fix the shapes of the model before you convert it. The converter then stores the operand as a constant.",
+    "fix the shapes before converting; the converter then stores this operand as a constant",
 )
 KINDS = (
     kinds.OPERATOR.reworded(
-        meaning="The Ethos-U delegate has no entry for this operator. The only custom operator that it takes is ethos-u, a "
-        "network that Vela compiled beforehand.",
+        meaning="The Ethos-U delegate has no entry for this operator. The only supported custom operator is ethos-u, a network "
+        "that Vela compiled beforehand.",
     ),
     kinds.OPERAND_COUNT,
     kinds.TENSOR_TYPE.reworded(
@@ -38,13 +38,13 @@ KINDS = (
     kinds.BROADCAST,
     kinds.QUANTIZATION.reworded(
         meaning="Operands, weights and results must have scales and zero points. Only convolutions may have one scale for each "
-        "channel. Some operators require the same scale and zero point for operands and result.",
+        "channel. For some operators, operands and result must have equal scales and zero points.",
         advice="Quantize the model fully with a representative data set, and quantize the weights of FULLY_CONNECTED per tensor.",
     ),
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="The LSTM is taken only with, or only without, this optional operand.",
+        meaning="The LSTM is supported only with, or only without, this optional operand.",
         advice="Build the layer without CIFG, peepholes, projection and layer normalization.",
         hint="build the layer without CIFG, peepholes, projection and layer normalization",
     ),

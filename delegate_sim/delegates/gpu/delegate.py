@@ -25,14 +25,14 @@ from .rules import RULES
 from .target import GpuTarget
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
-"""Operators that stay on the CPU if OpenCL cannot be loaded and the delegate falls back to OpenGL."""
+"""Operators that stay on the CPU with OpenGL. The delegate uses OpenGL if OpenCL cannot be loaded."""
 
 _BACKENDS = {"opencl": "opencl", "cl": "opencl", "opengl": "opengl", "gl": "opengl"}
 _LAST_INDEX = (1 << 31) - 1
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend, which may be in benchmark_model's spelling. By default, the delegate tries OpenCL first."""
+    """Parse the name of a backend, also in benchmark_model's spelling."""
     name = text(value)
     if name is None:
         return "opencl"
@@ -47,7 +47,7 @@ def operators(value: Any) -> tuple[str, ...]:
     op_names = tuple(name.upper() for name in names(value))
     for name in op_names:
         if name not in known:
-            raise ValueError(f"takes names of builtin operators, but {name!r} is none")
+            raise ValueError(f"takes names of builtin operators, and {name!r} is not a builtin operator")
     return op_names
 
 
@@ -56,7 +56,7 @@ OPTIONS = (
         "allow_quant_ops",
         boolean,
         True,
-        "accept nodes that are quantized to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
+        "run nodes that are quantized to 8 bits, in float (the experimental flag ENABLE_QUANT)",
         flag="gpu_experimental_enable_quant",
         printed=("enable running quant models in gpu",),
     ),
@@ -64,7 +64,7 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         1,
-        "the largest number of partitions to delegate, largest partitions first; 0 and below count as 1",
+        "the maximum number of partitions to delegate, largest first; 0 and less mean 1",
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
@@ -94,9 +94,9 @@ OPTIONS = (
 NODE_RANGE = Kind(
     "gpu-node-range",
     Problem.LIMIT,
-    "node outside the range to delegate",
-    "Only nodes from first_delegate_node_index to last_delegate_node_index are delegated. These options exist only in builds "
-    "with TFLITE_DEBUG_DELEGATE, where they help to find the node that computes a wrong result.",
+    "node outside the selected range",
+    "Only nodes from first_delegate_node_index to last_delegate_node_index are delegated. These options have an effect only in "
+    "builds with TFLITE_DEBUG_DELEGATE. They help to find a node that computes a wrong result.",
     "Widen the range, or leave both options at their defaults.",
     "change first_delegate_node_index or last_delegate_node_index",
     is_shared=True,
@@ -110,8 +110,8 @@ class GpuDelegate(Delegate):
     kernel_name = "TfLiteGpuDelegateV2"
     provider_name = "GPU"
     summary = (
-        "TfLiteGpuDelegateV2, TFLite's GPU delegate: applications add it to an interpreter themselves, and benchmark_model "
-        "applies it with --use_gpu. The GPU accelerator of LiteRT 2 is another delegate, mldrift."
+        "TfLiteGpuDelegateV2, TFLite's GPU delegate. Applications add it to an interpreter; benchmark_model applies it with "
+        "--use_gpu. LiteRT 2's GPU accelerator is a different delegate, mldrift."
     )
     options = OPTIONS
     rules = RULES
@@ -127,7 +127,7 @@ class GpuDelegate(Delegate):
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """The kernel names of this delegate and of Apple's Metal delegate, which chooses the same nodes."""
+        """The kernel names of this delegate and of Apple's Metal delegate. Both delegates choose the same nodes."""
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -152,10 +152,10 @@ class GpuDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the delegate's own model of a partition cannot be built; None if the build succeeds.
+        """Return the reason why the delegate's own model of a partition cannot be built, or None if the build succeeds.
 
-        The simulated build follows the newest sources. For older releases, only the rules were verified, not the build, so a
-        failure is only a prediction.
+        The simulated build follows the newest sources. For older releases, the build was not verified, so a failure is marked as
+        a prediction.
         """
         failure = build_partition(
             decision.graph,
@@ -169,7 +169,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield option values that avoid refusals with this code. The values lift the limit on partitions or on node indices."""
+        """Yield options that avoid refusals with this code: without the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
@@ -185,7 +185,7 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes in the range of indices to delegate, and a reason for each supported node outside the range."""
+    """Return the supported nodes in the selected range, and a reason for each supported node outside the range."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]
@@ -196,7 +196,7 @@ def _outside_range(first: int, last: int) -> Reason:
     return Reason(
         NODE_RANGE.name,
         "node-range",
-        f"lies outside the range of nodes that may be delegated ({first} to {last})",
+        f"is outside the selected range of nodes ({first} to {last})",
         "another index",
         f"an index from {first} to {last}",
         NODE_RANGE.hint,

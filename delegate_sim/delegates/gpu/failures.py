@@ -18,9 +18,8 @@ _WORDINGS = (
             "gpu-build-rank",
             Problem.RANK,
             "scalar tensor in a partition",
-            "The rules refuse tensors with five or more dimensions, but not scalars. The delegate's model cannot hold a "
-            "scalar that is computed at run time.",
-            "Keep a dimension (keep_dims of reductions, shape [1]), or fold the scalar into a constant.",
+            "The rules accept scalars, but the delegate's model cannot contain a scalar that is computed at run time.",
+            "Keep a dimension (keep_dims of reductions, shape [1]), or store the scalar as a constant.",
             "give the tensor a dimension, for example with keep_dims",
             is_shared=True,
         ),
@@ -32,9 +31,9 @@ _WORDINGS = (
             Problem.CONSTANT,
             "constant in place of a runtime tensor",
             "The rule counts the constants, but does not check their positions. The delegate reads this operand from GPU "
-            "memory, and constants are not stored there.",
-            "Fold the operator, or swap the operands if their order does not matter.",
-            "fold the operator, or compute the operand in the graph",
+            "memory, and GPU memory does not contain constants.",
+            "Fold the operator into a constant, or swap the operands if their order does not matter.",
+            "fold the operator into a constant, or compute the operand in the graph",
             is_shared=True,
         ),
     ),
@@ -44,8 +43,8 @@ _WORDINGS = (
             "gpu-build-runtime-operand",
             Problem.CONSTANT,
             "runtime tensor in place of a constant",
-            "The rule does not check whether this operand is constant. When the delegate builds its model, it reads the "
-            "operand's value before the value is computed: the process crashes or reads arbitrary memory.",
+            "The rule does not check whether this operand is constant. The delegate reads the operand's value before the "
+            "value is computed. The process then crashes or reads arbitrary memory.",
             "Make the operand a constant of the model.",
             "make the operand a constant of the model",
             is_shared=True,
@@ -53,26 +52,26 @@ _WORDINGS = (
         is_crash=True,
     ),
     FailureWording(
-        "{tensor} is a constant of type {type} without the scale and zero point that the delegate needs to convert it to float",
+        "{tensor} is a constant of type {type}; to convert it to float, the delegate needs a scale and a zero point",
         Kind(
             "gpu-build-unscaled-constant",
             Problem.QUANTIZATION,
             "integer constant without scale",
-            "The rules do not check constants. When the delegate builds its model, it converts 8-bit and INT32 constants to "
-            "float with their scale and zero point, and crashes if a constant has none.",
+            "The rules do not check constants. The delegate converts 8-bit and INT32 constants to float with their scale and "
+            "zero point. If a constant has no scale and zero point, the delegate crashes.",
             "Convert the model so that the constant is float, or has a scale and a zero point.",
-            "convert the model so that this constant has a scale and a zero point, or is float",
+            "convert the model so that this constant is float, or has a scale and a zero point",
             is_shared=True,
         ),
         is_crash=True,
     ),
     FailureWording(
-        "an operand that the delegate reads is left out",
+        "an operand that the delegate reads is missing",
         Kind(
             "gpu-build-missing-operand",
             Problem.OPERANDS,
-            "operand left out",
-            "The delegate reads an operand that the node leaves out.",
+            "missing operand",
+            "The delegate reads an operand that the node does not have.",
             "Give the node the operand.",
             "give the node the operand",
             is_shared=True,
@@ -84,10 +83,10 @@ _WORDINGS = (
             "gpu-build-operand-count",
             Problem.OPERANDS,
             "number of operands",
-            "When the delegate builds its model, it counts the operands again, and counts operands that the node leaves out "
-            "as constants.",
-            "Give the node exactly the operands that it needs.",
-            "give the node exactly the operands that it needs",
+            "When the delegate builds its model, it counts the operands again. An omitted operand (-1) then counts as a "
+            "constant.",
+            "Give the node exactly the operands that the operator needs.",
+            "give the node exactly the operands that the operator needs",
             is_shared=True,
         ),
     ),
@@ -110,7 +109,7 @@ _WORDINGS = (
             Problem.QUANTIZATION,
             "quantization of a tensor",
             "8-bit tensors that are computed at run time must have one scale and one zero point.",
-            "Convert the model so that every 8-bit tensor that is computed at run time has one scale and one zero point.",
+            "Quantize the model with one scale and one zero point for each activation.",
             "quantize the tensor with one scale and zero point",
             is_shared=True,
         ),
@@ -121,20 +120,20 @@ _WORDINGS = (
             "gpu-build-constant-type",
             Problem.TYPE,
             "type of a constant",
-            "The rules do not check the types of constants. The delegate reads weights and other values from float, 8-bit or "
-            "INT32 constants. It cannot read 4-bit, INT16 and INT64 constants as float.",
-            "Convert the model so that the constant has one of these types.",
+            "The rules do not check the types of constants. The delegate can convert float, 8-bit and INT32 constants to float, "
+            "but not 4-bit, INT16 and INT64 constants.",
+            "Convert the model so that the constant is float, 8-bit or INT32.",
             "convert with another type for this constant",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "{tensor} is a constant of shape {shape}; the delegate reads it only with {needed}",
+        "{tensor} is a constant of shape {shape}; the delegate only reads constants with {needed}",
         Kind(
             "gpu-build-constant-shape",
             Problem.SHAPE,
             "shape of a constant",
-            "The rules do not check the shapes of most constants. Each operator reads its constants in one layout only.",
+            "The rules do not check the shapes of most constants. Each operator requires a certain layout of its constants.",
             "Give the constant the required layout by adding or removing dimensions of size 1.",
             "give the constant another shape",
             is_shared=True,
@@ -158,7 +157,7 @@ _WORDINGS = (
             "gpu-build-shape",
             Problem.SHAPE,
             "shape that the delegate's model cannot represent",
-            "The rules accept the node without checking this shape, but the delegate cannot build its model with it.",
+            "The rules do not check this shape, but the delegate cannot build its model with it.",
             "Change the shape in the model, for example by removing groups or by packing constants differently.",
             "change the shape, or split the operator",
             is_shared=True,
@@ -182,10 +181,10 @@ _WORDINGS = (
             "gpu-build-slice",
             Problem.SHAPE,
             "slice that the delegate's model cannot express",
-            "In a STRIDED_SLICE of any rank, the delegate reads three values as height, width and channels. In a SLICE of "
-            "three dimensions, it reads them as batch, width and channels. If the result then has other sizes than in the "
-            "file, the delegate fails to build its model.",
-            "Give the input four dimensions with a RESHAPE, and slice all four of them.",
+            "The delegate reads three values of a STRIDED_SLICE as height, width and channels. It reads the three values of a "
+            "SLICE of rank 3 as batch, width and channels. If the result then does not have the sizes in the file, the "
+            "delegate cannot build its model.",
+            "Give the input four dimensions with a RESHAPE, and slice all four dimensions.",
             "slice with one value for each dimension of the input",
             is_shared=True,
         ),
@@ -208,9 +207,9 @@ _WORDINGS = (
             "gpu-build-repeated-operand",
             Problem.OPERANDS,
             "the same tensor twice",
-            "In the delegate's model, an operation can read a tensor only once. The delegate rewrites ADD, MUL and "
-            "CONCATENATION accordingly, but no other operators.",
-            "Replace the operator (x / x, x - x, a SELECT between equal values), or put an operation in between.",
+            "In the delegate's model, an operation can read a tensor only once. The delegate can rewrite an ADD, MUL or "
+            "CONCATENATION that reads a tensor twice, but no other operator.",
+            "Replace the operator (for example x / x or x - x), or copy the tensor with another operator.",
             "replace the operator with one that has a single operand, or copy the tensor",
             is_shared=True,
         ),
@@ -233,48 +232,48 @@ _WORDINGS = (
             "gpu-build-variable",
             Problem.CONSTANT,
             "variable tensor",
-            "In a partition, each node that reads a variable must also write it. Only an LSTM does so, for its two states, "
-            "which must be variables.",
+            "Only an LSTM can read variables in a partition. The two states of an LSTM must be variables, and the LSTM must "
+            "write them.",
             "Convert recurrent layers to LSTM with variable states, and leave other operators that read variables to the CPU.",
             "keep variables out of the partition, or convert the LSTM so that its states are variables",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "an LSTM with one operand for each gate makes the delegate fail while it optimizes its model",
+        "the delegate fails while it optimizes its model, because of an LSTM with one operand for each gate",
         Kind(
             "gpu-build-lstm",
             Problem.OPERANDS,
             "LSTM with one operand for each gate",
-            "The rules accept this form of LSTM, and the delegate turns it into basic operations. When the delegate then "
-            "merges additions into convolutions, it reads attributes that the additions in the gates do not have. This ends "
-            "the process; in builds with exceptions, the delegate fails instead.",
+            "The rules accept this form of LSTM, and the delegate turns it into basic operations. The delegate then reads "
+            "attributes that the additions in the gates do not have. The process ends. In builds with exceptions, only the "
+            "delegate fails.",
             "Leave the LSTM to the CPU, or unroll it into basic operators when converting.",
             "leave the LSTM to the CPU, or unroll it into basic operators",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "changes nothing, so the delegate removes it, but node {consumer} reads both its operand and its result",
+        "the delegate removes this node, because it changes nothing; but node {consumer} reads both operand and result",
         Kind(
             "gpu-build-identity",
             Problem.SHAPE,
             "RESHAPE or slice that changes nothing",
-            "The delegate removes operations that change nothing on the GPU; their consumers then read the operand instead. "
-            "This fails if a consumer already reads the operand, as in x + reshape(x).",
+            "The delegate removes operations that change nothing on the GPU. Their consumers then read the operand instead. "
+            "The removal fails if a consumer already reads the operand, as in x + reshape(x).",
             "Remove the RESHAPE or slice from the model.",
             "remove the operator from the model",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "its constant is merged into one consumer, but has more than one",
+        "the delegate merges the constant into its consumer, but the constant has more than one",
         Kind(
             "gpu-build-shared-constant",
             Problem.CONSTANT,
             "constant with more than one consumer",
             "The delegate turns a concatenation with zeros into padding, and merges unpacked weights into their convolution. "
-            "Both fail if the constant has other consumers.",
+            "Both steps fail if the constant has more than one consumer.",
             "Give each consumer a separate constant.",
             "give each consumer a separate constant",
             is_shared=True,

@@ -1,4 +1,4 @@
-"""The target that the acceptance rules depend on.
+"""The target of the rules.
 
 Source: ``GetOpsToReplace`` (``delegates/gpu/common/model_builder.cc``).
 """
@@ -11,7 +11,7 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class GpuTarget(NamedTuple):
-    """A target: whether 8-bit nodes are accepted, the operators to leave to the CPU, and the runtime's release."""
+    """A target: whether 8-bit nodes are supported, the operators to leave to the CPU, and the runtime's release."""
 
     allow_quant_ops: bool
     excluded_ops: frozenset[str]

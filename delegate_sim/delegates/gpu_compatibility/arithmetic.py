@@ -24,7 +24,7 @@ ADD_OPERANDS, ADD_N, MUL_OPERANDS = case(
 def is_broadcastable(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     """Return whether two shapes broadcast (``CheckIsBroadcastable``).
 
-    The shapes are aligned at the last dimension. In each dimension, the two sizes must be equal, or one of them must be 1.
+    The shapes are aligned at the last dimension. In each dimension, the sizes must be equal, or one size must be 1.
     """
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(one == other or 1 in (one, other) for one, other in pairs)
@@ -54,15 +54,15 @@ def _broadcast(needed: str, fits: Callable[[tuple[int, ...], tuple[int, ...]], b
 
 
 PLAIN_BROADCAST = _broadcast(
-    "operands of the same rank, an operand of rank 0 or 1, or a pair of shapes such as [h, w, c] and [1, h, w, c], [1, 1] "
-    "and [1, h, w, c], or [b, c] and [b, h, w, c]",
+    "operands of the same rank, an operand of rank 0 or 1, or shapes such as [h, w, c] with [1, h, w, c], [1, 1] with "
+    "[1, h, w, c], or [b, c] with [b, h, w, c]",
     _fits_older_delegate,
 )
-"""The broadcast check of the older delegate, which does not set the flag ``kEnhancedBroadcast``."""
+"""The broadcast check of the older delegate, without the flag ``kEnhancedBroadcast``."""
 ENHANCED_BROADCAST = _broadcast(
-    "sizes that are equal, or 1 in one operand, when the shapes are aligned at the last dimension", is_broadcastable
+    "shapes that broadcast: aligned at the last dimension, with equal sizes or a size of 1", is_broadcastable
 )
-"""The broadcast check of ML Drift, which sets the flag ``kEnhancedBroadcast``."""
+"""The broadcast check of ML Drift, with the flag ``kEnhancedBroadcast``."""
 
 # Selection
 
@@ -79,7 +79,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
 
 
 def selected_value(position: int) -> Check[object]:
-    """Require that operand ``position`` of SELECT (one of the values to choose from) has the output's shape or is a scalar."""
+    """Require that a value of SELECT (operand ``position``) is a scalar or has the output's shape."""
     return check(
         BROADCAST,
         f"an input {position} that is a scalar or has the shape of the output",

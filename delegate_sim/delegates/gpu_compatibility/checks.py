@@ -33,7 +33,7 @@ class Found:
 
 
 def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], hint: str = "") -> Check[object]:
-    """Return a check whose finder also returns the runtime's message."""
+    """Return a check with a finder that also returns the runtime's message."""
 
     def find(node: NodeView) -> str | None:
         problem = finder(node)
@@ -47,7 +47,7 @@ def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], h
 
 
 def case(*checks: Check[T], source: Source = COMPATIBILITY) -> tuple[Check[T], ...]:
-    """Return the checks of an operator, setting ``source`` as the source of each check that has no source yet."""
+    """Return the checks of an operator. A check without a source gets ``source``."""
     return tuple([check if check.source else check.from_source(source) for check in checks])
 
 
@@ -139,7 +139,7 @@ def operand_pairs(pairs: tuple[tuple[int, int], ...], needed: str) -> Check[obje
 
 
 def operands_available(check_of_count: Check[T], position: int) -> Check[T]:
-    """Return ``check_of_count`` with the message that the operand at ``position`` is missing (``CheckTensorIsAvailable``)."""
+    """Return a check with the message that the operand at ``position`` is missing (``CheckTensorIsAvailable``)."""
 
     def say(node: NodeView) -> str:
         return f"Requested index goes beyond array size: {position} vs {len(node.node.inputs)}"
@@ -223,4 +223,4 @@ def _axes(node: NodeView) -> Found | None:
 
 
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
-"""Require constant INT32 axes, since the shader depends on their values."""
+"""Require constant INT32 axes. The shader depends on their values."""

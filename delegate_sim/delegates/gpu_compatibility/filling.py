@@ -18,10 +18,10 @@ def _wrong_counts_both(node: NodeView) -> str | None:
 
 
 def _one_hot_axis(node: NodeView) -> str | None:
-    """Return a description of the axis if it is neither -1 nor equal to the size of the last dimension of the indices.
+    """Return the axis as text unless the axis is -1 or the size of the indices' last dimension.
 
-    The runtime compares the axis with this size, not with the rank of the indices. Scalar indices have no dimensions; for these,
-    releases before LiteRT 2.1.6 read memory with unknown contents.
+    The runtime compares the axis with a size, not with a rank. For scalar indices, releases before LiteRT 2.1.6 read memory with
+    unknown contents.
     """
     axis, shape = node.options.axis, node.input(0).shape
     return None if axis == -1 or (shape and axis == shape[-1]) else f"axis {axis} with indices of shape {list(shape)}"

@@ -6,14 +6,13 @@ from ...rules import kinds
 
 OPERAND_COUNT = kinds.OPERAND_COUNT.reworded(
     title="number of runtime operands, constants and results",
-    meaning="Most operators are accepted only with a certain number of operands that are computed at run time, and a certain "
-    "number of constants from the model file. A tensor that the runtime computes while it prepares the graph counts as "
-    "computed at run time.",
-    advice="Fold operators whose operands are all constant, and store shapes, axes and permutations in the model as constants.",
-    hint="fold operators whose operands are all constant, and store shapes, axes and permutations in the model as constants",
+    meaning="Most operators require a certain number of operands that are computed at run time, and a certain number of "
+    "constants. Only values in the model file count as constants. Values that the runtime computes in Prepare do not.",
+    advice="Fold operators that have only constant operands. Store shapes, axes and permutations in the model as constants.",
+    hint="fold operators that have only constant operands, and store shapes, axes and permutations as constants",
 )
 
 RANK = kinds.RANK.reworded(
-    meaning="GPU tensors have batch, height, width and channels. No operand or result may have five or more dimensions, not even "
-    "a constant, and some operators require an exact rank.",
+    meaning="GPU tensors have batch, height, width and channels. Operands, constants and results may have at most four "
+    "dimensions. Some operators require an exact rank.",
 )

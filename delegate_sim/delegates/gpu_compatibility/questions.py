@@ -1,4 +1,4 @@
-"""Properties of nodes that affect the rules of the GPU delegates or the models that these delegates build."""
+"""Properties of nodes that the rules and the model building of the GPU delegates use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_B
 
 
 def runtime_input_count(node: NodeView) -> int:
-    """Return the number of operands that are present and not stored in the model file (``GetNumberOfRuntimeInputs``)."""
+    """Return the number of operands that are present and not constant (``GetNumberOfRuntimeInputs``)."""
     tensors = node.graph.tensors
     return len([index for index in node.node.inputs if index >= 0 and not tensors[index].is_constant])
 
@@ -35,7 +35,7 @@ class PoolParameters:
 
 
 def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
-    """Return the ``TfLitePoolParams`` of MediaPipe's custom operators; None if there are no custom options."""
+    """Return the ``TfLitePoolParams`` of MediaPipe's custom operators, or None if there are no custom options."""
     words = _custom_words(node, 6)
     if words is None:
         return None
@@ -46,16 +46,16 @@ def custom_pool_parameters(node: NodeView) -> PoolParameters | None:
 
 
 def custom_strides(node: NodeView) -> tuple[int, int] | None:
-    """Return the height and width of a custom operator's strides (``TfLiteTransposeConvParams``).
+    """Return the vertical and the horizontal stride of a custom operator (``TfLiteTransposeConvParams``).
 
-    Returns None if there are no custom options.
+    Return None if there are no custom options.
     """
     words = _custom_words(node, 3)
     return None if words is None else (words[2], words[1])
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """Return the first 32-bit words of the custom options, with 0 for missing words; None if there are no custom options."""
+    """Return the first 32-bit words of the custom options, or None if there are no custom options. Missing words are 0."""
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options
@@ -64,9 +64,9 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """Return whether an LSTM has the full form, with separate weights for each gate (``kTfLiteLSTMFullKernel``)."""
+    """Return whether an LSTM has the full form (``kTfLiteLSTMFullKernel``)."""
     return node.op == "LSTM" and node.options.kernel_type != 1
 
 
 OUTPUT_STATE, CELL_STATE = 18, 19
-"""The positions of a full LSTM's state operands, which the LSTM also writes."""
+"""The positions of a full LSTM's states. The LSTM reads and writes the states."""

@@ -1,4 +1,4 @@
-"""LSTM cells. The full form has separate weights for each gate; the basic form has one weights tensor for all gates."""
+"""LSTM cells. The full form has weights for each gate. The basic form has one weights tensor for all gates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .questions import is_full_lstm
 
 
 def is_basic(node: NodeView) -> bool:
-    """Return whether an LSTM has the basic form, with one weights tensor for all gates."""
+    """Return whether an LSTM has the basic form."""
     return not is_full_lstm(node)
 
 
@@ -31,7 +31,7 @@ _FULL = (
 )
 _BASIC = (
     operands(3, 2, 4),
-    check(SHAPE, "an output 3 whose last dimension is a multiple of 4", _activation_depth)
+    check(SHAPE, "a multiple of 4 as the last dimension of output 3", _activation_depth)
     .from_release("litert-2.1.6")
     .saying("BasicLSTM activation depth must be a multiple of 4."),
     activation(("TANH",)).saying(

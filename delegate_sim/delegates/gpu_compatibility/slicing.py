@@ -6,7 +6,7 @@ from ...rules.number_sets import at_least
 from ...rules.vocabulary import operand_count, option
 
 SLICE_MASKS = (
-    option("ellipsis_mask", 0, hint="write the slice without an ellipsis").saying("Slice does not support ellipsis_mask."),
+    option("ellipsis_mask", 0, hint="slice without an ellipsis").saying("Slice does not support ellipsis_mask."),
     option("new_axis_mask", 0, hint="add the dimension with RESHAPE").saying("Slice does not support new_axis_mask."),
     option("shrink_axis_mask", 0, hint="drop the dimension with RESHAPE").saying(
         "Slice does not support shrink_axis_mask parameter. "

@@ -1,1 +1,1 @@
-"""The Hexagon delegate, which runs quantized nodes on Qualcomm's DSP (``delegates/hexagon``)."""
+"""The Hexagon delegate (``delegates/hexagon``). It runs quantized nodes on Qualcomm's DSP."""

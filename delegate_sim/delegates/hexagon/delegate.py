@@ -1,8 +1,7 @@
 """The Hexagon delegate's handling of a subgraph (``HexagonDelegate``, ``delegates/hexagon/hexagon_delegate.cc``).
 
-The delegate is based on TFLite's simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``). It accepts
-dynamic tensors only if an experimental option for varying batch sizes is set. This option is not simulated. The graphs that the
-delegate's kernels build for the DSP are not simulated either.
+The delegate is based on TFLite's simple delegate (``DelegatePrepare``, ``delegates/utils/simple_delegate.cc``). The experimental
+option for dynamic batch sizes is not simulated. The graphs that the kernels build for the DSP are not simulated either.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         0,
-        f"the largest number of partitions to delegate, largest partitions first; 0 and below count as {DEFAULT_PARTITIONS}, "
-        f"numbers above {MOST_PARTITIONS} as {MOST_PARTITIONS}",
+        f"the maximum number of partitions, largest first; 0 and less mean {DEFAULT_PARTITIONS}, and larger numbers than "
+        f"{MOST_PARTITIONS} mean {MOST_PARTITIONS}",
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),

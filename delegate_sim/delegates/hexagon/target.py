@@ -1,4 +1,4 @@
-"""The target that the acceptance rules depend on."""
+"""The target of the rules."""
 
 from __future__ import annotations
 

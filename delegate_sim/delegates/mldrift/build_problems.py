@@ -1,10 +1,10 @@
-"""Problems that stop ML Drift from building its own model of a partition, although the rules accepted all nodes.
+"""Failures of supported nodes while ML Drift builds its own model of a partition.
 
-Each rules module may define ``BUILD_PROBLEMS``, which occur on every backend, and ``WEBGPU_PROBLEMS``, which are known to occur
-only on WebGPU. The WebGPU problems were found with the binary of LiteRT 2.3.
+Each rules module may define ``BUILD_PROBLEMS`` for every backend, and ``WEBGPU_PROBLEMS`` for WebGPU. The WebGPU problems were
+found with the binary of LiteRT 2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
-(``ml_drift_delegate/tflite/object_reader.cc``), whose failed checks end the process.
+(``ml_drift_delegate/tflite/object_reader.cc``). A failed check in these functions ends the process.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "
 
 
 def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant among the inputs at ``positions``, which the parser reads as runtime values."""
+    """Yield a problem for each constant input at ``positions``, because the parser reads these inputs as runtime values."""
     for position in positions:
         if node.input(position).is_constant:
             yield BuildProblem(CONSTANT_READ.name, node.input(position))
 
 
 def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant input that cannot become a node of ML Drift's model because of its type."""
+    """Yield a problem for each constant input with a type that ML Drift's model does not support."""
     for position in positions:
         if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
             yield BuildProblem(CONSTANT_TYPE.name, node.input(position))

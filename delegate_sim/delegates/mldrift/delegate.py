@@ -1,6 +1,6 @@
 """ML Drift's handling of a subgraph (``GetOpsToReplaceWithOptions``, ``ml_drift_delegate/tflite/model_builder.cc``).
 
-Users know ML Drift as the GPU of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
+ML Drift is the GPU accelerator of LiteRT 2. The older GPU delegate, TfLiteGpuDelegateV2, is the delegate ``gpu``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PRECISIONS = ("default", "fp16", "fp32")
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend; the default is OpenCL, which LiteRT tries first on Android."""
+    """Parse the name of a backend. On Android, LiteRT tries OpenCL first."""
     name = text(value)
     if name is None:
         return "opencl"
@@ -69,40 +69,38 @@ def precision(value: Any) -> str:
 
 
 OPTIONS = (
-    Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all of them accept the same nodes"),
-    Option(
-        "precision", precision, "default", "the precision with which kernels compute: default, fp16 or fp32; changes no verdict"
-    ),
+    Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes"),
+    Option("precision", precision, "default", "the precision of kernels: default, fp16 or fp32; changes no verdict"),
     Option(
         "max_delegated_partitions",
         integer,
         1,
-        "always 1 (the partition with the most nodes), because LiteRT has no option for it",
+        "always 1 (the partition with the most nodes), because LiteRT has no option for the number of partitions",
     ),
     Option(
         "hint_fully_delegated",
         boolean,
         False,
-        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate): CPU kernels are "
-        "not prepared, tensors with dynamic sizes are accepted, and the model fails unless each subgraph becomes one kernel",
+        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate). CPU kernels are "
+        "not prepared, dynamic tensors are accepted, and the model fails unless each subgraph becomes one kernel",
     ),
     Option(
         "skip_decompositions",
         boolean,
         False,
-        "with hint_fully_delegated, leave out the decompositions of composites that the GPU takes, as LiteRT-LM's binaries do",
+        "with hint_fully_delegated, ignore the decompositions of delegated composites, as LiteRT-LM's binaries do",
     ),
     Option(
         "cpu_fallback",
         boolean,
         True,
-        "whether the CPU is among the accelerators; without it, the model fails if the GPU does not take every node",
+        "whether the CPU is among the accelerators; without the CPU, the model fails if the GPU does not take every node",
     ),
     Option(
         "build_kernels",
         boolean,
         False,
-        "let the model fail if kernels are known to fail when they are built, instead of only warning",
+        "let the model fail if a kernel is known to fail when it is built; by default, only a warning is shown",
     ),
 )
 
@@ -117,13 +115,13 @@ class MlDriftAccelerator(Accelerator):
     fails_with_model = True
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the first refusal of LiteRT's own loader, which is stricter than the interpreter's loader."""
+        """Return the first refusal of LiteRT's own loader."""
         return load_refusal(model)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return a failure if nodes stay on the CPU although ``hint_fully_delegated`` or ``cpu_fallback`` forbids this."""
+        """Return a failure if nodes stay on the CPU, but ``hint_fully_delegated`` or ``cpu_fallback`` forbids CPU nodes."""
         delegated = set(decision.nodes)
         left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
@@ -140,8 +138,8 @@ class MlDriftDelegate(Delegate):
     kernel_name = _KERNELS["opencl"]
     provider_name = "LiteRT GPU"
     summary = (
-        "ML Drift, the GPU delegate of LiteRT 2: CompiledModel and LiteRT.js apply it if the GPU is among the accelerators. "
-        "It uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. The older TfLiteGpuDelegateV2 of TFLite's interpreter is another "
+        "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
+        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. TFLite's older GPU delegate is a different "
         "delegate, gpu."
     )
     effort = 2
@@ -172,7 +170,7 @@ class MlDriftDelegate(Delegate):
         return tuple(_KERNELS.values())
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """If ``release`` is unknown or was not measured, yield notes that name the release whose rules are used instead."""
+        """Yield a note if ``release`` was not measured. The note names the release that is simulated instead."""
         return release_notes(release)
 
     def kernel_name_for(self, options: OptionValues) -> str:
@@ -186,8 +184,7 @@ class MlDriftDelegate(Delegate):
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Apply the rules to every node, and delegate all nodes or only the largest partition (``FP16GraphPartitionHelper``).
 
-        If several partitions share the largest size, an unstable sort chooses among them. LiteRT's binaries use the sort of
-        LLVM's C++ library.
+        If several partitions have the largest size, an unstable sort of LLVM's C++ library chooses one of them.
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
@@ -211,7 +208,7 @@ class MlDriftDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure to build ML Drift's own model of one partition; None if no failure is known."""
+        """Return the failure to build ML Drift's own model of one partition, or None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
             return None  # The model already fails because the hint is not met.
         failure = build_failure(decision.graph, subset, options["backend"], release)
@@ -232,21 +229,20 @@ def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
 
 
 def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
-    """Yield a warning about delegated nodes whose kernel source was reported to be malformed (LiteRT issue 8459)."""
+    """Yield a warning about delegated nodes with a malformed kernel (LiteRT issue 8459)."""
     views = [graph.view(graph.nodes[index]) for index in nodes]
     batched = [view for view in views if view.op == "DEPTH_TO_SPACE" and view.input(0).rank == 4 and view.input(0).shape[0] > 1]
     if batched:
         places = ", ".join([str(view.node.index) for view in batched[:_NODES_TOLD]])
         more = f" and {len(batched) - _NODES_TOLD:,} more" if len(batched) > _NODES_TOLD else ""
         yield (
-            f"subgraph {graph.index}: DEPTH_TO_SPACE with a batch above 1 (nodes {places}{more}): on a device, the OpenCL "
-            "kernel of this operator could not be built (https://github.com/google-ai-edge/LiteRT/issues/8459). A batch of 1 "
-            "works"
+            f"subgraph {graph.index}: DEPTH_TO_SPACE has a batch above 1 (nodes {places}{more}). On a device, the OpenCL kernel "
+            "could not be built (https://github.com/google-ai-edge/LiteRT/issues/8459). Use a batch of 1"
         )
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Yield the decomposition subgraphs that no longer run, because their composites are delegated."""
+    """Yield the decomposition subgraphs of delegated composites. These subgraphs no longer run."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):

@@ -1,4 +1,4 @@
-"""Failures of models whose nodes were accepted: problem codes and wording."""
+"""Failures of models although their nodes are supported: problem codes and wording."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LITERT_LOADER = Kind(
     "litert-loader",
     Problem.MODEL,
     "model that LiteRT's own loader refuses",
-    "LiteRT 2 loads a model with its own loader before the interpreter gets the model. This loader refuses some things that "
-    "TFLite's interpreter accepts: variable tensors (as in stateful LSTM cells), operators with intermediate tensors, and "
-    "types such as VARIANT. In this case, no accelerator gets the model.",
+    "LiteRT 2 loads a model with its own loader before the interpreter gets the model. This loader refuses variable tensors "
+    "(as in stateful LSTM cells), operators with intermediate tensors, and types such as VARIANT. TFLite's interpreter "
+    "accepts them. No accelerator gets a refused model.",
     "Convert without variables and resources: pass state in and out as tensors of the model.",
     "convert without variables and resources, and pass state as inputs and outputs",
     is_shared=True,
@@ -23,30 +23,30 @@ LITERT_LOADER = Kind(
 HINT_NOT_MET = Kind(
     "hint-not-met",
     Problem.MODEL,
-    "broken hint that one delegate takes the whole model",
-    "The application promised that one delegate takes every node of every subgraph. If a node is left over, the model fails.",
-    "Do not give the hint (hint_fully_delegated), or change the nodes that are refused.",
-    "do not give the hint, or change the nodes that are refused",
+    "hint of full delegation that is not met",
+    "The application gave the hint that one delegate takes every node of every subgraph. If a node stays on the CPU, the "
+    "model fails.",
+    "Do not give the hint (hint_fully_delegated), or change the refused nodes.",
+    "do not give the hint, or change the refused nodes",
     is_shared=True,
 )
 NOT_ACCELERATED = Kind(
     "not-fully-accelerated",
     Problem.MODEL,
-    "nodes left over, and no CPU to run them",
-    "The application did not name the CPU among the accelerators. The model therefore fails if no other accelerator takes a "
-    "node.",
-    "Add the CPU to the accelerators (cpu_fallback), or change the nodes that are refused.",
-    "add the CPU to the accelerators, or change the nodes that are refused",
+    "CPU node without the CPU as an accelerator",
+    "The application did not name the CPU among the accelerators. The model fails if no accelerator takes a node.",
+    "Add the CPU to the accelerators (cpu_fallback), or change the refused nodes.",
+    "add the CPU to the accelerators, or change the refused nodes",
     is_shared=True,
 )
 CONSTANT_READ = Kind(
     "mldrift-build-constant",
     Problem.CONSTANT,
     "constant in place of a GPU tensor",
-    "ML Drift accepts the node, but while it builds its model it looks for this operand among the tensors in GPU memory. "
-    "Constants are not stored there, so a check ends the process.",
-    "Compute the operand at run time, or fold the node.",
-    "compute the operand at run time, or fold the node",
+    "ML Drift accepts the node, but later looks for this operand in GPU memory. GPU memory does not contain constants, so a "
+    "check ends the process.",
+    "Compute the operand at run time, or fold the node into a constant.",
+    "compute the operand at run time, or fold the node into a constant",
     is_shared=True,
 )
 CONSTANT_TYPE = Kind(
@@ -61,21 +61,19 @@ CONSTANT_TYPE = Kind(
 WEIGHTS = Kind(
     "mldrift-build-weights",
     Problem.CONSTANT,
-    "weights with which ML Drift cannot build its model",
-    "ML Drift accepts the node without checking these weights, tables or values. While it builds its model, it assumes that "
-    "they are constants of a certain form. If they are not, the process ends.",
-    "Store the operand in the model as a constant, with one scale if it is quantized. It must not be the same tensor as the "
-    "input.",
+    "unsupported weights",
+    "ML Drift accepts the node without checking these weights, tables or values. Later, ML Drift requires constants of a "
+    "certain form. If the operand has another form, the process ends.",
+    "Store the operand in the model as a constant, with one scale if it is quantized. Do not use the same tensor as the input.",
     "store the operand in the model as a constant with one scale",
     is_shared=True,
 )
 AXES = Kind(
     "mldrift-build-axis",
     Problem.CONSTANT,
-    "axis or permutation that is used without conversion",
-    "ML Drift accepts the node, but does not convert the axis or the permutation to its own four dimensions while it builds "
-    "its model. CUMSUM uses the axis as an index into four dimensions, and TRANSPOSE does not handle negative numbers. The "
-    "process ends.",
+    "unsupported axis or permutation",
+    "ML Drift accepts the node, but does not convert the axis or the permutation to its own four dimensions. CUMSUM uses the "
+    "axis as an index into four dimensions. TRANSPOSE does not handle negative numbers. The process ends.",
     "Give each axis as a number of 0 or more. For CUMSUM, count the axis as if the tensor had rank 4.",
     "give the axis as a number of 0 or more",
     is_shared=True,
@@ -83,11 +81,11 @@ AXES = Kind(
 BATCH = Kind(
     "mldrift-build-batch",
     Problem.SHAPE,
-    "batch sizes that do not match",
-    "ML Drift accepts the node, but has no kernel for these batch sizes. There are four cases: a constant that a DEQUANTIZE "
-    "unpacks is built without batches; the condition of a SELECT has another batch size than the result; a matrix product "
-    "with quantized weights turns rows into batches; or a PRELU with one slope for each element has several batches. The "
-    "last three cases were seen with WebGPU.",
+    "unsupported batch size",
+    "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, the case is a DEQUANTIZE of a "
+    "constant with batches. On WebGPU, there are three further cases: a SELECT with a condition of another batch size than "
+    "the result, a matrix product with quantized weights that turns rows into batches, and a PRELU with several batches and "
+    "one slope for each element.",
     "Give the tensor a first dimension of 1, with a RESHAPE if necessary. For a matrix product, keep the dimensions of the "
     "input.",
     "give the tensor a first dimension of 1",
@@ -97,10 +95,10 @@ EMPTY = Kind(
     "mldrift-build-empty",
     Problem.SHAPE,
     "result without elements",
-    "ML Drift accepts the node, but divides by sizes of the result while it generates shaders. If the result has 0 batches, "
-    "rows or columns, the process ends (seen with WebGPU). A result with 0 channels does no harm.",
-    "Remove nodes whose tensors have no elements.",
-    "remove nodes whose tensors have no elements",
+    "ML Drift accepts the node, but divides by the sizes of the result while it generates shaders. If the result has 0 "
+    "batches, rows or columns, the process ends (seen with WebGPU). A result with 0 channels causes no failure.",
+    "Remove nodes with tensors that have no elements.",
+    "remove nodes with tensors that have no elements",
     is_shared=True,
 )
 CHANNELS = Kind(
@@ -108,8 +106,8 @@ CHANNELS = Kind(
     Problem.SHAPE,
     "fewer than four channels",
     "ML Drift accepts the node, but searches for the largest elements in vectors of four channels. With fewer than four "
-    "channels, it divides by zero (seen with WebGPU). With more channels that are no multiple of 4, it prints that they are "
-    "not supported, and continues.",
+    "channels, it divides by zero (seen with WebGPU). If a larger number of channels is not a multiple of 4, ML Drift only "
+    "prints a message.",
     "Pad the last dimension to a multiple of 4.",
     "pad the last dimension to a multiple of 4",
     is_shared=True,
@@ -119,7 +117,7 @@ LOWERED = Kind(
     Problem.OPERATOR,
     "composite that ends the process",
     "ML Drift accepts the composite, but LiteRT's binaries for Linux on x86-64 end the process while they mark the "
-    "composite's decomposition as unneeded. It is not known whether other platforms do the same.",
+    "composite's decomposition as unneeded. For other platforms, the result is unknown.",
     "Run the model on another platform, or convert without the composite.",
     "run the model on another platform, or convert without the composite",
     is_shared=True,
@@ -153,9 +151,9 @@ def _crash(message: str, kind: Kind) -> FailureWording:
 WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
     {
         LITERT_LOADER.name: FailureWording("LiteRT does not load the model: {problem}", LITERT_LOADER),
-        HINT_NOT_MET.name: FailureWording("the hint says that the delegate takes all nodes, but {problem}", HINT_NOT_MET),
+        HINT_NOT_MET.name: FailureWording("the hint says that the GPU takes all nodes, but {problem}", HINT_NOT_MET),
         NOT_ACCELERATED.name: FailureWording(
-            "the CPU is not among the accelerators, and {problem}: the model fails", NOT_ACCELERATED
+            "the model fails, because the CPU is not among the accelerators and {problem}", NOT_ACCELERATED
         ),
         CONSTANT_READ.name: _crash("{tensor} is a constant, but ML Drift looks for it in GPU memory", CONSTANT_READ),
         CONSTANT_TYPE.name: _crash("{tensor} has type {type}, which ML Drift cannot read", CONSTANT_TYPE),
@@ -177,16 +175,16 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
     if not left:
         return "its nodes form more than one kernel"
     first = f"node {left[0]} ({decision.graph.nodes[left[0]].op})"
-    return f"{first} is left over" if len(left) == 1 else f"{len(left)} nodes are left over (the first is {first})"
+    return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left)} nodes stay on the CPU (the first is {first})"
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph whose nodes ``left`` stay on the CPU, although the hint promises a single GPU kernel."""
+    """Return the failure of a subgraph with CPU nodes (``left``) despite the hint of full delegation."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a model whose nodes ``left`` stay on the CPU, although the options do not allow this."""
+    """Return the failure of a model with CPU nodes (``left``) if the CPU is not an accelerator."""
     failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
     return replace(failure, is_later=True)

@@ -1,4 +1,4 @@
-"""Known releases of ML Drift. ML Drift ships as binaries, so the known releases are those whose binaries were run."""
+"""Measured releases of ML Drift. ML Drift ships as binaries, so its rules were measured by running the binaries."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...rules.rule import Check
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0"))
 MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
-"""The releases whose binaries were run to measure the rules, oldest first."""
+"""The measured releases, oldest first."""
 
 
 def rules_of(release: Release) -> Release:
-    """Return the newest measured release that is not newer than ``release``; if there is none, the oldest measured release."""
+    """Return the last measured release up to ``release``, or the oldest measured release if ``release`` is older."""
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
 def release_notes(release: Release) -> Iterator[str]:
-    """If ``release`` is unknown or was not measured, yield notes that name the release whose rules are used instead."""
+    """Yield a note if ``release`` was not measured. The note names the release that is simulated instead."""
     note = release_note(release)
     if note is not None:
         yield note
@@ -35,17 +35,16 @@ def release_notes(release: Release) -> Iterator[str]:
     else:
         yield (
             f"the rules of mldrift in {release} were not measured; the rules of {simulated}, the last measured release before "
-            "it, are used instead"
+            f"{release}, are used instead"
         )
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return the checks with their release ranges changed to start and end at measured releases.
+    """Return the checks with release ranges that start and end at measured releases.
 
-    Checks that were withdrawn before or in the oldest measured release are left out.
-
-    Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If such a check
-    changed between two measured releases, the change is assumed to be part of the later of the two releases.
+    Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If a check changed
+    between two measured releases, the change is assumed to be in the later release. Checks that ended before or in the oldest
+    measured release are omitted.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 
@@ -58,9 +57,9 @@ def _as_measured(check: Check[object]) -> Check[object]:
 
 
 def _dated(release: Release | None) -> Release | None:
-    """Return the oldest measured release that is not older than ``release``.
+    """Return the first measured release from ``release`` on.
 
-    Returns None, which means no limit, if ``release`` is None or not newer than the oldest measured release.
+    Return None (no limit) if ``release`` is None or not newer than the oldest measured release.
     """
     if release is None or OLDEST.is_at_least(release):
         return None

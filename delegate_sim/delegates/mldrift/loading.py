@@ -1,4 +1,4 @@
-"""Models that LiteRT's own loader refuses before the interpreter or any accelerator sees them.
+"""The checks of LiteRT's own loader. The loader runs before the interpreter and the accelerators.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), and ``MapElementType``
 (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -17,7 +17,7 @@ _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
 
 
 def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
-    """Return the loader's first refusal and its subgraph; None if the model loads."""
+    """Return the loader's first refusal with its subgraph, or None if the model loads."""
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
             problem = _problem_of(tensor)
@@ -32,18 +32,18 @@ def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
 def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
     if tensor.type in _UNNAMED_TYPES or tensor.type.startswith("UNKNOWN("):
         return (
-            f"a tensor of type {tensor.type}, which LiteRT does not know",
+            f"a tensor has the type {tensor.type}, and LiteRT does not support this type",
             f"Element type ({tensor.type}) not currently supported",
         )
     if tensor.is_variable:
-        return "a variable tensor", "Variable tensors not yet supported."
+        return "a tensor is variable", "Variable tensors not yet supported."
     return None
 
 
 def _node_with_intermediates(subgraph: Subgraph) -> KernelFailure | None:
     for node in subgraph.nodes:
         if node.intermediates:
-            problem = f"{node.op} with intermediate tensors"
+            problem = f"{node.op} has intermediate tensors"
             return _refusal(problem, "Intermediate tensors not yet supported.", node.index, None)
     return None
 

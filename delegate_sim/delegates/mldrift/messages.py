@@ -1,4 +1,4 @@
-"""Messages that ML Drift prints about refused nodes, through the runtime's error reporter.
+"""ML Drift's log lines about refused nodes.
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``), and ``GetSupportedNodes`` and
 ``GetOpsToReplace`` (``ml_drift_delegate/tflite/support/support.cc``).
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ...graph.graph import Graph
 
 _DELEGATE = 51
-"""The builtin code of a node that is another delegate's kernel."""
+"""The builtin code of a delegate kernel."""
 HEADING = "Following operations are not supported by GPU delegate:"
 LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will run on the CPU\."
 
@@ -19,8 +19,8 @@ LAST_LINE = r"(No|\d+) operations will run on the GPU, and .* operations will ru
 def refusal_lines(graph: Graph, messages: Mapping[int, str], delegated: int) -> tuple[str, ...]:
     """Return the log lines about a subgraph: one line for each operator and reason, then the numbers of GPU and CPU nodes.
 
-    ``messages`` has a message for each refused node. ``delegated`` is the number of replaced nodes. ML Drift prints nothing if it
-    refused no node, or if it replaces all nodes anyway.
+    ``messages`` has a message for each refused node. ``delegated`` is the number of replaced nodes. ML Drift prints nothing if no
+    node is refused, or if all nodes are replaced.
     """
     total = len(graph.execution_plan)
     if not messages or delegated >= total:

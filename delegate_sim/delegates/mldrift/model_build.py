@@ -1,7 +1,7 @@
 """Failures while ML Drift builds its own model of the delegated nodes. Each failure ends the process.
 
-Problems of single operators are defined next to the operators' rules (see ``build_problems.py``). Not all problems are known,
-because whether a shader compiles depends on the driver.
+Problems of single operators are defined next to the operators' rules (see ``build_problems.py``). Failures to compile a shader
+depend on the driver and are not simulated.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The position of the axis operand, by operator. ML Drift has no kernel for results that are empty along this axis."""
+"""The position of the axis operand, by operator. ML Drift has no kernel if the result is empty along this axis."""
 _CHANNELS_AXIS = 3
 
 
 def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
-    """Return the first failure to build the model of a partition; None if no failure is known."""
+    """Return the first failure to build the model of a partition, or None if no failure is known."""
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
             failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)

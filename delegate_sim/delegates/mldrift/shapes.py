@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Bhwc(NamedTuple):
-    """Sizes or positions, one for each axis (``BHWC``)."""
+    """One number for each axis (``BHWC``), such as a size or a position."""
 
     b: int
     h: int
@@ -29,13 +29,13 @@ def axes_of(rank: int) -> tuple[int, ...]:
 def bhwc(shape: tuple[int, ...]) -> Bhwc:
     """Return the batch, height, width and channels of a shape (``ExtractTensorShape``).
 
-    An axis to which no dimension is mapped has size 1. A fifth dimension is ignored.
+    An axis without a dimension has size 1. A fifth dimension is ignored.
     """
     return filled(Bhwc(1, 1, 1, 1), axes_of(len(shape)), shape)
 
 
 def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return ``base`` with the values of ``axes`` replaced by ``values``."""
+    """Return ``base`` with ``values`` at ``axes``."""
     result = list(base)
     for axis, value in zip(axes, values, strict=False):
         result[axis] = value

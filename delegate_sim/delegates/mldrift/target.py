@@ -1,4 +1,4 @@
-"""The target of the acceptance rules. The target is only a release, because no backend or option changes a verdict.
+"""The target of the rules. It is only a release, because no backend or option changes a verdict.
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``).
 """
@@ -11,6 +11,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class MlDriftTarget(NamedTuple):
-    """The measured release whose rules apply."""
+    """The measured release that is simulated."""
 
     release: Release = NEWEST

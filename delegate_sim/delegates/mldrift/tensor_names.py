@@ -1,4 +1,4 @@
-"""LiteRT's names of tensors and types. Inputs and outputs of a signature have the names that the signature gives them."""
+"""LiteRT's names of tensors and types. Inputs and outputs of a signature have their names in the signature."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ class NeutronDelegate(Delegate):
             "release",
             release,
             WITH_RULES,
-            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on NXP's converter decides, "
-            "which is not simulated",
+            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter decides "
+            "about nodes, and is not simulated",
         ),
     )
     rules = RULES[WITH_RULES]
@@ -78,7 +78,7 @@ class NeutronDelegate(Delegate):
         if options["release"] in CLOSED_RELEASES and not has_compiled(graph):
             warnings += (
                 f"subgraph {graph.index}: from {CLOSED_RELEASES[0]} on, NXP's converter decides which nodes the NPU takes. "
-                "This is not simulated",
+                "The converter is not simulated",
             )
         return replace(decision, log_lines=(summary_line(_KERNEL, decision),), warnings=warnings)
 

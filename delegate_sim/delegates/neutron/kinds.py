@@ -9,33 +9,34 @@ from ..simple_delegate import READS_BEYOND_OPERANDS
 READS_MISSING_SIZES = Kind(
     "reads-missing-sizes",
     Problem.RANK,
-    "sizes that the delegate reads although the tensor has no dimensions",
-    "For pooling and padding, the delegate reads sizes of the input and the output without looking at the number of dimensions. "
-    "If a tensor has none, the process crashes.",
-    "Fix the shapes of the model before converting it.",
+    "tensor without dimensions in pooling or padding",
+    "For pooling and padding, the delegate reads the sizes of input and output without checking that these tensors have "
+    "dimensions. If a tensor has no dimensions, the process crashes.",
+    "Fix the shapes of the model before you convert it.",
     "fix the shapes before converting",
 )
 COMPILED_ELSEWHERE = Kind(
     "beside-compiled-network",
     Problem.NEIGHBORS,
     "node beside a compiled network",
-    "If the graph has a NeutronGraph, a network that NXP's converter compiled beforehand, the delegate takes these nodes only.",
-    "Compile the whole model with NXP's converter. Nodes that it leaves out run on the CPU.",
+    "A NeutronGraph is a network that NXP's converter compiled beforehand. If a graph has a NeutronGraph, the delegate takes no "
+    "other nodes.",
+    "Compile the whole model with NXP's converter. Nodes that the converter does not compile run on the CPU.",
     "compile the whole model with NXP's converter",
 )
 NOT_SIMULATED = Kind(
     "converter-decides",
     Problem.DRIVER,
     "NXP's converter decides, which is not simulated",
-    "From lf-6.6.36 on, the delegate gives the whole model to NXP's converter, which is closed source, and takes the nodes that "
-    "the converter compiled. Which nodes these are is not simulated.",
-    "Convert the model with NXP's eIQ Toolkit, or analyze it with --option release=lf-6.6.23 for the rules of that release.",
-    "convert the model with NXP's eIQ Toolkit to see what it compiles",
+    "From lf-6.6.36 on, the delegate gives the whole model to NXP's converter and takes the compiled nodes. The converter is "
+    "closed source and is not simulated.",
+    "Convert the model with NXP's eIQ Toolkit. For the rules of an older release, analyze with --option release=lf-6.6.23.",
+    "convert the model with NXP's eIQ Toolkit to see which nodes it compiles",
 )
 KINDS = (
     kinds.OPERATOR.reworded(
-        meaning="The delegate has no entry for this operator. The only custom operator that it takes is NeutronGraph, a network "
-        "that NXP's converter compiled beforehand.",
+        meaning="The delegate has no entry for this operator. The only supported custom operator is NeutronGraph, a network that "
+        "NXP's converter compiled beforehand.",
     ),
     kinds.OPERAND_COUNT,
     kinds.TENSOR_TYPE.reworded(

@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 
 
 class AndroidRuntime(StageBehind):
-    """Android's NNAPI runtime, which compiles the delegate's NNAPI models for the devices of a phone."""
+    """Android's NNAPI runtime. It compiles the delegate's NNAPI models for the devices of a phone."""
 
     platform = Platform("android", "nnapi_runtime", SIMULATED_RUNTIMES, NO_RUNTIME, OTHER_RUNTIMES)
 
     @property
     def driver(self) -> DriverInterface:
-        """A description of the NNAPI driver, used to explain device logs."""
+        """A description of the NNAPI driver."""
         from .android.driver_interface import DRIVER_INTERFACE  # only needed to explain a log
 
         return DRIVER_INTERFACE
 
     @property
     def devices(self) -> DevicesInterface:
-        """A description of the devices over which NNAPI splits a model, used to explain device logs."""
+        """A description of the devices over which NNAPI splits a model."""
         from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
@@ -69,13 +69,13 @@ class AndroidRuntime(StageBehind):
         return level if highest is not None and level < highest else None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield notes if Android's runtime is not simulated, or if its rules are assumed or come only from its source code."""
+        """Yield notes about parts of Android's runtime that are not simulated or not verified."""
         return notes(options)
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the first failure to compile the NNAPI model of a delegated partition; None if all models compile."""
+        """Return the first failure to compile the NNAPI model of a delegated partition, or None if all models compile."""
         partitions = _partitions(decision)
         return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
 
@@ -128,7 +128,7 @@ class NnapiDelegate(Delegate):
         return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether dynamic tensors are allowed: the option has to be set, and NNAPI has to be 1.1 or newer."""
+        """Return whether dynamic tensors are allowed. This needs the option and NNAPI 1.1 or newer."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -148,9 +148,9 @@ class NnapiDelegate(Delegate):
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the NNAPI model of a partition cannot be built; None if it can be built.
+        """Return the reason why the NNAPI model of a partition cannot be built, or None if the build succeeds.
 
-        A model that was built earlier to ask the driver is reused.
+        If the model was built earlier to ask the driver, it is reused.
         """
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:
@@ -160,8 +160,7 @@ class NnapiDelegate(Delegate):
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that may avoid a refusal.
 
-        In addition to the options that every delegate tries, NNAPI tries higher feature levels of the runtime and the
-        accelerator.
+        Besides the options that every delegate tries, NNAPI tries higher feature levels of the runtime and the accelerator.
         """
         yield from super().remedies(code, options)
         if code in _LEVEL_CODES:
@@ -198,7 +197,7 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     if not set_aside:
         return decision
     if has_float16:
-        # The remapping applies to all nodes or to none, so the delegate undoes it and delegates nothing.
+        # The replaced operands are only valid if all nodes are delegated, so the delegate reverts them and delegates nothing.
         return replace(
             decision,
             nodes=(),
@@ -212,8 +211,8 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
     """Return a decision that delegates nothing because there is no device.
 
-    If the options name an accelerator, its absence is a failure. Otherwise the nodes are left to TFLite, since the delegate does
-    not use NNAPI's CPU alone.
+    If the options name an accelerator, a missing accelerator is a failure. Otherwise, TFLite runs the nodes, because the
+    delegate does not use NNAPI's CPU alone.
     """
     if problem.failure is not None:
         return replace(decision, nodes=(), failure=problem.failure)
@@ -230,7 +229,7 @@ def _partitions(decision: Decision) -> Partitions:
 
 
 def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
-    """Keep only the largest partitions, at most ``limit`` (``LimitDelegatedPartitions``)."""
+    """Keep the ``limit`` largest partitions (``LimitDelegatedPartitions``)."""
     candidates = decision.candidates
     if limit <= 0 or len(candidates) <= limit:
         return decision
@@ -272,7 +271,7 @@ _LEVEL_CODES = frozenset(
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
     """Return the option that selects a runtime with feature level ``level``.
 
-    The result is empty if the Android release already has this level, or if no release is given.
+    Return an empty dictionary if the Android release already has this level, or if the options give no release.
     """
     highest = highest_level_of(options["nnapi_runtime"])
     if highest is None or level <= highest:

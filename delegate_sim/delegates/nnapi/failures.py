@@ -15,21 +15,21 @@ _FAILURES = (
             "nnapi-tensor-type",
             Problem.TYPE,
             "tensor type that NNAPI lacks",
-            "The rules check the types of some operands only. If another operand has a type that NNAPI does not have, the "
-            "kernel of the whole partition fails.",
-            "Convert the model so that this tensor has another type; usual replacements are INT32 for INT64, and FLOAT32 for "
+            "The rules do not check the types of all operands. If an operand has a type that NNAPI does not have, the kernel of "
+            "the whole partition fails.",
+            "Convert the model so that this tensor has another type, such as INT32 instead of INT64, or FLOAT32 instead of "
             "FLOAT64.",
             "convert with another type for this tensor",
         ),
     ),
     FailureWording(
-        "an operand that the delegate requires is left out",
+        "an operand that the delegate requires is missing",
         shared_kind(
             "nnapi-absent-operand",
             Problem.OPERANDS,
-            "operand left out",
-            "If a node leaves an operand out, its tensor index is -1. The delegate uses this index as if it were a tensor, "
-            "which crashes the process.",
+            "missing operand",
+            "An omitted operand has the tensor index -1. The delegate uses this index like the index of a tensor, so the "
+            "process crashes.",
             "Give the node the operand, for example a bias of zeros.",
             "give the node the operand",
         ),
@@ -40,12 +40,11 @@ _FAILURES = (
             "nnapi-division-by-zero",
             Problem.SHAPE,
             "division by a size of 0",
-            "The delegate divides by the last dimension of the result of a FULLY_CONNECTED with keep_num_dims, and by the "
-            "number of filter channels of a grouped CONV_2D. With allow_dynamic_dimensions, it uses the shapes in the file, "
-            "where an unknown size is missing or 0. On x86, where this was seen, the process ends. ARM processors continue "
-            "with a size of 0 after such a division, which is not simulated.",
-            "Give the model fixed shapes before converting it, or leave allow_dynamic_dimensions off.",
-            "leave allow_dynamic_dimensions off, or give the model fixed shapes",
+            "For a FULLY_CONNECTED with keep_num_dims, the delegate divides by the last dimension of the result. For a grouped "
+            "CONV_2D, it divides by the number of filter channels. With allow_dynamic_dimensions, unknown sizes are missing or "
+            "0. On x86, the process then ends. On ARM, the delegate continues with a size of 0, but this is not simulated.",
+            "Fix the shapes of the model before you convert it, or turn allow_dynamic_dimensions off.",
+            "turn allow_dynamic_dimensions off, or fix the shapes before converting",
         ),
         is_crash=True,
     ),
@@ -55,8 +54,8 @@ _FAILURES = (
             "nnapi-accelerator-unknown",
             Problem.DRIVER,
             "accelerator that the phone does not have",
-            "The accelerator that the options name is not among the devices of the profile, so the delegate cannot be applied.",
-            "Name one of the phone's devices, or none.",
+            "The profile has no device with the name of the accelerator, so the delegate cannot be applied.",
+            "Name one of the phone's devices, or no accelerator.",
             "name one of the phone's devices",
         ),
     ),
@@ -72,55 +71,54 @@ _FAILURES = (
         ),
     ),
     FailureWording(
-        "{tensor} is a scalar and {found}; a scalar operand of this node must be a constant of type FLOAT32, UINT8, INT8 or "
-        "INT32",
+        "{tensor} is a scalar and {found}; a scalar operand of this node must be a FLOAT32, UINT8, INT8 or INT32 constant",
         shared_kind(
             "nnapi-scalar-operand",
             Problem.RANK,
             "scalar operand of MAXIMUM or MINIMUM",
-            "The delegate copies a scalar operand into a tensor with one element. It can do so only with constants of "
-            "certain types, and FLOAT16 is not among them.",
+            "The delegate copies a scalar operand into a tensor with one element. The operand must be a constant, and its type "
+            "must not be FLOAT16.",
             "Give the operand a dimension (shape [1]), or convert the model without float16 weights.",
             "give the operand the shape [1], or convert without float16 weights",
         ),
     ),
     FailureWording(
-        "{tensor} has {found} elements, but in NNAPI this operand is a single number",
+        "{tensor} has {found} elements, but NNAPI takes a single number for this operand",
         shared_kind(
             "nnapi-scalar-value",
             Problem.OPERANDS,
             "operand with more than one element",
-            "In NNAPI, this operand is a scalar. The delegate can create it only from a tensor with exactly one element.",
+            "NNAPI takes a scalar for this operand. The delegate can create the scalar only from a tensor with one element.",
             "Give the operand exactly one element.",
             "give the operand exactly one element",
         ),
     ),
     FailureWording(
-        "{tensor} is {type}, but in NNAPI this operand is a number of another type",
+        "{tensor} is {type}, but NNAPI takes a number of another type for this operand",
         shared_kind(
             "nnapi-scalar-type",
             Problem.TYPE,
-            "type of an operand that becomes a number",
-            "The axis of ARG_MAX and ARG_MIN, the operands of FILL and the padding value of PAD and PADV2 become numbers of the "
-            "NNAPI operation. The delegate can read them only from some types.",
-            "Convert the model so that shapes and axes are INT32, and values FLOAT32 or of the type of the data.",
+            "type of a scalar operand",
+            "NNAPI takes numbers for the axis of ARG_MAX and ARG_MIN, the operands of FILL, and the padding value of PAD and "
+            "PADV2. The delegate can read these numbers only from some types.",
+            "Convert the model with INT32 shapes and axes, and with values that are FLOAT32 or have the type of the data.",
             "convert with another type for this operand",
         ),
     ),
     FailureWording(
-        "{tensor} is {type}; the intermediate results between the NNAPI operations of {op} can only be FLOAT32, UINT8 or INT8",
+        "{tensor} is {type}, but intermediate results of {op} must be FLOAT32, UINT8 or INT8",
         shared_kind(
             "nnapi-intermediate-type",
             Problem.TYPE,
             "type of an intermediate result",
-            "The delegate builds this node from several NNAPI operations, and the tensors between these operations cannot "
-            "have this type.",
+            "The delegate builds this node from several NNAPI operations. Tensors between these operations cannot have this "
+            "type.",
             "Convert the model so that the tensor is float32 or quantized to 8 bits.",
             "convert with another type for this tensor",
         ),
     ),
     FailureWording(
-        "{tensor} is {type} and has another scale or zero point than the input; only UINT8 and INT8 can be requantized",
+        "{tensor} is {type}, and its scale or zero point differs from the input; only UINT8 and INT8 can be requantized",
         shared_kind(
             "nnapi-requantize-type",
             Problem.TYPE,
@@ -136,8 +134,8 @@ _FAILURES = (
         shared_kind(
             "nnapi-axis",
             Problem.SHAPE,
-            "axis along which the delegate cannot split the node",
-            "The delegate builds this node from several operations, and cannot do so along this axis.",
+            "unsupported axis",
+            "The delegate builds this node from several NNAPI operations. These operations do not support this axis.",
             "Use another axis, with a TRANSPOSE before and after the node. From feature level 6 on, PACK supports every axis.",
             "use another axis",
         ),
@@ -159,9 +157,9 @@ _FAILURES = (
             "nnapi-split-size",
             Problem.SHAPE,
             "size of a part",
-            "Each part of SPLIT_V becomes a SLICE, whose size must be positive.",
-            "Leave empty parts out.",
-            "leave empty parts out",
+            "Each part of SPLIT_V becomes a SLICE. The size of a SLICE must be positive.",
+            "Remove empty parts.",
+            "remove empty parts",
         ),
     ),
     FailureWording(
@@ -176,13 +174,13 @@ _FAILURES = (
         ),
     ),
     FailureWording(
-        "{tensor} holds sparse weights of type {type} {found}",
+        "{tensor} has sparse weights of type {type} {found}",
         shared_kind(
             "nnapi-sparse-weights",
             Problem.CONSTANT,
             "sparse weights that cannot be unpacked",
-            "The delegate unpacks the sparse weights of a CONV_2D itself. For this, the weights must have sparsity "
-            "parameters and the type FLOAT32, FLOAT16 or INT8.",
+            "The delegate unpacks the sparse weights of a CONV_2D itself. The weights must have sparsity parameters and the "
+            "type FLOAT32, FLOAT16 or INT8.",
             "Convert the model without sparse weights.",
             "convert without sparse weights",
         ),
@@ -193,10 +191,10 @@ _FAILURES = (
             "nnapi-empty-pool",
             Problem.SHAPE,
             "partition without input or output bytes",
-            "The delegate keeps all inputs of a partition in one memory pool, and all outputs in another. Constants are in "
-            "neither. A pool of 0 bytes cannot be created, so a partition fails if it reads only constants and empty "
-            "tensors, or writes only empty tensors.",
-            "Fold nodes whose operands are all constant before or while converting, and remove empty tensors from the model.",
+            "The delegate has one memory pool for the inputs of a partition, without constants, and one for the outputs. A pool "
+            "of 0 bytes cannot be created. Therefore, a partition fails if it reads only constants and empty tensors, or writes "
+            "only empty tensors.",
+            "Fold nodes that read only constants before or while converting, and remove empty tensors from the model.",
             "fold nodes that read only constants, and remove empty tensors",
         ),
     ),

@@ -18,7 +18,7 @@ FEATURE_LEVEL = Kind(
     "feature-level",
     Problem.TARGET_LEVEL,
     "feature level too low",
-    "NNAPI introduced the operation, or this form of it, at a later feature level than the device and its runtime have.",
+    "The operation, or this form of the operation, needs a higher feature level than the device and its runtime have.",
     "Target a newer Android release or driver, or use older operators for the same computation.",
     "target a newer feature level",
     native="kUnsupportedAndroidVersion",
@@ -63,8 +63,7 @@ FILTER_AREA = Kind(
     "filter-area",
     Problem.SHAPE,
     "pooling window too large",
-    "If no accelerator is specified, the delegate refuses large windows to avoid an overflow in NNAPI's reference "
-    "implementation.",
+    "If no accelerator is specified, the delegate refuses large windows, because NNAPI's reference implementation overflows.",
     "Name an accelerator, or pool in two steps.",
     "name an accelerator, or pool in two steps",
     native="kUnsupportedOperandSize",
@@ -82,21 +81,21 @@ DRIVER = Kind(
     "nnapi-driver",
     Problem.DRIVER,
     "rejected by the driver",
-    "From NNAPI 1.2 on, the delegate builds each partition and asks the accelerator's driver which operations it accepts. A "
-    "node stays on the CPU if the driver rejects one of its operations. If the partition has sparse or float16 values, all "
-    "of its nodes then stay on the CPU.",
-    "Replace the operator with one that the driver accepts, or choose another accelerator. The simulation knows only from "
-    "the options driver_rejects and driver which operations a driver rejects.",
-    "replace the operator, or use a driver that accepts it",
+    "From NNAPI 1.2 on, the delegate asks the accelerator's driver about the operations of each partition. A node stays on "
+    "the CPU if the driver rejects one of its operations. If the partition has sparse or float16 values, all nodes of the "
+    "partition then stay on the CPU.",
+    "Replace the operator, or choose another accelerator. The simulation knows a driver's rejections only from the options "
+    "driver_rejects and driver.",
+    "replace the operator, or use a driver that accepts the operation",
     is_shared=True,
 )
 HIDDEN = Kind(
     PREFIX + "hidden",
     Problem.TARGET_LEVEL,
     "operation above the driver's feature level",
-    "The NNAPI runtime offers a driver only operations of the driver's feature level. The delegate also builds nodes for "
-    "this level, but some operations that it adds need a higher level, for example for HARD_SWISH below NNAPI 1.3. The "
-    "runtime does not offer them to the driver, so the driver cannot accept them.",
+    "The NNAPI runtime passes only operations of the driver's feature level to the driver. Some operations that the delegate "
+    "adds need a higher level, for example for HARD_SWISH below NNAPI 1.3. The runtime does not pass these operations to the "
+    "driver, so the driver cannot accept them.",
     "Choose a device with a newer driver, or use older operations for the same computation.",
     "choose a device with a newer driver",
     is_shared=True,
@@ -106,7 +105,7 @@ FLOAT16_ALL_OR_NOTHING = Kind(
     Problem.QUANTIZATION,
     "driver rejects part of a model with float16 weights",
     "In a model with float16 weights, the delegate changes the operands of all supported nodes before it asks the driver. If "
-    "the driver then rejects any operation, the delegate reverts these changes and delegates nothing.",
+    "the driver rejects any operation, the delegate reverts the changes and delegates nothing.",
     "Convert the model with float32 or 8-bit weights, or remove the operators that the driver rejects.",
     "convert the model with float32 or 8-bit weights",
     is_shared=True,
@@ -114,15 +113,15 @@ FLOAT16_ALL_OR_NOTHING = Kind(
 KINDS = (
     kinds.OPERATOR.reworded(
         title="operator that NNAPI lacks",
-        meaning="The delegate has no NNAPI operation for this operator at any feature level. Custom operators never have one.",
-        advice="Replace the operator in the model with operators that NNAPI has, or let another delegate take it.",
+        meaning="The delegate has no NNAPI operation for this operator at any feature level. It supports no custom operators.",
+        advice="Replace the operator in the model with operators that NNAPI has, or let another delegate take the node.",
         hint="replace the operator, or let another delegate take it",
         suffix="operator",
         native="kUnsupportedOperator",
     ),
     kinds.VERSION.reworded(
-        advice="Find the feature that raised the version, and switch it off in the converter. For FULLY_CONNECTED and CONV_2D, "
-        "this is most often dynamic-range quantization with asymmetric inputs, or INT16 activations.",
+        advice="Find the feature that raised the version, and turn it off in the converter. For FULLY_CONNECTED and CONV_2D, the "
+        "feature is usually dynamic-range quantization with asymmetric inputs, or INT16 activations.",
         native="kUnsupportedOperatorVersion",
     ),
     FEATURE_LEVEL,
@@ -140,7 +139,7 @@ KINDS = (
     ),
     SCALAR_OUTPUT,
     kinds.ACTIVATION.reworded(
-        meaning="The operation cannot apply a fused activation, or cannot apply it to operands of this type.",
+        meaning="The operation does not support this fused activation, or does not support it for operands of this type.",
         native="kNoActivationExpected",
     ),
     kinds.CONSTANT.reworded(native="kInputTensorShouldHaveConstantShape"),
@@ -152,9 +151,9 @@ KINDS = (
         native=UNSUPPORTED_OPERAND_VALUE,
     ),
     kinds.OPERAND_COUNT.reworded(
-        meaning="The delegate maps the operator to NNAPI only if it has certain numbers of operands.",
-        advice="Give the node exactly the number of operands that is mapped.",
-        hint="give the node a number of operands that is mapped",
+        meaning="The delegate supports the operator only with certain numbers of operands.",
+        advice="Give the node a supported number of operands.",
+        hint="give the node a supported number of operands",
         native=UNSUPPORTED_OPERATOR_VARIANT,
     ),
     kinds.OPTIONAL_OPERAND.reworded(
@@ -164,7 +163,7 @@ KINDS = (
         native="kMissingRequiredOperand",
     ),
     kinds.HYBRID.reworded(
-        meaning="NNAPI has no form of this operation with float activations and quantized weights, or not at this feature level.",
+        meaning="At this feature level, NNAPI does not support this operation with float activations and quantized weights.",
         advice="Quantize fully (int8 with a representative data set), or keep the weights in float.",
         hint="quantize fully, or keep the weights in float",
         native="kUnsupportedHybridOperator",

@@ -1,4 +1,4 @@
-"""Predicates on nodes that both the acceptance rules and the lowering use (``delegates/nnapi/nnapi_delegate.cc``)."""
+"""Predicates on nodes that the rules and the lowering use (``delegates/nnapi/nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from ...graph.graph import NodeView
 
 QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
-"""The types that ``IsQuantized`` accepts; INT16 is not one of them."""
+"""The types that ``IsQuantized`` accepts, without INT16."""
 
 
 def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
-    """Return the predicate ``IsHybridOperator`` for operators whose weights are the operand at ``position``.
+    """Return the predicate ``IsHybridOperator`` for operators with weights at ``position``.
 
     Hybrid nodes have float activations and quantized weights.
     """
@@ -23,7 +23,7 @@ def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
 
 
 def is_hybrid_lstm(node: NodeView) -> bool:
-    """``IsHybridOperator`` for LSTM: a full LSTM may be hybrid, a basic LSTM never is."""
+    """Return whether an LSTM is full and hybrid (``IsHybridOperator``). A basic LSTM is never hybrid."""
     return is_full_lstm(node) and _has_hybrid_weights(node)
 
 
@@ -31,12 +31,12 @@ _has_hybrid_weights = hybrid_with_weights(2)
 
 
 def is_basic_lstm(node: NodeView) -> bool:
-    """``isLstmBasicKernel``: return whether the LSTM is basic, with the weights of all gates concatenated in one operand."""
+    """Return whether an LSTM is basic, with one weights operand for all gates (``isLstmBasicKernel``)."""
     return len(node.inputs) == 5
 
 
 def is_full_lstm(node: NodeView) -> bool:
-    """``isLstmFullKernel``: return whether the LSTM is full, with one weights operand per gate.
+    """Return whether an LSTM is full, with one weights operand per gate (``isLstmFullKernel``).
 
     Layer normalization is optional.
     """
@@ -44,10 +44,10 @@ def is_full_lstm(node: NodeView) -> bool:
 
 
 def is_runtime_float16_dequantize(node: NodeView) -> bool:
-    """``IsDequantizeNonConstFloat16``: return whether the node converts float16 values that are not constant to float32."""
+    """Return whether the node converts runtime float16 values to float32 (``IsDequantizeNonConstFloat16``)."""
     return node.op == "DEQUANTIZE" and node.input(0).type == "FLOAT16" and not node.input(0).is_constant
 
 
 def is_constant_densify(node: NodeView) -> bool:
-    """``IsDensifyConstTensor``: return whether the node unpacks constant sparse weights."""
+    """Return whether the node unpacks constant sparse weights (``IsDensifyConstTensor``)."""
     return node.op == "DENSIFY" and node.input(0).is_constant

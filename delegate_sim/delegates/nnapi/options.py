@@ -1,4 +1,4 @@
-"""Options of the NNAPI delegate, and the feature levels that follow from them."""
+"""Options of the NNAPI delegate, and the resulting feature levels."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level, given as NNAPI's number or as a name.
 
-    NNAPI's numbers up to 31 are equal to Android's API levels. Later API levels are refused, because NNAPI has been updated
-    separately from Android since Android 12.
+    NNAPI's numbers up to 31 are Android's API levels. Later API levels are refused, because NNAPI is updated separately from
+    Android since Android 12.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -29,7 +29,7 @@ def feature_level(value: Any) -> int:
         if level in _LATER_API_LEVELS:
             android = _LATER_API_LEVELS[level]
             raise ValueError(
-                f"{level} is the API level of Android {android}, not a feature level: use --android {android} instead"
+                f"{level} is the API level of Android {android}, not a feature level; use --android {android} instead"
             )
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
         known = ", ".join(map(str, FEATURE_LEVELS))
@@ -67,7 +67,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _above_runtime(values: OptionValues) -> str:
-    """Return an error message if the simulated Android release lacks the feature level; otherwise an empty string.
+    """Return an error message if the simulated Android release lacks the feature level, or an empty string.
 
     The newest feature level is the default and is always accepted.
     """
@@ -75,14 +75,14 @@ def _above_runtime(values: OptionValues) -> str:
     highest = highest_level_of(name)
     if highest is None or level <= highest or level == FEATURE_LEVEL_8:
         return ""
-    return f"Android {name} has at most feature level {highest}, not {level}: give only --android or only --feature-level"
+    return f"Android {name} has at most feature level {highest}, not {level}; give only --android or only --feature-level"
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return an error message if a profile of devices is given but no runtime is simulated; otherwise an empty string."""
+    """Return an error message if there is a profile of devices but no simulated runtime, or an empty string."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
-    return "the NNAPI runtime splits models over devices only from Android 10 on: set --android to 10 or later"
+    return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"
 
 
 _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
@@ -95,8 +95,8 @@ OPTIONS = (
         "feature_level",
         feature_level,
         FEATURE_LEVEL_8,
-        "feature level of the NNAPI runtime, at most that of the Android release: 27 to 31 or 1000006 to 1000008, or NNAPI's "
-        "version 1.0 to 1.3 or 5 to 8",
+        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, or NNAPI's version 1.0 to 1.3 or 5 to 8; at "
+        "most the highest level of the Android release",
         flag="feature-level",
         conflict=_above_runtime,
     ),
@@ -104,9 +104,9 @@ OPTIONS = (
         "nnapi_runtime",
         runtime_name,
         NEWEST_RUNTIME,
-        "the Android release, 8.1 to 15; it sets NNAPI's feature level and the NNAPI runtime behind the delegate. Before "
-        "Android 10, and with none, only the delegate is simulated; the runtimes of Android 14 and 15 are assumed to be like "
-        "that of 13",
+        "the Android release, 8.1 to 15, or none; sets NNAPI's feature level and the simulated NNAPI runtime. Before Android "
+        "10, and with none, only the delegate is simulated. The runtimes of Android 14 and 15 are assumed to equal the "
+        "runtime of Android 13",
         flag="android",
         other_flags=("nnapi-runtime",),
     ),
@@ -137,7 +137,7 @@ OPTIONS = (
         "max_number_delegated_partitions",
         integer,
         3,
-        "the largest number of partitions to delegate, largest partitions first; no limit if 0 or less",
+        "the maximum number of partitions to delegate, largest first; 0 and less mean no limit",
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
@@ -171,8 +171,8 @@ OPTIONS = (
         "devices",
         _devices,
         None,
-        "a file with a profile of the phone's NNAPI devices: the operations that each device supports, their costs, and the "
-        "operations that it cannot compile",
+        "a file with a profile of the phone's NNAPI devices: the supported operations of each device, their costs, and the "
+        "operations that the device cannot compile",
         flag="devices",
         is_path=True,
         conflict=_without_runtime,
@@ -190,20 +190,20 @@ OPTIONS = (
 
 
 def uses_target_devices(options: OptionValues) -> bool:
-    """``ShouldUseTargetDevices``: return whether the options limit NNAPI to target devices.
+    """Return whether the options limit NNAPI to target devices (``ShouldUseTargetDevices``).
 
-    They do so if they name an accelerator or, in NNAPI 1.2 and later, if they exclude NNAPI's CPU.
+    The options do so with an accelerator or, from NNAPI 1.2 on, without NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """Return whether the options limit NNAPI to target devices that are not NNAPI's own CPU."""
+    """Return whether the options limit NNAPI to target devices other than NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 
 def device_level(options: OptionValues) -> int:
-    """``GetTargetFeatureLevel``: return the feature level of the runtime or of the target devices, whichever is lower."""
+    """Return the lower of the feature levels of the runtime and of the target devices (``GetTargetFeatureLevel``)."""
     level = runtime_level(options)
     if options["accelerator_name"] == REFERENCE_DEVICE:
         return level
@@ -215,10 +215,7 @@ def device_level(options: OptionValues) -> int:
 
 
 def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
-    """Return the devices of the profile that the delegate targets: the named accelerator, or all devices.
-
-    Returns None if there is no profile.
-    """
+    """Return the target devices in the profile: the named accelerator, or all devices; None if there is no profile."""
     profile: DevicesProfile | None = options["devices"]
     if profile is None:
         return None
@@ -229,8 +226,7 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 def validation_level(options: OptionValues) -> int:
     """Return the feature level that the rules use to validate nodes.
 
-    If the options select no target devices, the delegate uses Android's API level, which corresponds to NNAPI feature level 5 at
-    most.
+    Without target devices, the delegate uses Android's API level. This level is at most NNAPI feature level 5.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
@@ -238,15 +234,15 @@ def validation_level(options: OptionValues) -> int:
 
 
 def mapping_level(options: OptionValues) -> int:
-    """Return the feature level that the lowering of nodes uses."""
+    """Return the feature level for the lowering of nodes."""
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
     return runtime_level(options)
 
 
 def asks_driver(options: OptionValues) -> bool:
-    """Return whether the delegate asks the driver which operations the driver supports.
+    """Return whether the delegate asks the driver about operations.
 
-    The delegate asks if an accelerator is specified and NNAPI is 1.2 or newer.
+    This needs an accelerator and NNAPI 1.2 or newer.
     """
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

@@ -1,4 +1,4 @@
-"""The partitions of a graph: the NNAPI model of each partition, and the runtime's failures on these models."""
+"""The NNAPI models of a graph's partitions, and the failures of these models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Partitions:
-    """The partitions of a graph under certain options. The NNAPI model of a partition is built when it is first needed."""
+    """The partitions of a graph with certain options. Each NNAPI model is built when it is first needed."""
 
     def __init__(self, graph: Graph, options: OptionValues, release: Release, make_model: ModelMaker | None = None) -> None:
         self.graph = graph
@@ -33,17 +33,17 @@ class Partitions:
         self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions, keyed by a partition and the set of nodes in it that are only assumed to be supported."""
+        """Lowered partitions, keyed by the partition and its nodes that are assumed to be supported."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
 
     def keep(self, subset: Subset) -> None:
-        """Keep the kernel of a partition whose nodes are all supported by the driver (``CacheDelegateKernel``)."""
+        """Keep the kernel of a partition that the driver supports completely (``CacheDelegateKernel``)."""
         self._kept[subset.nodes[0]] = self.lowered(subset)
 
     def lowered(self, subset: Subset) -> LoweredPartition:
-        """Return the NNAPI model of a partition; it is built at the first call.
+        """Return the NNAPI model of a partition. The model is built at the first call.
 
         A kept kernel is reused for every partition with the same first node (``MaybeGetCachedDelegateKernel``).
         """
@@ -54,7 +54,7 @@ class Partitions:
         return lowered
 
     def build(self, subset: Subset) -> LoweredPartition:
-        """Build and return the NNAPI model of a partition, even if a model was built before."""
+        """Build the NNAPI model of a partition, even if it was built before."""
         return lower_partition(
             self.graph,
             subset.nodes,
@@ -69,9 +69,9 @@ class Partitions:
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return the reason why the kernel of a partition cannot be initialized; None if the kernel can be initialized.
+        """Return the reason why the kernel of a partition cannot be initialized, or None if it is initialized.
 
-        ``every`` is a function that returns all partitions; the failure also lists the refusals in later partitions.
+        ``every`` is a function that returns all partitions. The failure also lists the refusals in later partitions.
         """
         lowered = self.lowered(subset)
         if not lowered.calls:
@@ -83,10 +83,10 @@ class Partitions:
     def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
         """Return the reason why the kernel of the partition ``failed`` cannot be initialized.
 
-        The result has the log lines of all partitions whose kernels were not kept.
+        The result has the log lines of all partitions without a kept kernel.
 
-        TFLite initializes all kernels before it prepares the first kernel. So even if ``failed`` cannot be lowered, later
-        partitions are still built. If Android's runtime then refuses a call, the result reports this refused call.
+        TFLite initializes all kernels before it prepares the first kernel. Therefore, later partitions are built even if
+        ``failed`` cannot be lowered. If Android's runtime refuses a call of a later partition, the result reports this call.
         """
         failure = self.failure(failed, lambda: every)
         if failure is None:
@@ -96,13 +96,13 @@ class Partitions:
             refused = next((other for other in behind if self.lowered(other).calls), None)
             later = None if refused is None else self.failure(refused, lambda: every)
             if later is not None and later.stage is not None:
-                before = f"before this call, the delegate cannot map a partition: {failure.message}"
+                before = f"before this call, the delegate failed to build a partition: {failure.message}"
                 failure = replace(later, stage=replace(later.stage, further=(before, *later.stage.further)))
         made = [self.lowered(subset) for subset in every if subset.nodes[0] not in self._kept]
         return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))
 
     def compiled(self, subset: Subset) -> Compilation | None:
-        """Return the model of a partition, compiled for the devices; None if the runtime refused the model."""
+        """Return the compiled model of a partition, or None if the runtime refused the model."""
         lowered = self.lowered(subset)
         if not lowered.is_finished:
             return None
@@ -113,7 +113,7 @@ class Partitions:
         return self._compiled[subset.nodes]
 
     def compilation_failure(self, subset: Subset) -> KernelFailure | None:
-        """Return the reason why the kernel of a partition cannot be prepared; None if no reason is known."""
+        """Return the reason why the kernel of a partition cannot be prepared, or None if no reason is known."""
         lowered = self.lowered(subset)
         if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(lowered)):
             return None

@@ -1,4 +1,4 @@
-"""The nodes that the rules accept. Nodes with float16 weights are changed to read these weights directly (``DoPrepare``)."""
+"""The supported nodes. Nodes with float16 weights are changed to read these weights directly (``DoPrepare``)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
-    """Return the decision about the nodes, and whether any nodes read float16 weights directly.
-
-    These nodes do not need the DEQUANTIZE that converts the weights to float32.
-    """
+    """Return the decision about the nodes, and whether nodes read float16 weights without a DEQUANTIZE."""
     target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
     remapping = Float16Remapping()
     widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
@@ -34,7 +31,7 @@ def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tu
 def _supported_with_float16(
     graph: Graph, target: NnapiTarget, remapping: Float16Remapping
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
-    """``GetSupportedOpsWithFp16WeightRemapping``: return the supported nodes, and the verdicts on all nodes.
+    """Return the supported nodes and the verdicts on all nodes (``GetSupportedOpsWithFp16WeightRemapping``).
 
     If every unsupported node is a DEQUANTIZE of float16 weights, all nodes count as supported.
     """

@@ -1,4 +1,4 @@
-"""Feature levels of NNAPI, and the properties of a target that the rules depend on.
+"""Feature levels of NNAPI, and the target of the rules.
 
 Source: ``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``.
 """
@@ -40,7 +40,7 @@ LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
 FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 
 _ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", FEATURE_LEVEL_5: "12"}
-"""The Android release that introduced each feature level up to 5; later levels are not tied to an Android release."""
+"""The Android release of each feature level up to 5. Later levels do not belong to an Android release."""
 
 
 def level_in_words(level: int) -> str:
@@ -69,6 +69,6 @@ def below_level(level: int) -> Condition[NnapiTarget]:
 
 
 def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
-    """Return the condition that an accelerator is specified, or that none is specified if ``is_specified`` is False."""
+    """Return the condition that an accelerator is specified, or the opposite if ``is_specified`` is False."""
     words = "with accelerator" if is_specified else "without accelerator"
     return Condition(words, lambda target: target.has_accelerator == is_specified)

@@ -1,7 +1,7 @@
 """Decisions about the nodes in the bodies of composites.
 
-If a composite was inlined, each node of its body gets the verdict on the node's inlined copy. Otherwise, each node of the body
-gets the verdict on the composite.
+If a composite was inlined, each node of the body gets the verdict on its inlined copy. Otherwise, each node of the body gets
+the verdict on the composite.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Fate:
 class Completed:
     """The decisions about all subgraphs, including the bodies of composites.
 
-    ``taken`` has the nodes of each subgraph that run on the NPU as part of another subgraph. ``removed`` are the subgraphs that
+    ``taken`` has, for each subgraph, the nodes that run on the NPU inside another subgraph. ``removed`` are the subgraphs that
     LiteRT removes.
     """
 
@@ -81,7 +81,7 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Ite
 def _nodes_inside(
     graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: frozenset[int]
 ) -> Iterator[tuple[FileNode, Fate]]:
-    """Yield the nodes of a composite's body, and of all nested bodies, each with the same ``fate`` as the composite."""
+    """Yield the nodes of a composite's body and of all nested bodies. Each node gets the ``fate`` of the composite."""
     if composite.body in seen or not 0 <= composite.body < len(graphs):
         return
     graph = graphs[composite.body]

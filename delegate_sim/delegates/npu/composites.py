@@ -19,9 +19,9 @@ COMPOSITE = "STABLEHLO_COMPOSITE"
 NPU_CALL, CPU_CALL = "odml.npu_call", "odml.cpu_call"
 
 _CPU_CALLS = parse_release("litert-2.1.5")
-"""Since this release, a composite can request to stay on the CPU."""
+"""The first release in which a composite can stay on the CPU by its name."""
 _CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
-"""Since this release, LiteRT treats a composite whose attributes are not a map as an ordinary node."""
+"""The first release in which a composite is an ordinary node if its attributes are not a map."""
 _ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
 
 _OTHER_TYPE = "Tensors of destination op and source subgraph does not have the same element type."
@@ -37,7 +37,7 @@ class Composite:
 
 
 def composite_name(model: Model, node: Node) -> str | None:
-    """Return the name of a composite; None if the node is not a composite or has no options."""
+    """Return the name of a composite, or None if the node is not a composite or has no options."""
     if node.op != COMPOSITE:
         return None
     options = model.options(node)
@@ -45,7 +45,7 @@ def composite_name(model: Model, node: Node) -> str | None:
 
 
 def composite_of(model: Model, node: Node, release: Release) -> Composite | None:
-    """Return the composite that a node calls; None if LiteRT treats the node as an ordinary node."""
+    """Return the composite that a node calls, or None if LiteRT treats the node as an ordinary node."""
     name = composite_name(model, node)
     if name is None:
         return None
@@ -61,7 +61,7 @@ def is_cpu_call(composite: Composite | None, release: Release) -> bool:
 
 
 def attributes(model: Model, node: Node) -> Any:
-    """Return the attributes of a composite; None if they are not a valid flexbuffer map."""
+    """Return the attributes of a composite, or None if they are not a valid flexbuffer map."""
     from flatbuffers import flexbuffers  # few models have composites
 
     content = bytes(model.options(node).composite_attributes or ())
@@ -79,7 +79,7 @@ def attributes(model: Model, node: Node) -> Any:
 
 
 def as_integer(value: Any) -> int:
-    """Return a flexbuffer value as an integer, converted as in the C++ library; 0 if it cannot be converted."""
+    """Convert a flexbuffer value to an integer as the C++ library does, or to 0 if no conversion is possible."""
     try:
         if value.IsBool:
             return int(value.AsBool)
@@ -104,14 +104,14 @@ def _leading_integer(text: str) -> int:
 
 
 def bodies(model: Model, release: Release) -> frozenset[int]:
-    """Return the subgraphs that are bodies of composites; LiteRT does not ask plugins about these subgraphs directly."""
+    """Return the subgraphs that are bodies of composites. LiteRT does not ask plugins about these subgraphs."""
     nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes if node.op == COMPOSITE]
     composites = [composite_of(model, node, release) for node in nodes]
     return frozenset([composite.body for composite in composites if composite is not None])
 
 
 def present(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return the tensor indices, except those of omitted operands, because LiteRT's own graph drops these operands."""
+    """Return the tensor indices without omitted operands, as in LiteRT's own graph."""
     return tuple([index for index in indices if index >= 0])
 
 
@@ -119,9 +119,8 @@ def present(indices: Sequence[int]) -> tuple[int, ...]:
 class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
-    ``origins`` maps each added node to the original composite that the node replaces. ``places`` maps each added node to the
-    node's place in the file: the index of a subgraph, and an index in that subgraph. ``tensor_places`` does the same for each
-    added tensor.
+    ``origins`` maps each added node to the replaced composite. ``places`` maps each added node to its subgraph and index in the
+    file. ``tensor_places`` maps each added tensor to its subgraph and index in the file.
     """
 
     graph: Graph
@@ -131,7 +130,7 @@ class Inlining:
     lines: list[str] = field(default_factory=list)
 
     def inline(self, index: int, body_index: int) -> bool:
-        """Replace a composite by its body. If LiteRT cannot inline the composite, record LiteRT's log line and return False."""
+        """Replace a composite by its body. If LiteRT cannot do so, record the log line and return False."""
         graph = self.graph
         node = graph.nodes[index]
         if not 0 <= body_index < len(graph.model.subgraphs):
@@ -190,9 +189,9 @@ def _is_dead(node: Node) -> bool:
 
 
 def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
-    """Return LiteRT's message if the tensors of a composite do not fit its body; None if the tensors fit.
+    """Return LiteRT's message if the tensors of a composite do not fit its body, or None if the tensors fit.
 
-    The message is empty if the numbers of operands or results differ.
+    If the number of operands or results differs, the message is empty.
     """
     pairs = ((present(node.inputs), present(body.inputs)), (present(node.outputs), present(body.outputs)))
     if any(len(outer) != len(inner) for outer, inner in pairs):
@@ -208,6 +207,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return the shape that LiteRT reads for a tensor: the shape signature if any size is unknown, else the shape."""
+    """Return the shape signature of a tensor if a size is unknown, or the shape."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

@@ -1,7 +1,7 @@
-"""Models that LiteRT can partition, but that crash LiteRT when it writes the compiled model.
+"""Crashes of LiteRT while it writes a compiled model.
 
-In measurements, LiteRT crashed for every model in which two composites share a body, and for nearly every model in which nothing
-reads a result of an inlined node.
+In measurements, LiteRT crashed for every model with two composites that share a body. It also crashed for nearly every model with
+an inlined node that has an unused result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .composites import COMPOSITE, composite_of
 
 
 def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Iterator[str]:
-    """Yield warnings that LiteRT will crash when it writes the model with the compiled partitions."""
+    """Yield warnings that LiteRT will crash when it writes the compiled model."""
     composites = [composite_of(graph.model, node, release) for graph in graphs for node in graph.nodes if node.op == COMPOSITE]
     shared = [
         body
@@ -24,19 +24,19 @@ def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
         if count > 1
     ]
     if shared:
-        yield f"LiteRT will crash when it writes the model: several composites share subgraph {min(shared)} as their body"
+        yield f"LiteRT will crash when it writes the model, because several composites have subgraph {min(shared)} as their body"
     for decision in decisions:
         node = None if decision is None else _unread(decision)
         if decision is not None and node is not None:
             subgraph, index = decision.places[node]
             yield (
-                "LiteRT will crash when it writes the model: nothing reads a result of node "
-                f"{index} ({decision.graph.nodes[node].op}) of subgraph {subgraph}, which was inlined"
+                "LiteRT will crash when it writes the model, because a result of the inlined node "
+                f"{index} ({decision.graph.nodes[node].op}) of subgraph {subgraph} is unused"
             )
 
 
 def _unread(decision: Decision) -> int | None:
-    """Return the first inlined node with a result that nothing reads; None if there is no such node."""
+    """Return the first inlined node with an unused result, or None if all results are used."""
     graph = decision.graph
     for index in graph.execution_plan:
         if index in decision.places and any(

@@ -18,12 +18,12 @@ NodeGroup = tuple[int, ...]
 
 
 def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[NodeGroup, ...]:
-    """Return the selected nodes, grouped by a strategy; the nodes in each group are in running order."""
+    """Return the selected nodes in groups. The nodes of each group are in running order."""
     return weakly_connected(graph, selected) if strategy == WEAKLY_CONNECTED else runs(graph, selected)
 
 
 def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return the groups of consecutive selected nodes, whether or not data flows between the nodes of a group."""
+    """Return groups of consecutive selected nodes."""
     groups: list[list[int]] = []
     is_open = False
     for index in graph.execution_plan:
@@ -36,9 +36,9 @@ def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
 
 
 def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return groups of selected nodes that are connected because they read each other's results.
+    """Return groups of selected nodes that read each other's results.
 
-    The nodes of a group need not be next to each other in the execution plan.
+    The nodes of a group need not be consecutive in the execution plan.
     """
     parents = {index: index for index in graph.execution_plan if index in selected}
 
@@ -60,10 +60,10 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 
 
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
-    """Sort the groups and the other nodes so that they can run in this order; also return whether such an order exists.
+    """Return the groups and the unselected nodes in running order, and whether a running order exists.
 
-    Each group runs as a whole. If groups wait for each other's results, no such order exists, and each group is placed at its
-    last node. The result is cached for plugins that select the same nodes.
+    Each group runs as a whole. If groups wait for each other's results, no running order exists. Each group then gets the
+    position of its last node. The result is cached for plugins that select the same nodes.
     """
     return graph.results.get("running order", (groups,), lambda: _in_running_order(graph, groups))
 
@@ -85,9 +85,9 @@ def _in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[
 
 
 def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
-    """Return an order in which every step runs after the steps whose results it reads; None if there is no such order.
+    """Return the steps in an order that respects their dependencies, or None if the dependencies form a cycle.
 
-    Steps that do not depend on each other stay in the given order.
+    Independent steps stay in the given order.
     """
     if len(steps) == 1:
         return [0]
@@ -121,7 +121,7 @@ def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | N
 
 
 def _subsets(graph: Graph, parts: Sequence[tuple[bool, Sequence[int]]]) -> tuple[Subset, ...]:
-    """Return the subsets of a plan. The outputs of a subset are only the results that are read outside the subset."""
+    """Return the subsets of a plan. The outputs of a subset are the results that nodes outside the subset read."""
     nodes = graph.nodes
     read = [{tensor for index in indices for tensor in nodes[index].inputs if tensor >= 0} for _, indices in parts]
     written = [{tensor for index in indices for tensor in nodes[index].outputs if tensor >= 0} for _, indices in parts]

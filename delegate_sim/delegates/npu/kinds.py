@@ -7,16 +7,15 @@ from ...rules.kinds import Kind, Problem
 
 OPERATOR = kinds.OPERATOR.reworded(
     title="operator that the plugin does not select",
-    meaning="The compiler plugin never selects this operator, whatever its types and attributes. The operator is left to the GPU "
-    "or the CPU.",
+    meaning="The compiler plugin never selects this operator, with any types and attributes. The GPU or the CPU runs the "
+    "operator.",
 )
 COMPOSITE = Kind(
     "composite",
     Problem.OPERATOR,
     "composite that the plugin does not select",
-    "The plugin selects composites with certain names as a whole. Other composites are replaced by the nodes of their "
-    "bodies, and these nodes are then checked one by one. A composite inside such a body is not replaced again, so it stays "
-    "on the CPU.",
+    "The plugin selects composites with certain names as a whole. LiteRT replaces all other composites by the nodes of their "
+    "bodies, and the plugin checks these nodes. A composite inside a body is not replaced, so it stays on the CPU.",
     "Export the model without this composite, or without composites inside its body.",
     "export without this composite, or without composites inside its body",
 )
@@ -25,9 +24,9 @@ TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
     meaning="Every operand and result of a node must have a type that the vendor's compiler supports.",
 )
 QUANTIZATION = kinds.QUANTIZATION.reworded(
-    title="integers without the quantization that the plugin needs",
-    meaning="Small integers are supported only as quantized values: 8 and 4 bits per tensor or per channel, 16 bits per tensor. "
-    "A node is therefore refused if its shape or axis is stored as such an integer without quantization.",
+    title="unsupported quantization",
+    meaning="Small integers are supported only if they are quantized: with 8, 4 or 2 bits per tensor or per channel, with 16 "
+    "bits per tensor. Therefore, shapes and axes in small integers without quantization are refused.",
     advice="Quantize the tensor, or store shapes, axes and indices as INT32.",
     hint="quantize the tensor, or store shapes, axes and indices as INT32",
 )
@@ -35,22 +34,22 @@ CONSTANT = kinds.CONSTANT.reworded(
     meaning="The value of this operand must be stored in the model file, with at least one byte.",
 )
 ATTRIBUTE = kinds.ATTRIBUTE.reworded(
-    meaning="The plugin selects the composite only if this attribute has the value that is needed.",
+    meaning="The plugin selects the composite only if this attribute has the required value.",
 )
 CPU_CALL = Kind(
     "cpu-call",
     Problem.MODEL,
-    "composite that asks for the CPU",
-    "The author of the model put these nodes into a composite odml.cpu_call, and LiteRT never passes this composite to an NPU.",
-    "Export the model without the composite if the nodes may run on the NPU.",
+    "composite for the CPU",
+    "The nodes are in a composite odml.cpu_call. LiteRT never passes this composite to an NPU.",
+    "If the nodes may run on the NPU, export the model without the composite.",
     "export without odml.cpu_call if the nodes may run on the NPU",
 )
 OP_FILTER = Kind(
     "op-filter",
     Problem.TARGET_LEVEL,
-    "kept off the NPU by an op filter",
-    "The names of the node's results match a pattern in the plugin's file of op filters, which keeps the node off the NPU.",
-    "Change the patterns, or compile without the file.",
+    "node excluded by an op filter",
+    "The plugin's op filters select nodes by the names of their results. They exclude this node from the NPU.",
+    "Change the patterns of the op filters, or compile without op filters.",
     "change the op filters, or compile without them",
 )
 KINDS = (OPERATOR, COMPOSITE, TENSOR_TYPE, QUANTIZATION, CONSTANT, ATTRIBUTE, CPU_CALL, OP_FILTER)
@@ -61,8 +60,8 @@ def _loader_kind(name: str, problem: Problem, title: str, meaning: str, advice: 
         f"litert-{name}",
         problem,
         title,
-        f"Before LiteRT calls a compiler plugin, it loads the file into a graph of its own, and {meaning}. No part of the "
-        "model then runs on the NPU.",
+        f"LiteRT loads the file with its own loader before it calls a compiler plugin. {meaning} If the loader fails, no part of "
+        "the model runs on the NPU.",
         advice,
         hint,
         is_shared=True,
@@ -72,24 +71,24 @@ def _loader_kind(name: str, problem: Problem, title: str, meaning: str, advice: 
 ELEMENT_TYPE = _loader_kind(
     "element-type",
     Problem.TYPE,
-    "type that LiteRT's loader does not have",
-    "a tensor of this type makes this step fail",
-    "Convert without tensors of this type: usually lists of tensors (VARIANT), or variables (RESOURCE, before 2.1.5).",
+    "type that LiteRT's loader does not support",
+    "The loader fails if a tensor has this type.",
+    "Convert without lists of tensors (VARIANT) and, before LiteRT 2.1.5, without variables (RESOURCE).",
     "convert without tensors of this type",
 )
 TENSOR_RANK = _loader_kind(
     "tensor-rank",
     Problem.RANK,
     "more dimensions than LiteRT's loader supports",
-    "a tensor of more than 8 dimensions makes this step fail",
+    "The loader fails if a tensor has more than 8 dimensions.",
     "Fold dimensions with a RESHAPE.",
     "fold dimensions with RESHAPE",
 )
 CHANNELS = _loader_kind(
     "channel-quantization",
     Problem.QUANTIZATION,
-    "scales and zero points that do not match",
-    "a tensor quantized per channel needs as many zero points as scales",
+    "different numbers of scales and zero points",
+    "The loader fails if a tensor quantized per channel does not have one zero point for each scale.",
     "Write one zero point for each scale.",
     "write one zero point for each scale",
 )
@@ -97,7 +96,7 @@ VARIABLE = _loader_kind(
     "variable-tensor",
     Problem.MODEL,
     "variable tensor",
-    "a tensor that keeps its value between runs, such as the state of an LSTM or SVDF, makes this step fail",
+    "The loader fails if a tensor keeps its value between runs, such as the state of an LSTM or SVDF.",
     "Use a stateless recurrent cell, and make its state an input and an output of the model.",
     "make the state an input and an output of the model",
 )
@@ -105,7 +104,7 @@ VARIANT = _loader_kind(
     "variant-tensor",
     Problem.TYPE,
     "tensor that describes variants",
-    "a tensor with a description of variant tensors makes this step fail",
+    "The loader fails if a tensor has a description of variant tensors.",
     "Convert without lists of tensors.",
     "convert without lists of tensors",
 )
@@ -113,7 +112,7 @@ INTERMEDIATE = _loader_kind(
     "intermediate-tensor",
     Problem.OPERANDS,
     "node with intermediate tensors",
-    "a node with intermediate tensors, such as a quantized LSTM, makes this step fail",
+    "The loader fails if a node has intermediate tensors, such as a quantized LSTM.",
     "Unroll the LSTM, or keep it in float.",
     "unroll the LSTM, or keep it in float",
 )
@@ -121,16 +120,16 @@ MUTATING = _loader_kind(
     "mutating-input",
     Problem.OPERANDS,
     "node that lists variable inputs",
-    "a node with a list of the variable inputs that it changes, even an empty one, makes this step fail",
-    "Convert with a newer converter, which does not write this list.",
+    "The loader fails if a node has the list mutating_variable_inputs, even if the list is empty.",
+    "Convert with a newer converter. Newer converters do not write this list.",
     "convert with a newer converter",
 )
 MISSING_TENSOR = _loader_kind(
     "missing-tensor",
     Problem.MODEL,
     "missing result, or missing input or output of a subgraph",
-    "this step fails if a result of a node is missing, or an input or output of a subgraph (only operands of nodes may be "
-    "left out)",
+    "The loader fails if a result of a node, or an input or output of a subgraph, is missing. Only operands of nodes may be "
+    "omitted.",
     "Repair the model file.",
     "repair the model file",
 )
@@ -144,9 +143,9 @@ def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: 
 SOC = _plugin_kind(
     "soc-model",
     Problem.TARGET_LEVEL,
-    "SoC that the plugin does not know",
-    "The plugin fails before it checks any node if the SoC is not in its list.",
-    "Name a SoC that the plugin knows: its option soc lists them.",
+    "unknown SoC",
+    "If the SoC is not in the plugin's list, the plugin fails before it checks any node.",
+    "Name a SoC that the plugin knows. The help of the option soc lists the known SoCs.",
     "name a SoC that the plugin knows",
 )
 FILTER_FILE = _plugin_kind(
@@ -161,17 +160,17 @@ INPUT_RANK = _plugin_kind(
     "input-rank",
     Problem.RANK,
     "input with six dimensions or more",
-    "The plugin fails for the whole model if an input of any subgraph has six or more dimensions. Other tensors may have as "
-    "many.",
-    "Fold dimensions of the input, and unfold them with a RESHAPE inside the model.",
-    "fold dimensions of the input, and unfold them inside the model",
+    "The plugin fails for the whole model if an input of any subgraph has six or more dimensions. All tensors that are not "
+    "inputs may have more dimensions.",
+    "Fold dimensions of the input, and restore them with a RESHAPE inside the model.",
+    "fold dimensions of the input, and restore them inside the model",
 )
 ISLANDS = _plugin_kind(
     "partition-limit",
     Problem.LIMIT,
     "more partitions than allowed",
     "If a subgraph has more partitions than max_partitions, compilation fails, and no part of the model runs on the NPU. "
-    "Delegates, in contrast, keep the largest partitions up to their limit.",
+    "The limits of delegates are different: a delegate keeps the largest partitions.",
     "Raise max_partitions, or merge partitions by removing nodes that split them.",
     "raise max_partitions, or merge partitions by removing nodes that split them",
 )

@@ -1,4 +1,4 @@
-"""Models that LiteRT's loader refuses before LiteRT asks any plugin, and the lines that the loader logs.
+"""The checks and the log lines of LiteRT's loader. The loader runs before any plugin.
 
 Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
 ``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -27,7 +27,7 @@ _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
 )
-"""Pairs of a release, and the types that LiteRT supports only since this release."""
+"""The types that LiteRT supports only from a release on, each group with its release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class _LoaderFault:
 
 @functools.lru_cache(maxsize=2)
 def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
-    """Return the result of loading a model; the result is cached, because it is the same for all plugins."""
+    """Return the result of loading a model. The result is cached, because all plugins have the same result."""
     return load(model, file_facts(model), release, ended)
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
-    """Simulate LiteRT's loader up to the first error. In each subgraph, the loader reads the tensors first, then the nodes.
+    """Simulate LiteRT's loader up to the first error. Ignore errors with a code in ``ended``.
 
-    Errors whose code is in ``ended`` are ignored.
+    In each subgraph, the loader reads the tensors first, then the nodes.
     """
     unknown = _unknown_types(model, release)
     lines: list[str] = []

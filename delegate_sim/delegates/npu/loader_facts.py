@@ -24,21 +24,21 @@ FilePlace = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Unusual properties of a file, with the places of the nodes or tensors that have them."""
+    """Unusual properties of a file. Each has the places of the nodes or tensors with this property."""
 
     variants: frozenset[FilePlace]
     """Tensors with a list of ``variant_tensors``."""
     mutating: frozenset[FilePlace]
     """Nodes that have the list ``mutating_variable_inputs``, even if no entry of the list is true."""
     invalid_channels: frozenset[FilePlace]
-    """Tensors quantized per channel whose numbers of scales and of zero points differ."""
+    """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]
-    """The kind of quantization of each tensor for which ``quantization_kind`` cannot derive the kind from the scales."""
+    """The kind of quantization of each tensor, if ``quantization_kind`` cannot derive the kind from the scales."""
 
 
 @functools.lru_cache(maxsize=2)
 def file_facts(model: Model) -> FileFacts:
-    """Return the facts, read from the bytes of a loaded model; the facts of the last two models are cached."""
+    """Read the facts from the bytes of a loaded model. The facts of the last two models are cached."""
     root = Flatbuffer(model.content).root("Model")
     subgraphs = root.child_vectors("subgraphs")[0]
     tensors, tensor_counts = subgraphs.child_vectors("tensors")
@@ -78,7 +78,7 @@ def quantization_kind(tensor: Tensor) -> str:
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Return whether LiteRT considers a tensor constant, which is true only if the tensor's buffer is not empty."""
+    """Return whether a tensor is constant for LiteRT. The buffer of a constant is not empty."""
     return tensor.data is not None and tensor.data[1] > 0
 
 
@@ -92,5 +92,5 @@ def _places(counts: Sequence[int]) -> list[FilePlace]:
 
 
 def _chosen(has_fault: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
-    """Return the places where ``has_fault`` is not 0; ``counts`` is the number of places in each subgraph."""
+    """Return the places where ``has_fault`` is not 0. ``counts`` has the number of places in each subgraph."""
     return frozenset(itertools.compress(_places(counts), has_fault) if any(has_fault) else ())

@@ -1,8 +1,8 @@
 """Google's op filters: a text file with patterns that select nodes by the names of their results.
 
-Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is a
-text-format ``OpFilters`` message with a ``filter_behavior``, and ``filters`` that have one ``op_name_pattern`` each. The file is
-parsed here, because ``protobuf`` is an optional dependency, and would also need a compiled definition of the message.
+Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is an
+``OpFilters`` message in text format, with a ``filter_behavior`` and ``filters``. Each filter has an ``op_name_pattern``.
+``protobuf`` does not parse the file, because it is an optional dependency and needs a compiled definition of the message.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
 @dataclass(frozen=True, slots=True)
 class FilterMatch:
-    """The result of the filters for a node: whether the node may run on the TPU, the log lines, and the matching pattern."""
+    """The filters' decision on a node: whether the node may run on the TPU, the log lines, and the matching pattern."""
 
     is_kept: bool
     lines: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class OpFilters:
 
     @property
     def keeps_all(self) -> bool:
-        """True if the filters let every node run on the TPU, whatever the names of its results."""
+        """True if the filters let every node run on the TPU."""
         return not self.patterns and self.behavior == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:
-        """Return the decision of the filters on a node, given the names of its results."""
+        """Return the filters' decision on a node that has results with these names."""
         if not self.patterns or not names:
             return FilterMatch(self.behavior == NOT_ON_TPU)
         lines: list[str] = []

@@ -40,12 +40,12 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph; the second argument maps each inlined tensor to its place in the file."""
+"""A function that asks a plugin about a subgraph. The second argument maps each inlined tensor to its place in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """The name of the grouping strategy, and the largest number of groups allowed; 0 allows any number."""
+    """The name of the grouping strategy, and the maximum number of groups. 0 means no limit."""
 
     name: str = DEFAULT
     limit: int = 0
@@ -61,7 +61,7 @@ class Partitioned:
 
 
 def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
-    """Ask a plugin to select nodes, inline the unselected composites, ask again, and group the selected nodes."""
+    """Ask a plugin to select nodes, inline unselected composites, ask again, and group the selected nodes."""
     lines: list[str] = []
     answer = ask(graph, {})
     lines += answer.lines
@@ -124,7 +124,7 @@ def _without_cpu_calls(
 def _inline_late(
     work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
 ) -> Mapping[int, Verdict]:
-    """After partitioning, inline the composites that must stay on the CPU; each added node gets the verdict of its composite."""
+    """Inline the composites that must stay on the CPU. Each added node gets the verdict of its composite."""
     result = dict(verdicts)
     for index, composite in composites.items():
         first = len(work.graph.nodes)
@@ -152,8 +152,8 @@ def _decided(
         subsets, is_sorted = in_running_order(graph, (*groups, *[(index,) for index in npu_calls]))
         if not is_sorted:
             warnings = (
-                f"subgraph {graph.index}: some partitions depend on each other in a cycle, so they cannot run in any order; "
-                "this can happen with the partition strategy weakly_connected",
+                f"subgraph {graph.index}: some partitions depend on each other in a cycle, so the subgraph cannot run. This can "
+                "happen with the partition strategy weakly_connected",
             )
     return Decision(
         graph,

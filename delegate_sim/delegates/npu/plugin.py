@@ -45,13 +45,13 @@ def natural(value: Any) -> int:
 
 
 def subgraph_numbers(value: Any) -> tuple[int, ...]:
-    """Parse indices of subgraphs, given as a list, as one index, or as a string with commas between the indices."""
+    """Parse indices of subgraphs, given as a list, as an index, or as a comma-separated string."""
     if isinstance(value, str):
         value = [part for part in value.split(",") if part.strip()]
     elif isinstance(value, int) and not isinstance(value, bool):
         value = [value]
     if not isinstance(value, Sequence):
-        raise ValueError(f"takes a list of indices of subgraphs, not {value!r}")
+        raise ValueError(f"takes indices of subgraphs, separated by commas, not {value!r}")
     return tuple([natural(number) for number in value])
 
 
@@ -69,21 +69,21 @@ COMMON_OPTIONS = (
         "partition_strategy",
         strategy,
         DEFAULT,
-        "how selected nodes are grouped: default (0) groups consecutive nodes, weakly_connected (1) groups nodes that read "
+        "how selected nodes are grouped: default (0) groups consecutive nodes; weakly_connected (1) groups nodes that read "
         "each other's results",
     ),
     Option(
         "max_partitions",
         natural,
         0,
-        "the largest number of partitions that a subgraph may have; with more, nothing is compiled; 0 is no limit (from "
-        "litert-2.2.0 on)",
+        "the maximum number of partitions of a subgraph (from litert-2.2.0 on); if a subgraph has more partitions, nothing "
+        "is compiled; 0 means no limit",
     ),
     Option(
         "subgraphs",
         subgraph_numbers,
         (),
-        "indices of the subgraphs to pass to the plugin, separated by commas; all subgraphs if empty",
+        "indices of the subgraphs to pass to the plugin, separated by commas; by default, all subgraphs",
     ),
 )
 
@@ -107,14 +107,14 @@ class NpuPlugin(CompilerPlugin):
     rules: RuleBook[NpuTarget]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Return the decision about one subgraph, which is treated as a whole model."""
+        """Return the decision about one subgraph as if it were a whole model."""
         partitioned = partition_subgraph(graph, self._ask(graph, options, release), _strategy(options), release, self._cpu_call)
         return partitioned.decision
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Simulate LiteRT's loader, then ask the plugin about each selected subgraph, except for bodies of composites."""
+        """Simulate LiteRT's loader, then ask the plugin about each subgraph that is not the body of a composite."""
         model = graphs[0].model
         found_by_loader = loaded(model, release, ended)
         warnings = tuple(self.warnings(options, release))
@@ -125,7 +125,7 @@ class NpuPlugin(CompilerPlugin):
         for index in selected_subgraphs(graphs, options["subgraphs"], bodies(model, release)):
             ask = self._ask(graphs[index], options, release, ended)
             partitioned = partition_subgraph(graphs[index], ask, _strategy(options), release, self._cpu_call)
-            # If the plugin failed before it judged nodes, there are no verdicts, and so no decision.
+            # If the plugin failed before it checked nodes, there are no verdicts, and therefore no decision.
             decisions[index] = partitioned.decision if partitioned.failure is None or partitioned.decision.verdicts else None
             lines += partitioned.lines
             warnings += partitioned.decision.warnings
@@ -136,7 +136,7 @@ class NpuPlugin(CompilerPlugin):
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
     def release_notes(self, release: Release) -> Iterator[str]:
-        """If the rules for ``release`` are not known, yield notes that name the release whose rules are used instead."""
+        """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
             yield (
                 f"the rules of this compiler plugin in {release} are not known; the rules of {self.history.known_since} are "
@@ -150,15 +150,15 @@ class NpuPlugin(CompilerPlugin):
         return iter(())
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check a subgraph as a whole, before its nodes; return the plugin's log lines, and its failure or None."""
+        """Check a subgraph before its nodes. Return the plugin's log lines, and a failure or None."""
         return (), None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
-        """Return the target on which the rules depend."""
+        """Return the target of the rules."""
         return NpuTarget(release, file_facts(graph.model))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Yield the lines that the plugin logs while it judges the nodes of a subgraph."""
+        """Yield the lines that the plugin logs while it checks the nodes of a subgraph."""
         for index, verdict in verdicts.items():
             yield from self.lines_of(graph, index, verdict, target)
 

@@ -1,9 +1,8 @@
 r"""Translation of RE2's regular expressions to Python's ``re``.
 
-A pattern that has another meaning in ``re`` is rewritten or refused.
+Patterns with a different meaning in ``re`` are rewritten or refused.
 
-The package ``google-re2`` is not used. It is a compiled dependency that every user would have to install, but only the op
-filters of one plugin need RE2.
+The compiled package ``google-re2`` is not used, because only the op filters of one plugin need RE2.
 
 Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
 groups or possessive repetitions, and it limits repetition counts to 1000. Unlike ``re``, RE2 supports classes such as
@@ -45,7 +44,7 @@ class _Invalid(Exception):
 
 @functools.lru_cache(maxsize=64)
 def translated(pattern: str) -> re.Pattern[str] | None:
-    """Return an RE2 pattern as a compiled pattern of Python's ``re``; None if RE2 does not accept the pattern."""
+    """Return an RE2 pattern as a compiled pattern of Python's ``re``, or None if RE2 does not accept the pattern."""
     try:
         return re.compile(_Translator(pattern).run(), re.ASCII)
     except (_Invalid, re.error, OverflowError, RecursionError):
@@ -53,16 +52,16 @@ def translated(pattern: str) -> re.Pattern[str] | None:
 
 
 class _Translator:
-    """A translator of one RE2 pattern, which reads the pattern once from left to right."""
+    """A translator of one RE2 pattern. It reads the pattern once from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
         self.found: list[str] = []
         self.is_repeated = False
-        """True directly after a repetition, because RE2 does not accept a repetition of a repetition."""
+        """True directly after a repetition. RE2 does not accept a repetition of a repetition."""
         self.flag_groups = [0]
-        """A stack with an entry for the top level and for each open group: the number of extra ``re`` groups opened for flags."""
+        """The numbers of extra ``re`` groups that were opened for flags: for the top level, then for each open group."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):

@@ -1,4 +1,4 @@
-"""User-given names of SoCs. A name may omit the vendor, may be in upper or lower case, or may be the name of a phone."""
+"""Names of SoCs that users can give. A name may omit the vendor, ignore case, or be the name of a phone."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NAMES = {
     "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
     "samsung:E9965": ("Exynos 2600",),
 }
-"""Names of phones, trade names and variants, by SoC. For example, MT8792 is the variant of MT6897 for tablets."""
+"""Phones, trade names and variants, by SoC. For example, MT8792 is the variant of MT6897 for tablets."""
 
 
 def full_soc_name(text: str) -> str:
     """Return a SoC as ``vendor:model``.
 
-    If the vendor's plugin does not know the SoC, the name is returned as given, because the simulation covers unknown SoCs.
-    Raises OptionError for other unknown names, and for a SoC whose plugin cannot be simulated.
+    A name with a vendor may be unknown to the vendor's plugin, because this failure is simulated too. Raises OptionError for
+    unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()
@@ -57,9 +57,9 @@ def full_soc_name(text: str) -> str:
 
 
 def simulated_socs() -> dict[str, str]:
-    """Map names of SoCs to ``vendor:model``, for all SoCs whose plugins can be simulated.
+    """Map names of SoCs to ``vendor:model``, for all plugins that can be simulated.
 
-    Each SoC has its model as a name, and its names from ``NAMES`` in folded form (see ``_folded``).
+    The names are the models, and the names in ``NAMES`` in lower case without spaces and punctuation.
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
@@ -70,7 +70,7 @@ def simulated_socs() -> dict[str, str]:
 
 
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Map the folded names of the vendors' SoCs to ``vendor:model``."""
+    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to ``vendor:model``."""
     names: dict[str, str] = {}
     for vendor in vendors:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:
@@ -87,13 +87,13 @@ def _folded(name: str) -> str:
 def _unknown(text: str, known: dict[str, str]) -> str:
     near = list(dict.fromkeys([known[name] for name in get_close_matches(_folded(text), known, n=8)]))
     others = f"similar names are {', '.join(near)}" if near else "name the SoC as VENDOR:SOC, such as google:Tensor_G5"
-    return f"LiteRT's compiler plugins know no SoC {text!r}: {others}"
+    return f"LiteRT's compiler plugins do not know the SoC {text!r}; {others}"
 
 
 def _not_simulated(text: str, full: str, plugin: str) -> str:
     vendor, _, model = full.partition(":")
     return (
-        f"{text} is {full}, and its NPU cannot be simulated: a closed-source library of {vendor.capitalize()} decides about "
-        f"every node. On this host, `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} --live` runs the "
-        "real plugin (see delegate-sim doctor); --accelerators gpu,cpu shows what the GPU and the CPU run without the NPU"
+        f"the NPU of {text} ({full}) cannot be simulated, because a closed-source library of {vendor.capitalize()} decides "
+        f"about every node. Run the real plugin with `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} "
+        "--live` (see delegate-sim doctor), or simulate only the GPU and the CPU with --accelerators gpu,cpu"
     )

@@ -1,4 +1,4 @@
-"""The facts about the runtime, the file and the options that the rules of the plugins depend on."""
+"""The target of the plugins' rules."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class NpuTarget(NamedTuple):
     facts: FileFacts | None = None
     filters: OpFilters | None = None
     tensors: Mapping[int, tuple[int, int]] | None = None
-    """The place in the file (subgraph and index) of each tensor that inlining added, by the index of the tensor."""
+    """The subgraph and index in the file of each tensor that inlining added, keyed by the added tensor's index."""

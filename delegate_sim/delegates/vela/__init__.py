@@ -1,1 +1,1 @@
-"""Arm's Ethos-U NPUs, for which Arm's compiler Vela decides about nodes."""
+"""Arm's Ethos-U NPUs. Arm's compiler Vela decides about their nodes."""

@@ -1,6 +1,6 @@
 """Arm's compiler Vela, once for each configuration of an Ethos-U NPU (``vela --accelerator-config``).
 
-Vela's checks depend on its scheduler, and differ between its versions, so Vela is run, and not simulated.
+Vela's checks depend on its scheduler and version. Therefore, Vela is run, not simulated.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _size(value: Any) -> int:
 
 
 OPTIONS = (
-    Option("system_config", text, None, "a system configuration of Vela's vela.ini; Vela's default for the NPU if not given"),
-    Option("memory_mode", text, None, "a memory mode of Vela's vela.ini; Vela's default for the NPU if not given"),
+    Option("system_config", text, None, "a system configuration in vela.ini; by default, Vela's choice for the NPU"),
+    Option("memory_mode", text, None, "a memory mode in vela.ini; by default, Vela's choice for the NPU"),
     Option("optimise", _strategy, _STRATEGIES[0], "what Vela optimizes for: Performance, or Size for less memory"),
     Option("arena_cache_size", _size, 0, "the memory in bytes that Vela may use for the arena cache; 0 is Vela's default"),
 )
-"""The options of Vela that change its plan, under Vela's own names."""
+"""The options of Vela that change the result. The names are Vela's own."""
 
 
 class VelaCompiler(Delegate):
@@ -43,7 +43,7 @@ class VelaCompiler(Delegate):
     kernel_name = "ethos-u"
     provider_name = "NPU"
     is_live_only = True
-    summary = "Arm's Ethos-U NPUs, for which Arm's compiler Vela compiles the file ahead of time. Vela itself is run (--live)."
+    summary = "Arm's Ethos-U NPUs. Arm's compiler Vela compiles the file ahead of time. Vela is not simulated, but run (--live)."
     options = OPTIONS
 
     def __init__(self, name: str) -> None:

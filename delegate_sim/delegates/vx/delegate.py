@@ -55,7 +55,7 @@ class VxDelegate(Delegate):
         return replace(decision, warnings=warnings)
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
-        """Return a warning about a tensor whose size is known only at run time."""
+        """Return a warning about a tensor with a size that is known only at run time."""
         dynamic = prepared().dynamic if decision.nodes else None
         return () if dynamic is None else (dynamic_warning(decision.graph, dynamic, decision.nodes),)
 

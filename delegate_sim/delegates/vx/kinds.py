@@ -9,21 +9,21 @@ CUSTOM_OPERATOR = Kind(
     "custom-operator",
     Problem.OPERATOR,
     "custom operator without a mapper",
-    'The only custom operator that the delegate supports is "vsi-npu", a network that was compiled beforehand. In the '
-    'delegate\'s log, all other custom operators have the same number ("Fallback unsupported op 32"). They run on the CPU, with '
-    "a kernel from the runtime (for example for TFLite_Detection_PostProcess) or from the application.",
-    "At the end of a model, where post-processing usually is, the custom operator does no harm. Elsewhere, convert the model "
-    "without custom operators.",
+    'The only supported custom operator is "vsi-npu", a network that was compiled beforehand. All other custom operators run on '
+    "the CPU, with a kernel of the runtime or of the application. In the delegate's log, every custom operator has the number "
+    '32 ("Fallback unsupported op 32").',
+    "At the end of a model, a custom operator does not split the delegated part. Elsewhere, convert the model without custom "
+    "operators.",
     "leave the custom operator at the end of the model, or convert without custom operators",
 )
 DYNAMIC_SHAPE = Kind(
     "dynamic-shape",
     Problem.DYNAMIC_SHAPE,
     "tensor of rank 0, which counts as dynamic",
-    "If a tensor has rank 0 in the file, the delegate treats its shape as unknown. Scalars are refused for the same reason. "
-    "A tensor with dimensions is accepted, even if its sizes are known only at run time. SPLIT and SPLIT_V have another "
-    "rule: they refuse a result that is allocated at run time, such as a STRING tensor.",
-    "Give the model fixed shapes before converting it. If the result is a scalar, keep a dimension of size 1.",
+    "The delegate treats the shape of a tensor with rank 0 as unknown. Therefore, it also refuses scalars. It accepts tensors "
+    "with dimensions, even if their sizes are known only at run time. SPLIT and SPLIT_V only refuse results that are "
+    "allocated at run time, such as STRING tensors.",
+    "Fix the shapes of the model before you convert it. If the result is a scalar, keep a dimension of size 1.",
     "fix the shapes before converting; if the result is a scalar, keep a dimension of size 1",
 )
 KINDS = (
@@ -34,34 +34,34 @@ KINDS = (
     ),
     CUSTOM_OPERATOR,
     kinds.TENSOR_TYPE.reworded(
-        meaning="No operand may be INT64 or STRING, and no result may be INT64 or INT16. The only exception is BROADCAST_TO, "
-        "which may have INT64 operands. The rule includes biases, axes and shapes: with 16-bit activations, convolutions "
-        "usually have INT64 biases. Some operators refuse further types.",
+        meaning="Operands must not be INT64 or STRING, and results must not be INT64 or INT16. Only BROADCAST_TO may have INT64 "
+        "operands. The rule includes axes, shapes and biases. With 16-bit activations, convolutions usually have INT64 biases. "
+        "Some operators refuse further types.",
         advice="Convert with 8-bit or float activations, and with INT32 for axes, shapes and indices.",
     ),
     kinds.HYBRID,
     kinds.RANK.reworded(
-        meaning="No operand may have more than six dimensions, not even a constant. Some operators require a certain rank, or "
-        "operands of the same rank.",
+        meaning="Operands may have at most six dimensions. The limit includes constants. Some operators require a certain rank, "
+        "or operands of equal rank.",
     ),
     DYNAMIC_SHAPE,
     kinds.SHAPE.reworded(
-        meaning="No operand or result may have a dimension of 0. In an operand, no dimension except "
-        "the first may be over 65535. Grouped convolutions need a batch of 1, and a slice cannot cut the batch.",
-        advice="Change the shapes in the model: fold or split large dimensions with a RESHAPE, and run with a batch of 1.",
+        meaning="Operands and results must not have a dimension of 0. All dimensions of an operand except the first are at most "
+        "65535. Grouped convolutions need a batch of 1, and a slice must keep the whole batch.",
+        advice="Split large dimensions with a RESHAPE, and run the model with a batch of 1.",
     ),
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="The operator is accepted only with, or only without, this optional operand.",
+        meaning="The operator is supported only with, or only without, this optional operand.",
         advice="Build the layer without projection and without auxiliary input.",
         hint="build the layer without projection and auxiliary input",
     ),
     kinds.ATTRIBUTE,
     kinds.QUANTIZATION.reworded(
-        meaning="The operator does not convert between these quantized types, or an 8-bit tensor has no scale and zero point, or "
-        "a tensor has one scale for each channel but must have a single scale.",
-        advice="Quantize activations to 8 bits with one scale for each tensor, and do not pass weights through QUANTIZE or "
+        meaning="The operator cannot convert between these quantized types, or the quantization parameters are wrong. 8-bit "
+        "tensors need a scale and a zero point. Some tensors must have a single scale.",
+        advice="Quantize activations to 8 bits with one scale for each tensor. Do not convert weights with QUANTIZE or "
         "DEQUANTIZE.",
     ),
 )

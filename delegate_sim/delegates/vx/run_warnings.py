@@ -21,9 +21,9 @@ def option_warnings(declared: Iterable[Option], options: OptionValues) -> Iterat
     changed = {option.name for option in declared if options[option.name] != option.default}
     for name in NEVER_USED:
         if name in changed:
-            yield f"option {name} has no effect: the delegate parses it, but never uses it"
+            yield f"option {name} has no effect, because the delegate never uses it"
     if "device_id" in changed:
-        yield "option device_id has no effect except in builds of the delegate for several devices"
+        yield "option device_id has no effect, except in builds of the delegate for several devices"
     if "cache_file_path" in changed and "allowed_cache_mode" not in changed:
         yield "option cache_file_path has no effect without allowed_cache_mode"
     if "allowed_cache_mode" in changed and "cache_file_path" not in changed:
@@ -35,27 +35,22 @@ def cache_warnings(decision: Decision, options: OptionValues) -> Iterator[str]:
     kernels = len(decision.candidates)
     if decision.nodes and options["allowed_cache_mode"] and options["cache_file_path"] and kernels > 1:
         yield (
-            f"subgraph {decision.graph.index}: its {kernels} delegate kernels share one cache file, which holds only one "
-            "network: it fits the first kernel, but the other kernels load it too and so run the wrong network"
+            f"subgraph {decision.graph.index}: {kernels} delegate kernels share one cache file, but the file contains only the "
+            "network of the first kernel. All other kernels load this network too and give wrong results"
         )
 
 
 def dynamic_warning(graph: Graph, dynamic: DynamicTensor, delegated: Collection[int | None]) -> str:
-    """Return a warning about dynamic shapes: a kernel is built when first invoked, and never resizes its results."""
+    """Return a warning about a dynamic shape. A kernel is built at the first Invoke, and never resizes its results."""
     tensor = graph.tensors[dynamic.tensor]
     where = f"subgraph {graph.index}: the size of tensor {dynamic.tensor} ({tensor.name})"
     if dynamic.node is not None:
         where += f", computed by node {dynamic.node} ({graph.nodes[dynamic.node].op}),"
     if dynamic.node in delegated:
         meaning = (
-            f"the kernel with node {dynamic.node} computes this tensor with the size in the file, so every other size gives "
-            "wrong values. If the tensor is an output of the kernel, no memory is allocated for it, and Invoke may crash"
+            f"The kernel with node {dynamic.node} uses the size in the file, so all other sizes give wrong values. If the "
+            "tensor is an output of the kernel, no memory is allocated for the tensor, and Invoke may crash"
         )
     else:
-        meaning = (
-            "kernels that depend on this tensor are built for its size at the first Invoke, so every later size gives wrong "
-            "values"
-        )
-    return (
-        f"{where} is known only at run time. The delegate nevertheless accepts the graph, with the shapes in the file: {meaning}"
-    )
+        meaning = "Kernels that read this tensor are built for its size at the first Invoke, so all other sizes give wrong values"
+    return f"{where} is known only at run time. The delegate still accepts the graph, with the shapes in the file. {meaning}"

@@ -1,1 +1,1 @@
-"""The XNNPACK delegate, which the runtime applies by default on the CPU (``delegates/xnnpack``)."""
+"""The XNNPACK delegate (``delegates/xnnpack``). The runtime applies it by default on the CPU."""

@@ -18,21 +18,21 @@ _ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT4": (-8, 7), "INT2":
 _INT4_MIDDLE = 8
 
 _ONE_ZERO_POINT_FROM = parse_release("litert-1.4.0")
-"""Since this release, several scales may share one zero point.
+"""The first release that accepts one zero point for several scales.
 
-Earlier releases need one zero point for each scale, or no zero points at all.
+Earlier releases need one zero point for each scale, or no zero points.
 """
 _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
-"""Since this release, the zero points of tensors quantized per channel must be 0; for INT4, they may also be 8.
+"""The first release that requires a zero point of 0 for each channel, or of 0 or 8 for INT4.
 
-Earlier releases accept any zero point for INT4, and 0 or 8 for other types.
+Earlier releases accept any zero point for INT4, and 0 or 8 for all other types.
 """
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 
 
 def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | None:
-    """Return the name of the datatype in which XNNPACK stores a tensor; None if this release cannot store the tensor."""
+    """Return the name of the datatype in which XNNPACK stores a tensor, or None if this release cannot store the tensor."""
     if tensor.type in _FLOATS:
         return _FLOATS[tensor.type]
     quantization = tensor.quantization
@@ -53,14 +53,14 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
 
 
 def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether a release supports both the tensor's type and the tensor's number of zero points."""
+    """Return whether a release supports the tensor's type and number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    """Return whether XNNPACK treats a tensor with a single scale as a tensor of one channel."""
+    """Return whether a tensor with a single scale counts as quantized per channel."""
     return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 
@@ -78,12 +78,7 @@ def are_usable_scales(scales: FlatNumbers) -> bool:
 def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
     """Return whether the first zero point is in the range that XNNPACK allows for the tensor type."""
     lowest, highest = _ZERO_POINTS[kind]
-    return lowest <= first_zero_point(quantization) <= highest
-
-
-def first_zero_point(quantization: Quantization) -> int:
-    """Return the first (or only) zero point of a tensor; 0 if the tensor has none."""
-    return int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
+    return lowest <= quantization.zero_point <= highest
 
 
 def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:

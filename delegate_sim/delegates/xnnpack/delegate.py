@@ -29,7 +29,7 @@ from .variables import VALUES
 
 
 def _bits(value: Any) -> int:
-    """Parse a bitmask, which may be a decimal or a hexadecimal number."""
+    """Parse a bitmask, written as a decimal or a hexadecimal number."""
     if isinstance(value, str) and value.strip().lower().startswith("0x"):
         try:
             value = int(value, 16)
@@ -37,7 +37,7 @@ def _bits(value: Any) -> int:
             raise ValueError(f"takes a whole number, not {value!r}") from None
     bits = integer(value)
     if bits < 0:
-        raise ValueError(f"takes a bitmask of flags, not {bits}")
+        raise ValueError(f"takes a bitmask of known flags, not {bits}")
     return bits
 
 
@@ -50,17 +50,15 @@ _FLAG_HELP = {
     "qu8": "accept nodes with unsigned 8-bit quantization",
     "force_fp16": "compute float32 in float16; changes no verdict",
     "dynamic_fully_connected": "accept FULLY_CONNECTED with float32 weights that are computed at run time",
-    "variable_operators": "accept operators on variables; has no effect from litert-1.3.0 on, which always accepts them",
+    "variable_operators": "accept operators on variables; has no effect from litert-1.3.0 on, because they are always accepted",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
     "enable_latest_operators": (
-        "accept operators that are not yet accepted by default; from litert-2.0.2 on there are none, and before that the "
-        "runtime always sets the flag"
+        "accept operators that are not yet accepted by default; has no effect from litert-2.0.2 on, and is always set before "
+        "litert-2.0.2"
     ),
     "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because this is the default",
     "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
-    "disable_subgraph_reshaping": (
-        "refuse graphs with dynamic tensors, and use the shapes that the CPU kernels computed for other graphs"
-    ),
+    "disable_subgraph_reshaping": ("refuse graphs with dynamic tensors, and use the shapes that the CPU kernels computed"),
     "disable_dynamically_quantized_ops": (
         "refuse CONV_2D and FULLY_CONNECTED with float activations and integer weights; has an effect only from litert-2.0.2 on"
     ),
@@ -72,7 +70,7 @@ OPTIONS = (
         "flags",
         _bits,
         DEFAULT_FLAGS,
-        "all flags as a bitmask; the default is that of the runtime, qs8 and qu8",
+        "all flags as a bitmask; the default is the runtime's default: qs8 and qu8",
         flag="xnnpack-flags",
     ),
     *(
@@ -80,7 +78,7 @@ OPTIONS = (
             name,
             _optional_boolean,
             None,
-            f"{_FLAG_HELP[name]} (if not set, bit {bit:#x} of flags counts)",
+            f"{_FLAG_HELP[name]} (by default, bit {bit:#x} of flags)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
             printed=(_BENCHMARK_FLAGS[name],) if name in _BENCHMARK_FLAGS else (),
         )
@@ -89,7 +87,7 @@ OPTIONS = (
 )
 
 
-_MANY_MIXTURES = "the model has too many mixtures of experts: not all of their log lines and changes of the node order are shown"
+_MANY_MIXTURES = "the model has many mixtures of experts; some of their log lines and of the changed node orders are not shown"
 
 
 class XnnpackDelegate(Delegate):
@@ -107,11 +105,11 @@ class XnnpackDelegate(Delegate):
     history = ReleaseHistory("litert-1.0.1")
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether the delegate accepts dynamic tensors; False if the flag disable_subgraph_reshaping is set."""
+        """Return whether the delegate accepts dynamic tensors: False if the flag disable_subgraph_reshaping is set."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Visit every node, and delegate the supported nodes. The decision stores the visit, which kernel creation needs."""
+        """Visit every node, and delegate the supported nodes. The decision stores the visit for kernel creation."""
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
@@ -129,7 +127,7 @@ class XnnpackDelegate(Delegate):
     def _decide_in_calls(
         self, graph: Graph, visit: Visit, verdicts: Mapping[int, Verdict], supported: tuple[int, ...], mixtures: Sequence[int]
     ) -> Decision:
-        """Partition the nodes: first the nodes that are not mixtures of experts, then each mixture as its own kernel."""
+        """Partition the nodes: first all nodes except mixtures of experts, then each mixture as its own kernel."""
         lines = tuple([line for index in mixtures for line in printed_lines(verdicts[index])])
         accepted = [index for index in sorted(mixtures) if verdicts[index].is_supported]
         others = set(supported).difference(accepted)
@@ -151,7 +149,7 @@ class XnnpackDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the failure to create the kernel of a partition, or None.
 
-        The kernel of a mixture of experts can always be created.
+        The kernel of a mixture of experts never fails.
         """
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
@@ -159,7 +157,7 @@ class XnnpackDelegate(Delegate):
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:
-    """Return the flags as a bitmask: the user's options, applied to the flags that the runtime sets in this release."""
+    """Return the flags as a bitmask, from the options and the flags that the runtime sets in this release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
         flags |= FLAGS["enable_latest_operators"]
@@ -170,7 +168,7 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Return the verdict of each node. Nodes whose verdict depends on later nodes are judged after the visit."""
+    """Return the verdict on each node. If a verdict depends on later nodes, the node is checked after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:

@@ -1,8 +1,8 @@
 """Mixtures of experts: the custom operator ``moe``. Each ``moe`` node has its own delegate kernel.
 
 Source: ``MoeExpertsDelegateKernel::Impl::IsSupported`` and ``ReadAttributes`` (``delegates/xnnpack/moe_delegate_kernel.cc``).
-Every build of the delegate prints the reason for refusing a ``moe`` node; the reasons for other operators are printed only in
-builds with logging.
+Every build of the delegate prints the reasons for refused ``moe`` nodes. Only builds with logging print the reasons for all other
+operators.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXPERTS = "moe"
 
 _KNOWN_FROM = parse_release("litert-2.2.0")
 _QUANTIZED_FROM = "litert-2.3"
-"""Since this release, weights may be integers, and the sizes of weights and scales are checked."""
+"""The first release that accepts integer weights and checks the sizes of weights and scales."""
 _SIZES = ("num_experts", "num_active_experts", "model_dim", "hidden_dim")
 _REQUIRED = (*_SIZES, "weight_type")
 _WEIGHT_TYPES = ("fp32", "int8", "int4")
@@ -36,7 +36,7 @@ _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """A problem of a node: a description, and the delegate's message without the prefix ``moe node #...``."""
+    """A problem of a node: a description, and the delegate's message after the prefix ``moe node #...``."""
 
     problem: str
     said: str
@@ -149,7 +149,7 @@ def _unusable_operand(node: NodeView) -> _Problem | None:
 
 
 def _operand_problems(node: NodeView) -> Iterator[_Problem]:
-    """Yield the problems of the weights and scales of three layers (gate, first, linear), then of ``per_expert_scale``."""
+    """Yield problems of the weights and scales of the layers gate, first and linear, then of ``per_expert_scale``."""
     experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
     rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
     position = 3
@@ -211,7 +211,7 @@ def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
 
 
 def is_mixture(node: Node, release: Release) -> bool:
-    """Return whether a node is a mixture of experts, so that the node has its own kernel."""
+    """Return whether a node is a mixture of experts, which has its own kernel."""
     return node.op == EXPERTS and node.is_custom and release.is_at_least(_KNOWN_FROM)
 
 
@@ -249,7 +249,7 @@ MIXTURE: OpRule[Visit] = (
                     _other_activation(_ACTIVATIONS, "unsupported activation='{}'"),
                 )
             ),
-            _demand(ATTRIBUTE, "sizes above 0, and no more active experts than there are experts", _unusable_sizes),
+            _demand(ATTRIBUTE, "sizes above 0, and at most as many active experts as experts", _unusable_sizes),
             _since_quantized(_demand(ATTRIBUTE, f"at most {_LARGEST} weights in a layer", _too_large)),
             _before_quantized(_demand(OPERAND_COUNT, "7 operands and 1 result", _other_counts_before)),
             _since_quantized(_demand(OPERAND_COUNT, "7 operands (10 if the weights are integers) and 1 result", _other_counts)),
@@ -257,7 +257,7 @@ MIXTURE: OpRule[Visit] = (
             _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
             _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
             _since_quantized(
-                _demand(SHAPE, "constant weights and scales with the types and sizes that the attributes give", _unusable_operand)
+                _demand(SHAPE, "constant weights and scales with the types and sizes in the attributes", _unusable_operand)
             ),
         )
     )

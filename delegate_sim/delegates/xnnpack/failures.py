@@ -11,16 +11,15 @@ from ..decision import FailureWording
 
 WORDINGS: Mapping[str, FailureWording] = {
     "xnnpack-kernel-datatype": FailureWording(
-        "{tensor} is {type} with {found}, which XNNPACK cannot store",
+        "XNNPACK cannot store {tensor}, which is {type} with {found}",
         shared_kind(
             "xnnpack-kernel-datatype",
             Problem.TYPE,
             "tensor that XNNPACK cannot store",
-            "The rules check the types of operands, but not always their scales and zero points, and not every result. If "
-            "XNNPACK has no datatype for a tensor, the kernel of the whole partition fails.",
-            "Convert the model so that scales are positive and zero points are in range, and so that the node has no integer "
-            "results such as indices.",
-            "convert with another type, or with usable scales and zero points, for this tensor",
+            "The rules check the types of operands, but not all results, scales and zero points. If XNNPACK has no datatype "
+            "for a tensor, the kernel of the whole partition fails.",
+            "Convert the model with positive scales and with zero points in range. Avoid integer results such as indices.",
+            "convert this tensor with another type, or with valid scales and zero points",
         ),
     ),
     "xnnpack-kernel-rank": FailureWording(
@@ -30,12 +29,12 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.RANK,
             "tensor of more than six dimensions",
             "Not all rules check the number of dimensions, but XNNPACK's tensors have at most six dimensions.",
-            "Fold dimensions with a RESHAPE around the operator.",
+            "Fold dimensions with a RESHAPE before the operator, and restore them after it.",
             "fold dimensions with RESHAPE",
         ),
     ),
     "xnnpack-kernel-mixed-types": FailureWording(
-        "XNNPACK has no operation {op} for {found}",
+        "XNNPACK has no {op} for {found}",
         shared_kind(
             "xnnpack-kernel-mixed-types",
             Problem.TYPE,
@@ -48,15 +47,15 @@ WORDINGS: Mapping[str, FailureWording] = {
         ),
     ),
     "xnnpack-kernel-rescaling": FailureWording(
-        "{op} would have to change the scale or zero point from {found}",
+        "{op} cannot change the scale and zero point from {found}",
         shared_kind(
             "xnnpack-kernel-rescaling",
             Problem.QUANTIZATION,
             "input and output quantized differently",
-            "XNNPACK moves quantized values without changing them, so the input and the output need the same scale and zero "
-            "point. The rules do not check this for all operators.",
-            "Quantize the model with a converter that gives the input and the output of such operators the same scale and "
-            "zero point, as TensorFlow's converter does. Or put a QUANTIZE after the operator.",
+            "XNNPACK moves quantized values without changing them, so input and output need the same scale and zero point. "
+            "The rules do not check this for all operators.",
+            "Quantize the model with a converter that gives input and output the same scale and zero point, such as "
+            "TensorFlow's converter. Or put a QUANTIZE after the operator.",
             "give input and output the same scale and zero point",
         ),
     ),
@@ -66,8 +65,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-zero-point",
             Problem.QUANTIZATION,
             "weights with a zero point",
-            "XNNPACK multiplies by signed integer weights only if their zero point is 0. The zero point of INT4 weights may "
-            "also be 8.",
+            "Signed integer weights must have a zero point of 0. The zero point of INT4 weights may also be 8.",
             "Quantize weights symmetrically.",
             "quantize weights symmetrically",
         ),
@@ -77,9 +75,9 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-scale",
             Problem.QUANTIZATION,
-            "scales with which XNNPACK cannot compute",
-            "Input scale * weight scale / output scale must be below 256. In a BATCH_MATMUL, the number of columns of the "
-            "second input must be a multiple of the number of its scales.",
+            "unsupported scales",
+            "Input scale * weight scale / output scale must be below 256. If the second input of a BATCH_MATMUL has several "
+            "scales, their number must divide the number of columns.",
             "Quantize with a representative data set.",
             "quantize with a representative data set",
         ),
@@ -90,18 +88,18 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-block-size",
             Problem.QUANTIZATION,
             "block size that does not divide the input channels",
-            "Weights that are quantized in blocks need a whole number of blocks for each output channel.",
+            "If weights are quantized in blocks, the block size must divide the number of input channels.",
             "Choose a block size that divides the input channels.",
             "choose a block size that divides the input channels",
         ),
     ),
     "xnnpack-kernel-permutation": FailureWording(
-        "TRANSPOSE by {found}, which is not a permutation",
+        "TRANSPOSE by {found}, but this is not a permutation",
         shared_kind(
             "xnnpack-kernel-permutation",
             Problem.ATTRIBUTE,
             "operand that is not a permutation",
-            "The delegate reads the permutation as INT32 whatever its type. XNNPACK needs each dimension exactly once.",
+            "The delegate reads the permutation as INT32, even if its type differs. XNNPACK needs each dimension exactly once.",
             "Give the permutation as INT32, and list each dimension once.",
             "give the permutation as INT32, and list each dimension once",
         ),
@@ -111,22 +109,45 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-scalar",
             Problem.RANK,
-            "scalar that would be quantized at run time",
+            "scalar activations in dynamic-range quantization",
             "A FULLY_CONNECTED with float activations and integer weights quantizes the activations along their last "
-            "dimension. XNNPACK uses the shape in the file, which has no dimensions if it is unknown.",
-            "Give the model fixed shapes before converting it.",
+            "dimension. XNNPACK uses the shape in the file. If the shape in the file is unknown, it has no dimensions.",
+            "Fix the shapes of the model before you convert it.",
             "give the operand at least one dimension in the file",
         ),
     ),
     "xnnpack-kernel-axes": FailureWording(
-        "{tensor} has shape {shape}, which has no axis {found}",
+        "{tensor} of shape {shape} has no axis {found}",
         shared_kind(
             "xnnpack-kernel-axes",
             Problem.ATTRIBUTE,
             "axis that the operand does not have",
-            "The delegate does not compare axes with the rank of the operand. XNNPACK does so when it computes shapes.",
+            "The delegate does not compare axes with the rank of the operand, but XNNPACK does when it computes shapes.",
             "Use axes that the operand has.",
             "use axes that the operand has",
+        ),
+    ),
+    "xnnpack-kernel-image-rank": FailureWording(
+        "{tensor} has shape {shape}, but {op} needs four dimensions",
+        shared_kind(
+            "xnnpack-kernel-image-rank",
+            Problem.RANK,
+            "operand that is not a batch of images",
+            "The delegate does not check the number of dimensions. XNNPACK does so when it computes shapes.",
+            "Give the operand four dimensions: batch, height, width and channels.",
+            "give the operand four dimensions",
+        ),
+    ),
+    "xnnpack-kernel-uneven-split": FailureWording(
+        "{tensor} has shape {shape}, which cannot be split into {found} equal parts",
+        shared_kind(
+            "xnnpack-kernel-uneven-split",
+            Problem.SHAPE,
+            "operand that cannot be split evenly",
+            "The delegate does not compare the size of the operand with the number of results. XNNPACK does so when it computes "
+            "shapes.",
+            "Split the operand into equal parts, or use SPLIT_V.",
+            "split the operand into equal parts",
         ),
     ),
     "xnnpack-kernel-attention": FailureWording(
@@ -136,47 +157,46 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.SHAPE,
             "attention operands that do not match",
             "Queries, keys and values need four dimensions: batch, length, heads and size. The number of query heads must be "
-            "a multiple of the number of key heads. Keys and values must have the same length, and the mask must have the "
-            "shape of their products.",
-            "Give the operands four dimensions, and let a whole number of query heads share each key head.",
+            "a multiple of the number of key heads. Keys and values must have the same length. The mask must broadcast to "
+            "[batch, heads, query length, key length].",
+            "Give the operands four dimensions, and use a multiple of the key heads as the number of query heads.",
             "give queries, keys and values four dimensions that match",
         ),
     ),
     "xnnpack-kernel-unpacked-shape": FailureWording(
-        "{tensor} has shape {shape}, but the constant from which it is computed has shape {found}",
+        "{tensor} has shape {shape}, but its constant has shape {found}",
         shared_kind(
             "xnnpack-kernel-unpacked-shape",
             Problem.SHAPE,
-            "weights whose shape differs from that of their constant",
-            "If the result of a DEQUANTIZE serves only as weights, XNNPACK uses the FLOAT16 constant instead, but the "
-            "delegate uses the shape that the file gives the result. The two shapes must be equal.",
+            "weights and constant with different shapes",
+            "If the result of a DEQUANTIZE is only used as weights, XNNPACK reads the FLOAT16 constant instead. The delegate "
+            "still uses the shape of the result in the file. Both shapes must be equal.",
             "Give the result the shape of the constant, as converters do.",
             "give the result of DEQUANTIZE the shape of its constant",
         ),
     ),
     "xnnpack-kernel-unpacked-size": FailureWording(
-        "{tensor} has shape {shape}, but the constant that is unpacked into it has shape {found}",
+        "{tensor} has shape {shape}, but a constant of shape {found} is unpacked into it",
         shared_kind(
             "xnnpack-kernel-unpacked-size",
             Problem.SHAPE,
-            "constant unpacked into too little memory",
-            "The delegate unpacks a constant into memory whose size is that of the result of the DEQUANTIZE or DENSIFY in "
-            "the file. If the constant is larger, the delegate writes beyond this memory. The behavior is then undefined; "
-            "usually the process ends.",
+            "constant that is larger than its unpacked result",
+            "The delegate unpacks a constant into memory with the size of the result of the DEQUANTIZE or DENSIFY. If the "
+            "constant is larger than the result, the delegate writes beyond this memory. Usually the process ends.",
             "Give the result the shape of the constant, as converters do.",
             "give the unpacked tensor the shape of its constant",
         ),
         is_crash=True,
     ),
     "xnnpack-kernel-variable-twice": FailureWording(
-        "{op} reads {tensor}, the value of a variable, more than once",
+        "{op} reads the value of a variable, {tensor}, more than once",
         shared_kind(
             "xnnpack-kernel-variable-twice",
             Problem.NEIGHBORS,
-            "value of a variable that a node reads twice",
-            "If a single node reads the result of a READ_VARIABLE, XNNPACK leaves out the copy, but replaces only the first "
-            "operand of this node. If the node reads the value twice, its other operand has no shape.",
-            "Read the variable a second time, or let another node read the value too.",
+            "variable that a node reads twice",
+            "If only one node reads the result of a READ_VARIABLE, XNNPACK removes the copy and replaces the first operand of "
+            "the node. If the node reads the result twice, the second operand has no shape.",
+            "Add a second READ_VARIABLE, or let another node read the value too.",
             "read the variable once for each operand",
         ),
     ),

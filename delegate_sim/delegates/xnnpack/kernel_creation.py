@@ -1,8 +1,8 @@
 """Creation of the kernel of one partition.
 
-Source: ``Subgraph::Create`` and the part of the visits that defines XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``),
-and the checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` simulates
-the failures that occur only while XNNPACK computes shapes. Failures that depend on the processor are not simulated.
+Source: ``Subgraph::Create`` and the visits that define XNNPACK's nodes (``delegates/xnnpack/xnnpack_delegate.cc``), and the
+checks of types and quantization in XNNPACK's ``xnn_define`` functions (``src/subgraph``). The module ``shapes`` simulates
+failures to compute shapes. Failures that depend on the processor are not simulated.
 """
 
 from __future__ import annotations
@@ -15,19 +15,28 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, distinct
+from ...releases.catalogue import parse_release
 from ..decision import KernelFailure
-from .datatypes import datatype, first_zero_point
+from .datatypes import datatype
 from .failures import kernel_failure
 from .node_visit import Visit
 from .rules.checks import MAX_RANK
 from .rules.stablehlo import ATTENTION
 from .scales import scales_of
-from .shapes import attention_of_other_shapes, missing_axis, overflowing_constant, variable_read_twice, weights_of_other_shape
+from .shapes import (
+    attention_of_other_shapes,
+    missing_axis,
+    not_an_image,
+    overflowing_constant,
+    uneven_split,
+    variable_read_twice,
+    weights_of_other_shape,
+)
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
 )
-"""Operators for which only the first operand becomes an XNNPACK value; the delegate reads the other operands as parameters."""
+"""Operators with a single XNNPACK value, the first operand. The delegate reads all other operands as parameters."""
 
 _WEIGHTED_FLOAT = {
     "fp32": {("fp32", "fp32", "fp32"), ("fp16", "fp32", "fp16")},
@@ -61,13 +70,15 @@ _PRODUCT = {
 
 _INT4_ZERO_POINTS = (0, 8)
 _LARGEST_REQUANTIZATION = 256.0
+_SPLIT_KEEPS_PARAMETERS = parse_release("litert-2.1.5")
+"""Since this release, SPLIT needs the same scale and zero point before and after. Measured with 2.1.4 and 2.1.5."""
 
 
 class _Kernel:
     """The kernel of one partition under construction.
 
-    ``inputs`` are the inputs of the model, and ``outputs`` are the tensors that leave the partition. ``positions`` maps each node
-    of the partition to its place in the running order.
+    ``inputs`` are the inputs of the model. ``outputs`` are the tensors that leave the partition. ``positions`` maps each node of
+    the partition to its position in the running order.
     """
 
     def __init__(
@@ -84,18 +95,18 @@ class _Kernel:
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor. For the handle of a variable, return a tensor with the variable's type and shape."""
+        """Return a tensor. The handle of a variable gets the variable's type and shape."""
         return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
-        """Return XNNPACK's datatype of a tensor. If the tensor's readers read a float16 constant instead, return fp16."""
+        """Return XNNPACK's datatype of a tensor, or fp16 if a float16 constant replaces the tensor."""
         if index not in self._datatypes:
             is_float16 = index in self.elided_float16
             self._datatypes[index] = "fp16" if is_float16 else datatype(self.graph, self.tensor(index), self.release)
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands of a node that become values of XNNPACK's graph; omitted operands are left out."""
+        """Return the operands of a node that become values of XNNPACK's graph, without omitted operands."""
         inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
@@ -107,7 +118,7 @@ class _Kernel:
         return [index for index in inputs if index >= 0]
 
     def define_values(self, nodes: Iterable[Node]) -> KernelFailure | None:
-        """Define the values of all nodes, in the order of tensor indices (``DefineXNNPACKValue``); return the first failure."""
+        """Define the values of all nodes in the order of tensor indices (``DefineXNNPACKValue``). Return the first failure."""
         for index in sorted({index for node in nodes for index in self.values(node)}):
             if self.lacks_datatype(index):
                 tensor = self.tensor(index)
@@ -119,15 +130,12 @@ class _Kernel:
         return [index for index in (*self.operands(node), *node.outputs) if index >= 0]
 
     def lacks_datatype(self, index: int) -> bool:
-        """Return whether XNNPACK cannot store a tensor; False for the handle of an unused variable, which needs no storage."""
+        """Return whether XNNPACK cannot store a tensor. The handle of an unused variable needs no storage."""
         is_unused = self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None
         return not is_unused and self.datatype(index) is None
 
     def define_node(self, view: NodeView) -> KernelFailure | None:
-        """Define one node, and return its first failure, if any.
-
-        A node fails because of the rank of a tensor, or because of the operator's own checks.
-        """
+        """Define one node. Return its first failure: the rank of a tensor, or a check of the operator; or None."""
         node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
@@ -137,13 +145,13 @@ class _Kernel:
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> KernelFailure | None:
-        """Return the failure of a node whose operands and results have incompatible datatypes."""
+        """Return the failure of a node with incompatible datatypes."""
         description = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 
 
 def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
-    """Create the kernel of one partition; return the first failure, or None."""
+    """Create the kernel of one partition. Return the first failure, or None."""
     positions = {index: position for position, index in enumerate(subset.nodes)}
     failure = overflowing_constant(graph, positions, visit)
     if failure is not None:
@@ -170,7 +178,7 @@ def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure unless values can move unchanged, with the same datatype, scale and zero point in operands and results."""
+    """Return a failure unless operands and results have the same datatype, scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
@@ -200,10 +208,11 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """Check MAX_POOL_2D.
 
-    With a 1x1 filter, only the datatypes must be equal. With other filters, scales and zero points must be equal, too.
+    Datatypes must be equal. Unless the filter is 1x1, scales and zero points must also be equal.
     """
     is_activation = node.options.filter_height == node.options.filter_width == 1
-    return _same_type(kernel, node) if is_activation else _moved(kernel, node)
+    failure = _same_type(kernel, node) if is_activation else _moved(kernel, node)
+    return failure or _pooled_image(kernel, node)
 
 
 def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
@@ -223,7 +232,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check CONV_2D or DEPTHWISE_CONV_2D; with integer weights, a float input is quantized at run time."""
+    """Check CONV_2D or DEPTHWISE_CONV_2D. With integer weights, a float input is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
@@ -232,7 +241,7 @@ def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check TRANSPOSE_CONV; unlike with CONV_2D, XNNPACK ignores the zero point of the weights."""
+    """Check TRANSPOSE_CONV. XNNPACK ignores the zero point of its weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
 
@@ -270,7 +279,7 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     factor = quotient(product, output.scale)
     if factor < _LARGEST_REQUANTIZATION:
         return None
-    description = f"input scale * weight scale / output scale = {factor:g}, which is not below {_LARGEST_REQUANTIZATION:g}"
+    description = f"input scale * weight scale / output scale = {factor:g}; needs a number below {_LARGEST_REQUANTIZATION:g}"
     return kernel_failure("xnnpack-kernel-scale", node.node.index, kernel.tensor(weights), found=description)
 
 
@@ -283,7 +292,7 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     is_dynamic = source_type in ("fp32", "fp16") and tensor.type in ("INT8", "INT4", "INT2")
     if weights_type in ("qint8", "qint4", "qint2"):
         weights_type = weights_type.replace("qint", "qcint")
-    zero_point = first_zero_point(tensor.quantization) if tensor.quantization is not None else 0
+    zero_point = tensor.quantization.zero_point if tensor.quantization is not None else 0
     zero_points = _INT4_ZERO_POINTS if weights_type == "qcint4" else (0,)
     if weights_type in ("qcint8", "qcint4", "qcint2") and zero_point not in zero_points:
         return kernel_failure("xnnpack-kernel-zero-point", node.node.index, tensor, found=zero_point)
@@ -299,6 +308,27 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
+def _averaged(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    return _same_type(kernel, node) or _pooled_image(kernel, node)
+
+
+def _pooled_image(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    """Return a failure for a pooling with another rank; a filter of 1x1 becomes an activation, which takes any rank."""
+    if node.options.filter_height == node.options.filter_width == 1:
+        return None
+    return not_an_image(node, kernel.inputs, kernel.release)
+
+
+def _moved_blocks(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    return _moved(kernel, node) or not_an_image(node, kernel.inputs, kernel.release)
+
+
+def _split(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+    is_checked = kernel.release.is_at_least(_SPLIT_KEEPS_PARAMETERS)
+    failure = _moved(kernel, node) if is_checked else _same_type(kernel, node)
+    return failure or uneven_split(node, kernel.inputs, kernel.release)
+
+
 def _reduced(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return missing_axis(node, kernel.inputs)
 
@@ -308,7 +338,7 @@ def _attended(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check BATCH_MATMUL; a FLOAT32 first input is quantized at run time if the second input is INT8."""
+    """Check BATCH_MATMUL. If the second input is INT8, a FLOAT32 first input is quantized at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
     if first == "fp32" and node.input(1).type == "INT8":
@@ -323,7 +353,7 @@ def _unusable_dynamic_operand(node: NodeView) -> KernelFailure | None:
     tensor = node.input(1)
     if tensor.quantization is None:
         return None
-    zero_point = first_zero_point(tensor.quantization)
+    zero_point = tensor.quantization.zero_point
     if zero_point:
         return kernel_failure("xnnpack-kernel-zero-point", node.node.index, tensor, found=zero_point)
     *batches, rows, columns = tensor.shape
@@ -336,27 +366,29 @@ def _unusable_dynamic_operand(node: NodeView) -> KernelFailure | None:
 
 
 _SAME_TYPE = (
-    "ABS", "ADD", "AVERAGE_POOL_2D", "CEIL", "COS", "DIV", "ELU", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG",
+    "ABS", "ADD", "CEIL", "COS", "DIV", "ELU", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG",
     "LOGISTIC", "MAXIMUM", "MINIMUM", "MUL", "NEG", "PRELU", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SIN", "SOFTMAX",
     "SQRT", "SQUARE", "SQUARED_DIFFERENCE", "SUB", "TANH",
 )  # fmt: skip
-_MOVED = (
-    "CONCATENATION", "DEPTH_TO_SPACE", "PAD", "READ_VARIABLE", "RESHAPE", "SLICE", "SPACE_TO_DEPTH", "SPLIT", "STRIDED_SLICE",
-)  # fmt: skip
+_MOVED = ("CONCATENATION", "PAD", "READ_VARIABLE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 
 _DEFINE: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {
     **dict.fromkeys(_SAME_TYPE, _same_type),
     **dict.fromkeys(_MOVED, _moved),
     "ASSIGN_VARIABLE": _assigned,
+    "AVERAGE_POOL_2D": _averaged,
     "BATCH_MATMUL": _multiplied,
     "CONV_2D": _convolved,
     "DEPTHWISE_CONV_2D": _convolved,
+    "DEPTH_TO_SPACE": _moved_blocks,
     "FULLY_CONNECTED": _fully_connected,
     "MAX_POOL_2D": _max_pooled,
     "MEAN": _reduced,
     "REDUCE_MAX": _reduced,
     "REDUCE_MIN": _reduced,
     "RESIZE_BILINEAR": _same_parameters,
+    "SPACE_TO_DEPTH": _moved_blocks,
+    "SPLIT": _split,
     "STABLEHLO_COMPOSITE": _attended,
     "SUM": _reduced,
     "TRANSPOSE": _transposed,

@@ -9,7 +9,7 @@ from .variables import Variables
 
 
 class Visit:
-    """The target, and the state collected from the nodes visited so far. Rules read the state, but do not change it."""
+    """The target, and the state that the visited nodes have set. Rules read the state, but do not change it."""
 
     __slots__ = ("target", "unpacking", "variables")
 

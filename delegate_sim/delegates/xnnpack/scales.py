@@ -1,4 +1,4 @@
-"""Scales of 8-bit tensors in the acceptance rules (``delegates/xnnpack/xnnpack_delegate.cc``)."""
+"""Scales of 8-bit tensors in the rules (``delegates/xnnpack/xnnpack_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def has_one_scale(tensor: Tensor) -> bool:
 
 
 def scales_of(tensor: Tensor) -> str:
-    """Describe the quantization of a tensor: the number and dimension of its scales, or the kind if there are no scales."""
+    """Describe a tensor's quantization: the number and dimension of its scales, or its kind if there are no scales."""
     quantization = tensor.quantization
     if quantization is None:
         return "no quantization parameters"
@@ -26,7 +26,7 @@ def scales_of(tensor: Tensor) -> str:
 
 
 def only_scale(tensor: Tensor) -> float | None:
-    """Return the scale of an 8-bit tensor with one scale; None for any other tensor (``GetTensorScaleOrDefault``)."""
+    """Return the scale of an 8-bit tensor with one scale, or None for all other tensors (``GetTensorScaleOrDefault``)."""
     return tensor.scale if tensor.type in EIGHT_BIT_TYPES and has_one_scale(tensor) else None
 
 
@@ -36,7 +36,7 @@ def float32_ratio(numerator: float, denominator: float) -> float:
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    """Describe the scales and zero points of a tensor and an output if they differ; return None if they are equal."""
+    """Describe the scales and zero points of a tensor and an output, or return None if they are equal."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
     return (

@@ -1,7 +1,7 @@
-"""Kernel failures due to shapes, to constants that do not fit the tensor to which they are unpacked, and to variables read twice.
+"""Kernel failures because of shapes, of unpacked constants, and of variables that a node reads twice.
 
-Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, ``reshape_reduce_operator``
-(``src/subgraph/static-reduce.c`` of XNNPACK) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
+Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, the functions of XNNPACK that compute
+shapes (such as ``reshape_reduce_operator``, ``src/subgraph/static-reduce.c``) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
 """
 
 from __future__ import annotations
@@ -10,24 +10,38 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from ...graph.graph import Graph, NodeView
+from ...model.model import Tensor
+from ...releases.catalogue import Release, parse_release
 from ..decision import KernelFailure
 from .failures import kernel_failure
 from .node_visit import Visit
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
-"""Operators that fail on an operand without a shape, instead of treating the operand as a scalar."""
+"""Operators that fail if an operand has no shape. All other operators treat the operand as a scalar."""
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 
 
-def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a reduction along an axis that the operand does not have.
+_SHAPES_ARE_CHECKED = parse_release("litert-2.1.5")
+"""Since this release, XNNPACK refuses more than four dimensions and uneven splits.
 
-    In a file, rank 0 can also mean an unknown rank. An operand of rank 0 is therefore checked only if the operand is a constant
-    or one of the model's ``inputs``.
+Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
+"""
+_IMAGE_RANK = 4
+
+
+def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
+    """Return whether the rank of a tensor is known.
+
+    Rank 0 in a file can also mean an unknown rank, except in constants and in the model's ``inputs``.
     """
+    return bool(tensor.shape) or tensor.is_constant or tensor.index in inputs
+
+
+def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
+    """Return the failure of a reduction along a missing axis."""
     source, axes = node.input(0), node.value(node.input(1))
-    if axes is None or not (source.shape or source.is_constant or source.index in inputs):
+    if axes is None or not _has_known_rank(source, inputs):
         return None
     for axis in axes.tolist():
         if not -source.rank <= axis < source.rank:
@@ -35,8 +49,36 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | Non
     return None
 
 
+def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
+    """Return the failure of a pooling or block operator whose operand does not have four dimensions.
+
+    A MAX_POOL_2D also takes more than four dimensions.
+    """
+    source = node.input(0)
+    if not _has_known_rank(source, inputs) or source.rank == _IMAGE_RANK:
+        return None
+    takes_more = node.op == "MAX_POOL_2D" or not release.is_at_least(_SHAPES_ARE_CHECKED)
+    if source.rank > _IMAGE_RANK and takes_more:
+        return None
+    return kernel_failure("xnnpack-kernel-image-rank", node.node.index, source, op=node.op)
+
+
+def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
+    """Return the failure of a SPLIT along a missing axis, or into parts of different sizes."""
+    value, source = node.value(node.input(0)), node.input(1)
+    if value is None or not len(value) or not _has_known_rank(source, inputs):
+        return None
+    axis, count = int(value[0]), len(node.node.outputs)
+    if not -source.rank <= axis < source.rank:
+        return kernel_failure("xnnpack-kernel-axes", node.node.index, source, found=axis)
+    is_open = -1 in (source.shape_signature or ())
+    if is_open or not count or not release.is_at_least(_SHAPES_ARE_CHECKED) or source.shape[axis] % count == 0:
+        return None
+    return kernel_failure("xnnpack-kernel-uneven-split", node.node.index, source, found=count)
+
+
 def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
-    """Return the failure of an attention whose operands have incompatible shapes (``VisitDotAttentionNode``)."""
+    """Return the failure of an attention with incompatible shapes (``VisitDotAttentionNode``)."""
     problem = next(_attention_problems(node), None)
     return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
 
@@ -65,7 +107,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None:
-    """Return the failure of unpacked weights whose float16 constant has another shape than the weights."""
+    """Return the failure of unpacked weights if their float16 constant has another shape."""
     weights = node.node.input(1)
     constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
     if constant is None:
@@ -77,7 +119,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None
 
 
 def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
-    """Return the failure of a constant that does not fit into the tensor to which a node unpacks it."""
+    """Return the failure of a constant that is larger than its unpacked result."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
         if producer not in nodes or tensor_index in unpacking.elided_float16:
@@ -94,10 +136,10 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
 
 
 def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a node that is the only reader of a READ_VARIABLE's result, but reads this result more than once.
+    """Return the failure of a node that reads a READ_VARIABLE's result more than once and is the only reader.
 
-    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its place in the
-    running order, and ``outputs`` are the tensors that leave the partition.
+    Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its position in
+    the running order. ``outputs`` are the tensors that leave the partition.
     """
     if node.op not in _OF_EQUAL_RANK or node.node.is_custom:
         return None

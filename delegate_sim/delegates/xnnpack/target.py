@@ -1,4 +1,4 @@
-"""The delegate's flags and the release of the runtime, on which the rules depend.
+"""The target of the rules: the delegate's flags and the release of the runtime.
 
 Source: ``Delegate`` and its flags (``delegates/xnnpack/xnnpack_delegate.cc`` and ``.h``).
 """
@@ -30,19 +30,19 @@ FLAGS = MappingProxyType(
 
 QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
-"""The flags that the runtime sets by default. Builds of the runtime include signed and unsigned quantized operators."""
+"""The flags that the runtime sets by default."""
 
 
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
-"""Since this release, float CONV_2D and FULLY_CONNECTED with integer weights are accepted by default.
+"""The first release that accepts float CONV_2D and FULLY_CONNECTED with integer weights by default.
 
-The flag disable_dynamically_quantized_ops turns this off. Before this release, these nodes need the flag
-enable_latest_operators, which the runtime sets.
+The flag disable_dynamically_quantized_ops turns this off. In earlier releases, these nodes need the flag
+enable_latest_operators. The runtime sets this flag.
 """
 
 
 class XnnpackTarget(NamedTuple):
-    """The flags and the release on which the rules depend."""
+    """The flags and the release of the runtime."""
 
     flags: int = DEFAULT_FLAGS
     release: Release = NEWEST

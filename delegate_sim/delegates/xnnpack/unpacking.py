@@ -10,9 +10,9 @@ from ...model.model import Node, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
-"""Since this release, a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
+"""The first release in which a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
 
-The release was found by measuring, not in the source.
+Runs of the delegate showed this release. The source code does not state it.
 """
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
@@ -28,12 +28,12 @@ class Unpacking:
         self.producers: dict[int, int] = {}
         """The index of the node that unpacks each tensor, by the index of the tensor."""
         self.elided_float16: dict[int, int] = {}
-        """The FLOAT16 constant that all readers use in place of the result of a DEQUANTIZE, by the index of the result."""
+        """The FLOAT16 constant that replaces the result of a DEQUANTIZE in all readers, by the index of the result."""
         self.refused_readers: dict[int, Node] = {}
-        """For each unpacking node (by index) that is left to the CPU, the first refused node that reads its result."""
+        """The first refused reader of each unpacking node's result, by the index of the unpacking node."""
 
     def notice(self, node: NodeView) -> bool:
-        """Record a node if it unpacks a constant; return whether it was recorded."""
+        """Record a node if it unpacks a constant. Return whether the node was recorded."""
         if node.op == "DEQUANTIZE":
             if not self.widens_constant(node):
                 return False
@@ -49,17 +49,17 @@ class Unpacking:
         return bool(self.producers) and tensor.index in self.producers
 
     def is_elided(self, tensor: Tensor) -> bool:
-        """Return whether the readers of a tensor read a float16 constant instead of the tensor."""
+        """Return whether a float16 constant replaces a tensor in all readers."""
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
-        """Record that a node is refused, so that the nodes that unpack its operands stay on the CPU."""
+        """Record a refused node. The nodes that unpack its operands then stay on the CPU."""
         for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)
 
     def widens_constant(self, node: NodeView) -> bool:
-        """Return whether a DEQUANTIZE node turns a constant or unpacked tensor into FLOAT32.
+        """Return whether a DEQUANTIZE node converts a constant or an unpacked tensor to FLOAT32.
 
         The tensor must be FLOAT16 or quantized INT8, and must not be sparse.
         """
@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers accept the node's result as float16 weights, and none takes it as the first operand."""
+    """Return whether all readers accept the node's result as float16 weights, and not as the first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

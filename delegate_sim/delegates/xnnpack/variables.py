@@ -1,4 +1,4 @@
-"""Variables: their handles, assignments and reads are delegated together.
+"""Variables. The nodes that define, assign and read a variable are delegated together.
 
 Source: ``ResourceInfo``, and the visits to VAR_HANDLE, ASSIGN_VARIABLE and READ_VARIABLE
 (``delegates/xnnpack/xnnpack_delegate.cc``).
@@ -15,7 +15,7 @@ VALUES: dict[str, Operand] = {"ASSIGN_VARIABLE": operand(1, "value"), "READ_VARI
 
 
 class _Resource:
-    """A resource tensor: its variable, the VAR_HANDLE node of this variable, and a tensor with the variable's type and shape."""
+    """A resource tensor: its variable, the variable's VAR_HANDLE node, and a tensor with the variable's type and shape."""
 
     __slots__ = ("handle", "value", "variable")
 
@@ -39,26 +39,26 @@ class Variables:
             known.handle = node.node.index
 
     def bind(self, node: NodeView) -> None:
-        """Record an accepted node that reads or assigns a variable; the first such node sets the variable's type and shape."""
+        """Record a supported node that reads or assigns a variable. The first node sets the variable's type and shape."""
         known = self._resources.get(node.input(0).index)
         if known is not None and known.value is None:
             known.value = VALUES[node.op].tensor(node)
 
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
-        """Return the reason why a variable cannot hold this value; None if the variable can hold it (``AddProxyValue``)."""
+        """Return the reason why a variable cannot hold a value, or None if it can (``AddProxyValue``)."""
         known = self._resources.get(resource.index)
         if known is None:
             return "no VAR_HANDLE before this node"
         if known.value is not None and (known.value.type, known.value.shape) != (value.type, value.shape):
-            return f"{value.type} {list(value.shape)}, while another node has {known.value.type} {list(known.value.shape)}"
+            return f"{value.type} {list(value.shape)}, but an earlier node has {known.value.type} {list(known.value.shape)}"
         return None
 
     def has_value(self, handle: NodeView) -> bool:
-        """Return whether a VAR_HANDLE is recorded, and an accepted node uses the variable to which the handle refers."""
+        """Return whether a VAR_HANDLE is recorded, and a supported node uses its variable."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
 
     def value_of(self, resource: int) -> Tensor | None:
-        """Return a tensor with the type and shape of a resource tensor's variable; None if no accepted node uses the variable."""
+        """Return a tensor with the variable's type and shape, or None if no supported node uses the variable."""
         known = self._resources.get(resource)
         return None if known is None else known.value

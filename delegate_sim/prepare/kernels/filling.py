@@ -1,4 +1,4 @@
-"""Prepare functions of operators that repeat, count or fill, such as BROADCAST_TO, TILE, FILL, RANGE and ONE_HOT."""
+"""Prepare functions of operators that fill tensors, such as BROADCAST_TO, TILE, FILL, RANGE and ONE_HOT."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
+from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
 
@@ -25,8 +26,11 @@ def prepare_zeros_like(node: KernelNode) -> None:
 _LARGEST_DIMENSION = 2**31 - 1
 
 _ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})
+_TILED_TYPES = frozenset({"INT8", "UINT8", "FLOAT32", "INT32", "INT64", "BOOL"})
+_TILE_TAKES_WIDTHS = parse_release("litert-2.1.3")
+"""Since this release, TILE accepts all types whose elements have a suitable width."""
 _COPIED_WIDTHS = frozenset({8, 16, 32, 64})
-"""The element widths in bits that TILE can copy."""
+"""The widths of elements, in bits, that TILE can copy."""
 
 
 @kernel("BROADCAST_TO")
@@ -69,7 +73,7 @@ def prepare_broadcast_args(node: KernelNode) -> None:
 
 
 def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> list[int]:
-    """Return the shape to which two shapes broadcast (``kernels/internal/reference/broadcast_args.h: BroadcastArgs``)."""
+    """Return the broadcast shape of two shapes (``kernels/internal/reference/broadcast_args.h: BroadcastArgs``)."""
     rank = max(len(first), len(second))
     left, right = [1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second
     for one, other in zip(left, right, strict=True):
@@ -77,7 +81,7 @@ def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> l
     return [other if one == 1 else one for one, other in zip(left, right, strict=True)]
 
 
-@kernel("TILE")
+@kernel("TILE", changed_in=(_TILE_TAKES_WIDTHS,))
 def prepare_tile(node: KernelNode) -> None:
     """``kernels/tile.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -96,11 +100,12 @@ def prepare_tile(node: KernelNode) -> None:
     if not source.is_constant_or_persistent:
         node.resize(result, shape)
     elif result.type == "STRING":
-        # The kernel writes the strings during Prepare, which makes the result dynamic.
+        # The kernel writes strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
-        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS
+        takes_widths = node.release.is_at_least(_TILE_TAKES_WIDTHS)
+        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS if takes_widths else result.type in _TILED_TYPES
         node.ensure(is_copied or 0 in shape, "elements of this type cannot be tiled")
         node.set_persistent(result, shape, _tiled(node, source, factors, shape))
 
@@ -111,7 +116,7 @@ def _tiled(node: KernelNode, source: KernelTensor, factors: Sequence[int], shape
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())
-    # bounded: a part of the elements of the result, which are counted above
+    # bounded: no more elements than the result, which are counted above
     axes = [(size, [*range(size)] * factor) for size, factor in zip(source.shape, factors, strict=True)]
     return picked(elements, positions_in(axes))
 
@@ -169,7 +174,7 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
-    """Return the elements of a range. Like the runtime, add the step repeatedly, so that floats get the same rounding errors."""
+    """Return the elements of a range. Add the step repeatedly, because the runtime's rounding errors come from this sum."""
     steps = [start, *[delta] * (size - 1)][:size]  # bounded: the caller counts the elements
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

@@ -238,7 +238,7 @@ def test_missing_bias_is_told():
     graph.node("FULLY_CONNECTED", (source, weights, -1), (dense,), options={})
     graph.node("RELU", (dense,), (result,))
     graph.outputs(result)
-    assert any("have no bias" in warning for warning in analyze(builder)["warnings"])
+    assert any("1 delegated FULLY_CONNECTED node without a bias" in warning for warning in analyze(builder)["warnings"])
 
 
 def test_benchmark_line():

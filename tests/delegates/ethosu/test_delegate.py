@@ -94,4 +94,4 @@ def test_an_operand_that_the_node_lacks_is_warned_of():
     graph.node("RESHAPE", (image,), (result,), options={"new_shape": [4]})
     graph.outputs(result)
     (warning,) = run(builder)["warnings"]
-    assert "(first: 0, RESHAPE)" in warning
+    assert "(first: node 0, RESHAPE)" in warning

@@ -48,7 +48,7 @@ def test_beside_a_compiled_network_nothing_else_is_taken(release):
 def test_newer_releases_are_not_simulated():
     result = run(pooled(), "lf-6.6.36")
     assert supported(result) == [False] * 3
-    assert "This is not simulated" in result["warnings"][0]
+    assert "The converter is not simulated" in result["warnings"][0]
 
 
 def test_an_unknown_release():

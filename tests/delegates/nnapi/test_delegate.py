@@ -296,7 +296,7 @@ def test_the_driver_is_asked_before_the_limit():
 @pytest.mark.parametrize(("count", "warns"), [(16, False), (17, True)])
 def test_many_partitions_of_one_size(count, warns):
     found = run(chain_model(["RELU", "CEIL"] * count))["warnings"]
-    assert any("partitions of equal size compete for the limit of 3" in warning for warning in found) == warns
+    assert any("the limit of 3 drops some of several partitions of equal size" in warning for warning in found) == warns
 
 
 # Dynamic dimensions

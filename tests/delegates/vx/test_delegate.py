@@ -196,7 +196,7 @@ def test_a_dynamic_tensor_that_the_delegate_makes_has_no_memory():
     assert (result["outcome"], result["subgraphs"][0]["nodes_delegated"]) == ("delegated", 2)
     (warning,) = result["warnings"]
     assert "tensor 2 (sized at run time), computed by node 0 (PAD)," in warning
-    assert "no memory is allocated for it" in warning
+    assert "no memory is allocated for the tensor" in warning
 
 
 def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():

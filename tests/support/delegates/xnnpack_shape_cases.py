@@ -18,6 +18,25 @@ def reduced(axes, shape=(2, 2), op="MEAN", internal=None):
     return finished(sketch, sketch.node(op, [source, axes], shape=(), options={"keep_dims": False}))
 
 
+def pooled(op, shape, size=2):
+    sketch = Sketch()
+    options = {"padding": 0, "stride_w": 1, "stride_h": 1, "filter_width": size, "filter_height": size}
+    return finished(sketch, sketch.node(op, [sketch.input(shape=shape)], shape=shape, options=options))
+
+
+def blocks(op, shape):
+    sketch = Sketch()
+    return finished(sketch, sketch.node(op, [sketch.input(shape=shape)], shape=shape, options={"block_size": 2}))
+
+
+def split(axis, shape=(2, 4), count=2):
+    sketch = Sketch()
+    results = [sketch.graph.tensor(f"part{part}", "FLOAT32", shape) for part in range(count)]
+    sketch.graph.node("SPLIT", [sketch.constant("INT32", (), axis), sketch.input(shape=shape)], results, 1, {"num_splits": count})
+    sketch.graph.outputs(*results)
+    return sketch.builder.bytes()
+
+
 def quantized_at_run_time(shape):
     sketch = Sketch()
     weights = sketch.constant("INT8", (2, 4), scale=0.5, zero_point=0)
@@ -77,6 +96,21 @@ CASES = {
     "axis-of-scalar": ("axes", reduced([-1], shape=(), op="SUM"), reduced([0], op="SUM")),
     "axis-of-unknown-rank": (None, None, reduced([1], internal=())),
     "axis-named-twice": (None, None, reduced([1, -1], op="REDUCE_MAX")),
+    "average-of-rank-3": (
+        "image-rank",
+        pooled("AVERAGE_POOL_2D", (4, 4, 3)),
+        pooled("AVERAGE_POOL_2D", (1, 4, 4, 3)),
+    ),
+    "average-of-rank-5": (
+        "image-rank",
+        pooled("AVERAGE_POOL_2D", (1, 4, 4, 3, 2)),
+        pooled("AVERAGE_POOL_2D", (1, 4, 4, 3, 2), 1),
+    ),
+    "maximum-of-rank-3": ("image-rank", pooled("MAX_POOL_2D", (4, 4, 3)), pooled("MAX_POOL_2D", (1, 4, 4, 3, 2))),
+    "depth-of-rank-3": ("image-rank", blocks("DEPTH_TO_SPACE", (4, 4, 4)), blocks("DEPTH_TO_SPACE", (1, 4, 4, 4))),
+    "space-of-rank-5": ("image-rank", blocks("SPACE_TO_DEPTH", (1, 4, 4, 4, 4)), blocks("SPACE_TO_DEPTH", (1, 4, 4, 4))),
+    "split-axis": ("axes", split(2), split(-1)),
+    "uneven-split": ("uneven-split", split(1, (2, 3)), split(1, count=4)),
     "dynamic-scalar": ("scalar", quantized_at_run_time(()), quantized_at_run_time((4,))),
     "heads": ("attention", attention(HEADS, (1, 6, 3, 8), (1, 6, 3, 8)), attention(HEADS, (1, 6, 2, 8), (1, 6, 2, 8), MASK)),
     "rank-of-query": ("attention", attention((6, 4, 8), (6, 4, 8), (6, 4, 8)), attention(HEADS, HEADS, HEADS)),

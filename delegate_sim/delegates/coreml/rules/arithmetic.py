@@ -25,10 +25,10 @@ def _shape_4d(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _not_broadcast(node: NodeView) -> str | None:
-    """Return the shapes of the operands as text if Core ML cannot broadcast them; otherwise None.
+    """Return the shapes of the operands as text, or None if Core ML can broadcast them.
 
-    Before LiteRT 2.1.6, the delegate reads past the end of shapes with more than four dimensions. Because the result of such a
-    read is unknown, these shapes are treated as not broadcastable.
+    Before LiteRT 2.1.6, the delegate reads memory behind shapes with more than four dimensions. The memory's content is unknown,
+    so the rule refuses these shapes.
     """
     first, second = node.input(0), node.input(1)
     description = f"shapes {list(first.shape)} and {list(second.shape)}"

@@ -1,8 +1,7 @@
 """Checks that only the Core ML rules use (``delegates/coreml``).
 
-The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some of the delegate's functions
-return an error status, which counts as "supported". Other functions crash because they use the operand anyway; for such
-functions, the rules require the operand with ``given``.
+The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some functions of the delegate
+return an error status, which counts as "supported". All other functions crash; their rules require the operand with ``given``.
 """
 
 from __future__ import annotations
@@ -32,9 +31,10 @@ NO_SIGN_BIT = refused_if(
 def coreml_rule(
     *checks: Check[CoreMlTarget], source: tuple[Source, ...] = (), version: int = 1, data: int = 0
 ) -> OpRule[CoreMlTarget]:
-    """Return the rule of an operator. It checks the version, then the type of the operand at position ``data``, then ``checks``.
+    """Return the rule of an operator.
 
-    ``source`` lists the sources of ``checks``, in addition to the source that all operators share.
+    The rule first checks the version, then the type of the operand at position ``data``, then ``checks``. ``source`` lists the
+    sources of ``checks``.
     """
     common = (
         max_version(version).from_source(_VERSIONS),
@@ -45,5 +45,5 @@ def coreml_rule(
 
 
 def builder(file: str, symbol: str) -> Source:
-    """Return a source location in the code that builds Core ML's layers."""
+    """Return a source location in ``delegates/coreml/builders``."""
     return Source(LITERT, f"tflite/delegates/coreml/builders/{file}", symbol)

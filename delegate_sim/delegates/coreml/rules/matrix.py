@@ -19,10 +19,7 @@ def _several_rows(node: NodeView) -> str | None:
 
 
 def _has_no_missing_bias(node: NodeView) -> bool:
-    """Return whether the delegate checks the activation.
-
-    If the bias is omitted, the delegate accepts the node without this check.
-    """
+    """Return whether the delegate checks the activation. It skips the check if the bias is omitted."""
     return not has_missing_bias(node)
 
 
@@ -34,11 +31,11 @@ RULES = {
             SHAPE,
             "one row of input",
             _several_rows,
-            "run with a batch of 1; for a sequence, write the layer as a CONV_2D with 1x1 filters on [1, length, 1, "
-            "channels], with a RESHAPE before and after it, and set coreml_version to 2, which supports RESHAPE",
+            "run with a batch of 1; for a sequence, use RESHAPE to [1, length, 1, channels], CONV_2D with 1x1 filters and a "
+            "second RESHAPE, and set coreml_version to 2",
         ),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
-        *where(_has_no_missing_bias, "unless the node names a bias and leaves it out", NO_SIGN_BIT),
+        *where(_has_no_missing_bias, "unless the bias is omitted (operand -1)", NO_SIGN_BIT),
         source=(builder("fully_connected_op_builder.cc", "IsFullyConnectedOpSupported"),),
         version=6,
     ),

@@ -23,7 +23,7 @@ def _padding_shape(node: NodeView) -> str | None:
 def _not_padded(first_word: int, name: str) -> Check[object]:
     """Require that one dimension is not padded.
 
-    Upstream reads the padding as 32-bit words, whatever the type of the padding operand.
+    Upstream reads the padding as 32-bit words, even if the padding has another type.
     """
 
     def find(node: NodeView) -> str | None:

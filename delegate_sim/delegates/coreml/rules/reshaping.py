@@ -18,9 +18,9 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Return the rank of the shape in the options as text if this rank is unsupported; otherwise None.
+    """Return the number of new dimensions in the options as text, or None if this number is supported.
 
-    The delegate reads the shape in the options only if there is no shape operand.
+    The delegate reads the options only if the node has no shape operand.
     """
     if len(node.node.inputs) != 1:
         return None

@@ -29,7 +29,7 @@ _SAME_SIGN = upstream(
 
 
 def _other_broadcast(node: NodeView) -> str | None:
-    """Return the shapes if two sizes differ and neither is 1, or if the output does not have the larger size."""
+    """Return the shapes if the inputs cannot be broadcast, or if the output does not have the broadcast shape."""
     if len(node.node.inputs) == 1:
         return None
     first, second, result = node.input(0).shape, node.input(1).shape, node.output(0).shape
@@ -41,7 +41,7 @@ def _other_broadcast(node: NodeView) -> str | None:
 
 _BROADCAST = upstream(
     "ConstraintBroadcastShapes",
-    check(BROADCAST, "inputs whose dimensions are equal or 1, and an output with the larger ones", _other_broadcast),
+    check(BROADCAST, "inputs with equal dimensions or dimensions of 1, and an output with the larger ones", _other_broadcast),
 )
 
 _BINARY = ethosu_rule(*SAME_SHAPE, *_SAME_SIGN, *FUSED, *_BROADCAST, operands=(0, 1), scalar_inputs=True, int32=True)

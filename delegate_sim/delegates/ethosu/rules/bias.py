@@ -13,7 +13,7 @@ _LARGEST, _SMALLEST = 0xFFFFFFFFFF, -0x7FFFFFFFFF
 
 
 def bias(position: int) -> tuple[Check[object], ...]:
-    """Demand that the bias, if given, is a vector of INT32 numbers, or of INT64 numbers that fit into 40 bits."""
+    """Require that a bias is a vector of INT32 numbers, or of INT64 numbers that fit into 40 bits."""
     which = operand(position, "bias")
 
     def is_int64(node: NodeView) -> bool:

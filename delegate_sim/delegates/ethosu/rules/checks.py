@@ -1,8 +1,7 @@
 """Checks of the Ethos-U delegate that several operators share.
 
-Source: ``ConstraintTensorPre``, ``ConstraintTensorPost`` and ``ConstraintBatchSize``, which apply to every operator, and further
-``Constraint`` functions (``ethosu_supported_ops.cc`` of nxp-imx/tflite-ethosu-delegate-imx). They are NXP's version of the
-constraints of Vela 3.10.
+Source: the ``Constraint`` functions in ``ethosu_supported_ops.cc`` of nxp-imx/tflite-ethosu-delegate-imx, NXP's version of the
+constraints of Vela 3.10. ``ConstraintTensorPre``, ``ConstraintTensorPost`` and ``ConstraintBatchSize`` apply to every operator.
 
 An omitted operand passes all checks that apply to every operand. Upstream instead reads memory before the array of tensors.
 """
@@ -42,7 +41,7 @@ def _if(condition: bool, text: str) -> str | None:
 
 
 def _before(side: str, *, strings: bool, scalars: bool) -> tuple[TensorDemand, ...]:
-    """Return the demands of every input or output, without those that the operator is exempt from."""
+    """Return the requirements for every input or output. ``strings`` and ``scalars`` allow STRING tensors and scalars."""
     static = TensorDemand(
         TENSOR_TYPE,
         f"{side} without STRING elements",
@@ -101,7 +100,7 @@ def is_quantized(tensor: Tensor) -> bool:
 
 
 def scales(tensor: Tensor) -> FlatNumbers | tuple[()]:
-    """Return the scales of a tensor; empty if the tensor is not quantized."""
+    """Return the scales of a tensor, or nothing if the tensor is not quantized."""
     return tensor.quantization.scales if tensor.quantization is not None else ()
 
 
@@ -124,8 +123,8 @@ def ethosu_rule(
 ) -> OpRule[object]:
     """Return the rule of an operator: the checks of every operator, then the operator's own ``checks``.
 
-    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. The flags name the
-    checks that the operator is exempt from.
+    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. Each flag turns off
+    one check.
     """
     before = (
         *of_tensors(inputs, *_before("inputs", strings=strings, scalars=scalar_inputs)),
@@ -174,25 +173,25 @@ def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
 
 
 def reads(which: Operand) -> Check[object]:
-    """Demand that an operand whose value the delegate reads is stored in the file. Otherwise the delegate crashes."""
+    """Require that the file contains the value of an operand. Otherwise, the delegate crashes."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
         return None if tensor.is_constant or 0 in tensor.shape else f"{which.name} is not constant"
 
-    return check(READS_COMPUTED_VALUE, f"a constant {which.name}, whose value the delegate reads", find)
+    return check(READS_COMPUTED_VALUE, f"a constant {which.name}, because the delegate reads its value", find)
 
 
 def values_of(node: NodeView, tensor: Tensor) -> list[int]:
-    """Return the elements of a constant; none if the tensor is not constant."""
+    """Return the elements of a constant, or an empty list if the tensor is not constant."""
     values = node.value(tensor)
     return [] if values is None else [int(value) for value in values]
 
 
 def int32_values(node: NodeView, which: Operand) -> list[int]:
-    """Return the value of a constant as the delegate reads it: as INT32 numbers, whatever its type is.
+    """Return the value of a constant, read as INT32 numbers even if it has another type.
 
-    An INT64 number is two INT32 numbers, the lower half first. As many numbers are read as the tensor has elements.
+    The delegate reads INT64 numbers in halves, lower half first. It reads one INT32 number for each element of the tensor.
     """
     tensor = which.tensor(node)
     values = values_of(node, tensor)
@@ -205,7 +204,7 @@ def halves(values: Sequence[int]) -> list[int]:
 
 
 def size(tensor: Tensor, axis: int) -> int:
-    """Return the size of a dimension; 0 if the tensor has no such dimension, where upstream reads other memory."""
+    """Return the size of a dimension, or 0 if the tensor lacks it. Upstream then reads memory with unknown contents."""
     return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
 
@@ -244,8 +243,8 @@ def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
             return "tensors without scales"
         assert tensor.quantization is not None
         assert result.quantization is not None
-        same = tensor.quantization.scales[0] == result.quantization.scales[0]
-        if not same or tensor.quantization.zero_points[0] != result.quantization.zero_points[0]:
+        same = tensor.quantization.scale == result.quantization.scale
+        if not same or tensor.quantization.zero_point != result.quantization.zero_point:
             return f"{parameters(tensor)} and output {parameters(result)}"
     return None
 
@@ -253,7 +252,7 @@ def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
 def parameters(tensor: Tensor) -> str:
     """Return the first scale and zero point of a tensor in words."""
     assert tensor.quantization is not None
-    return f"scale {tensor.quantization.scales[0]:.6g}, zero point {tensor.quantization.zero_points[0]}"
+    return f"scale {tensor.quantization.scale:.6g}, zero point {tensor.quantization.zero_point}"
 
 
 SAME_QUANTIZATION = upstream(
@@ -301,7 +300,7 @@ SAME_SHAPE = upstream(
 
 
 def input_types(symbol: str, which: Operand, *types: str) -> tuple[Check[object], ...]:
-    """Demand that an operand has one of these types."""
+    """Require that an operand has one of these types."""
     return upstream(symbol, typed(which, types, hint=_QUANTIZE_FULLY))
 
 

@@ -20,9 +20,9 @@ CONSTANT_WEIGHTS = upstream(
 
 
 def _uneven_groups(node: NodeView) -> str | None:
-    """Return the channels if they cannot be divided into groups.
+    """Return the numbers of channels and filters unless the channels can be divided into groups.
 
-    A filter with more channels than the input makes the delegate divide by 0, which gives 0 on the board's processor.
+    If the filter has more channels than the input, upstream divides by 0. On the board's processor, the result is 0.
     """
     source, weights = node.input(0), node.input(1)
     depth, filter_depth, filters = size(source, -1), size(weights, len(source.shape) - 1), size(weights, 0)
@@ -61,7 +61,7 @@ def _other_transposed_stride(node: NodeView) -> str | None:
 
 
 def _other_transposed_size(node: NodeView) -> str | None:
-    """Return the sizes if the output is not twice as large as the input, which the delegate assumes even with a stride of 1."""
+    """Return the shapes unless the output is twice as large as the input. Upstream requires this size even for a stride of 1."""
     source, weights, result = node.input(2), node.input(1), node.output(0)
     padding = node.options.padding
     for axis in (1, 2):

@@ -1,4 +1,4 @@
-"""One tensor from several, or several from one."""
+"""Joining and splitting."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CONCATENATION = upstream(
     "ConstraintConcatAxis",
     check(ATTRIBUTE, "an axis of the output", _other_axis),
     check(RANK, "inputs of the output's rank", _other_rank),
-    check(SHAPE, "inputs whose sizes add up to the output's along the axis, and are equal elsewhere", _other_sizes),
+    check(SHAPE, "input sizes that add up to the output's size along the axis, and equal sizes elsewhere", _other_sizes),
 )
 _AXIS = operand(0, "axis")
 

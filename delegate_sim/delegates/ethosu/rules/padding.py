@@ -20,7 +20,7 @@ def _other_shape(node: NodeView) -> str | None:
 def _other_output(node: NodeView) -> str | None:
     """Return the shapes if the output is not the padded input.
 
-    The delegate reads INT64 paddings as if they were INT32: the two halves of one number are the padding of one dimension.
+    If the paddings are INT64, the delegate reads the two halves of one number as the paddings of one dimension.
     """
     source, result, paddings = node.input(0), node.output(0), node.input(1)
     values = values_of(node, paddings)
@@ -37,7 +37,7 @@ _CHECKS = upstream(
     constant(_PADDINGS),
     typed(_PADDINGS, ("INT32", "INT64")),
     check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _other_shape, "add dimensions with RESHAPE"),
-    check(SHAPE, "an output of the input's size and the paddings", _other_output),
+    check(SHAPE, "an output as large as the padded input", _other_output),
 )
 
 RULES = {"PAD": ethosu_rule(*_CHECKS)}

@@ -33,7 +33,7 @@ def _large_average_window(node: NodeView) -> str | None:
     return f"{_window(node)} with SAME padding" if wide or options.filter_height not in _PADDED_SIZES else None
 
 
-_SMALLER = "use a smaller window, or several after each other"
+_SMALLER = "use a smaller window, or several consecutive poolings"
 _AVERAGE_WINDOW = upstream(
     "ConstraintFilterRangeValidPad",
     check(

@@ -1,4 +1,4 @@
-"""Copies of all elements in another shape or order of dimensions, and the shape itself."""
+"""Reshaping, transposing, moving blocks between dimensions, and SHAPE."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def _outside(node: NodeView) -> str | None:
 
 
 def _other_order(node: NodeView) -> str | None:
-    """Return the permutation if it differs from all permutations that the delegate accepts.
+    """Return the permutation unless the delegate supports it.
 
-    For three dimensions upstream compares the second position twice, so that [1, 0, 2] is refused.
+    For three dimensions, upstream compares the second position twice, so it refuses [1, 0, 2].
     """
     source, values = node.input(0), int32_values(node, _PERMUTATION)
     rank = source.rank
@@ -59,9 +59,9 @@ _TRANSPOSE = upstream(
     check(OPERAND_VALUE, "a permutation of the dimensions", _outside),
     check(
         OPERAND_VALUE,
-        "an exchange of rows and columns, or of the two dimensions that are not 1",
+        "a swap of height and width, or of two of height, width and channels if the remaining one has size 1",
         _other_order,
-        "exchange only two dimensions, with a 1 in the third",
+        "swap only two dimensions, and only if the remaining one has size 1",
     ),
 )
 

@@ -21,9 +21,9 @@ def _is_single(tensor: Tensor) -> bool:
 
 
 def _other_factor(node: NodeView) -> str | None:
-    """Return the sizes if the output is not 2, 4 or 8 times as large as the input.
+    """Return the shapes unless the output is 2, 4 or 8 times as large as the input.
 
-    The quotients are rounded down. A division by 0 gives 0 on the board's processor.
+    Quotients are rounded down. On the board's processor, a division by 0 gives 0.
     """
     source, result = node.input(0), node.output(0)
     if _is_single(source) or source.shape == result.shape:
@@ -41,7 +41,7 @@ _FACTOR = upstream(
     check(RANK, "input and output of rank 4", _other_rank),
     check(
         SHAPE,
-        "an output 2, 4 or 8 times as high and as wide as the input (each less 1 with align_corners), or the same shape",
+        "an output of the input's shape, or 2, 4 or 8 times as high and as wide (with align_corners, all sizes less 1)",
         _other_factor,
         "resize by 2, 4 or 8",
     ),

@@ -42,7 +42,7 @@ STRIDES = upstream("ConstraintStrideRange", check(ATTRIBUTE, "strides of 1 to 3"
 
 
 def _reduced(stride: int, width: int) -> int:
-    """Return the horizontal stride that remains after the delegate has folded a part of the stride into the input's shape."""
+    """Return the horizontal stride after the delegate has reduced it by reshaping the input."""
     if stride <= 1:
         return stride
     folded = stride
@@ -53,9 +53,9 @@ def _reduced(stride: int, width: int) -> int:
 
 
 def allows_wide_stride(node: NodeView, source: int = 0) -> bool:
-    """Return whether strides are 1 to 3, or the horizontal stride can be folded into the shape.
+    """Return whether strides are 1 to 3, or the horizontal stride can be reduced to 1 to 3.
 
-    Upstream also allows any stride along a dimension of 1. By mistake, it tests the dimension of the input instead of the output.
+    Upstream also allows any stride along a dimension of 1. By mistake, it tests the input's dimension, not the output's.
     """
     across, down = strides(node)
     height, width = size(node.input(source), 1), size(node.input(source), 2)

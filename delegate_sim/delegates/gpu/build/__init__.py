@@ -1,7 +1,7 @@
 """Build the delegate's own model of a partition. The build can fail even if the rules accept every node.
 
-Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``), which ``DelegateKernelCore`` calls when a kernel is
-initialized (``delegates/gpu/delegate.cc``). Shader compilation, which follows, is assumed to succeed.
+Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``). ``DelegateKernelCore`` (``delegates/gpu/delegate.cc``)
+calls this function when a kernel is initialized. The next step, shader compilation, is assumed to succeed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["build_partition"]
 
 
 def _parser_of(view: NodeView) -> Parser:
-    """Return the parser of an operator; parsers are defined next to the rules."""
+    """Return the parser of an operator. Parsers are defined next to the rules."""
     family = "custom" if view.node.is_custom else FAMILY_OF[view.op]
     parsers: Mapping[str, Parser] = import_module(f"..rules.{family}", __package__).PARSERS
     return parsers[view.op]

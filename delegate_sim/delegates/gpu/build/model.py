@@ -10,16 +10,16 @@ from typing import Any
 from ....model.model import Tensor
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
-"""An operation that rounds floats to the values that a quantized tensor can have, since all tensors on the GPU are float."""
+"""An operation that rounds floats to the possible values of a quantized tensor. On the GPU, all tensors are float."""
 GATE_SUM = "LSTM_GATE_SUM"
-"""The ADD in each gate of an LSTM, which upstream creates without attributes."""
+"""The ADD in each gate of an LSTM. Upstream creates this ADD without attributes."""
 
 Shape = tuple[int, int, int, int]
 """The sizes of batch, height, width and channels."""
 
 
 class BuildError(Exception):
-    """A failed step of the build: the problem code, the tensor and node at fault, and the values to fill into the message."""
+    """A failed step of the build: the problem code, the tensor and node at fault, and values for the message."""
 
     def __init__(self, code: str, tensor: Tensor | None = None, node: int | None = None, **found: Any) -> None:
         super().__init__(code)
@@ -30,7 +30,7 @@ class BuildError(Exception):
 
 
 class Value:
-    """A value that operations read or write. ``tensor`` is the graph's tensor with this value; None for an intermediate value."""
+    """A value that operations read or write. ``tensor`` is the tensor in the graph; None for an intermediate value."""
 
     __slots__ = ("consumers", "is_quantized", "producer", "shape", "tensor")
 
@@ -44,7 +44,7 @@ class Value:
 
 
 class Operation:
-    """One operation. ``kind`` is the delegate's name of the operation, and ``node`` the index of the original node."""
+    """One operation. ``kind`` is the delegate's name of the operation. ``node`` is the index of the original node."""
 
     __slots__ = ("_places", "attributes", "inputs", "kind", "node", "outputs")
 
@@ -57,7 +57,7 @@ class Operation:
         self._places: dict[Value, int] = {}
 
     def reads(self, value: Value) -> bool:
-        """Return whether a value is one of the operands. No value is an operand more than once."""
+        """Return whether a value is one of the operands. An operation reads each value only once."""
         return value in self._places
 
     def read(self, value: Value) -> None:

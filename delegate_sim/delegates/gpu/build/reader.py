@@ -1,8 +1,7 @@
 """Read the operands of nodes for the parsers.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
-folder. Some reads in the upstream code access missing memory and crash the process. Here, such a read is a failure with a
-separate problem code.
+folder. If upstream reads missing memory, the process crashes. This module then raises BuildError with a problem code.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produ
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
-"""The types of constants that the delegate converts to float with the constant's scale and zero point."""
+"""The types of constants that the delegate converts to float with a scale and a zero point."""
 
 
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
@@ -29,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type that a parser reads, and the tensor types that can be read as this type (``CreateVectorCopyData``)."""
+    """An element type that a parser reads, with the tensor types that convert to it (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -48,7 +47,7 @@ _INT32_BYTES = 4
 class Layout:
     """A layout of constants (``SetAllDimensions``).
 
-    ``sizes`` takes a tensor's shape, and returns the sizes in this layout, or None if the shape does not fit the layout.
+    ``sizes`` takes a shape, and returns the sizes in this layout. It returns None if the shape does not fit the layout.
     """
 
     name: str
@@ -124,7 +123,7 @@ class Values:
         return value
 
     def update(self, index: int, operation: Operation) -> None:
-        """Record that an operation writes a variable, so that later operations read the new value (``AddUpdate``)."""
+        """Record that an operation writes a variable. Later operations read the new value (``AddUpdate``)."""
         old = self.of(index)
         self.by_tensor[index] = new = Value(old.shape, old.tensor, old.is_quantized)
         produce(operation, new)
@@ -193,7 +192,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Add an intermediate result of this shape to an operation, and a RESHAPE that turns it into the node's result."""
+        """Add an intermediate result of this shape to an operation. Add a RESHAPE from it to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
@@ -230,7 +229,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. A bias that cannot be read counts as missing, unless the real delegate crashes when it reads the bias."""
+        """Read a bias. An unreadable bias counts as missing, unless the real delegate crashes."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:
@@ -249,7 +248,7 @@ class NodeReader:
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:
         """Check a fused activation (``MaybeFuseActivation``).
 
-        The activation's operation is left out of the model, because adding an operation cannot fail.
+        The operation of the activation is not added to the model, because this step cannot fail.
         """
         if len(operation.outputs) != 1:
             raise BuildError("gpu-build-output-count", found=len(operation.outputs))
@@ -259,7 +258,7 @@ class NodeReader:
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
-    """Raise BuildError if a tensor cannot be read as a constant of these elements (``CreateVectorCopyData``)."""
+    """Raise BuildError if a tensor is not a constant that can be read as ``elements`` (``CreateVectorCopyData``)."""
     types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
     is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:

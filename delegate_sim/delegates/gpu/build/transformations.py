@@ -1,8 +1,8 @@
 """Simplify the delegate's model. Only the transformations that can fail are simulated.
 
 Source: ``ApplyGeneralTransformations`` (``delegates/gpu/common/transformations/model_transformations.cc``) and the
-transformations in the same folder. Transformations that merge two consecutive operations, such as an addition and a convolution,
-cannot fail. They are left out here, because they run last or do not affect the transformations that can fail.
+transformations in the same folder. Upstream also merges consecutive operations, such as an addition and a convolution. These
+transformations are omitted, because they cannot fail and do not affect the transformations that can fail.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
                 _merge_densify(operation)
     for operation in model.operations:
         if operation.kind == GATE_SUM:
-            # ``MergeAddWithConvolution`` reads the attributes of every ADD with a single consumer, but this ADD has none.
+            # ``MergeAddWithConvolution`` reads the attributes of the ADD, but this ADD has no attributes.
             raise BuildError("gpu-build-lstm", node=operation.node)
 
 
@@ -74,14 +74,14 @@ _IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
 
 
 def is_identity(operation: Operation) -> bool:
-    """Return whether an operation changes nothing. Such an operation is removed unless its result leaves the partition."""
+    """Return whether an operation changes nothing."""
     return operation.kind in _IDENTITIES and _IDENTITIES[operation.kind](operation)
 
 
 def _remove_keeping_input(operation: Operation) -> None:
-    """Remove an operation, and let its consumers read its operand instead (``RemoveSimpleNodeKeepInput``).
+    """Replace an operation's result by its operand in all consumers (``RemoveSimpleNodeKeepInput``).
 
-    Raises BuildError if a consumer already reads this operand.
+    Raises BuildError if a consumer already reads the operand.
     """
     if len(operation.outputs) != 1:
         raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
@@ -94,7 +94,7 @@ def _remove_keeping_input(operation: Operation) -> None:
 
 
 def _pad_instead_of_zeros(operation: Operation, graph: Graph) -> None:
-    """If a CONCAT joins zeros to a value, check that only this CONCAT reads the zeros (``MakePaddingFromZerosConcat``)."""
+    """Check that no other operation reads the zeros that a CONCAT appends (``MakePaddingFromZerosConcat``)."""
     if len(operation.inputs) != 2:
         return
     for value in operation.inputs:
@@ -110,13 +110,13 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
     if value is None:
         return False
     if tensor.type in DEQUANTIZED_TYPES and tensor.quantization is not None:
-        zero_point = tensor.quantization.zero_points[0]
+        zero_point = tensor.quantization.zero_point
         return all(element == zero_point for element in value)
     return not value.any()
 
 
 def _merge_densify(operation: Operation) -> None:
-    """If a DENSIFY unpacks the weights of a convolution, check that only the convolution reads them (``MergeDensify``)."""
+    """Check that no other operation reads the weights that a DENSIFY unpacks for a convolution (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return
     producer = operation.input(1).producer

@@ -3,9 +3,8 @@
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and their caller ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
 
-``CheckGpuDelegateCompatibility`` also covers operators without a parser; the delegate never accepts these operators.
-``CheckGpuDelegateCompatibility`` also checks that a node has builtin options. This check always passes, because the runtime
-allocates these options.
+The rules omit two parts of ``CheckGpuDelegateCompatibility``. The delegate never accepts operators without a parser, so their
+checks do not matter. The check that a node has builtin options always passes, because the runtime allocates these options.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from .checks import SOURCE
 _LEFT_OUT = Unknown(
     "an operator that is not excluded",
     "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops",
-    "is excluded: excluded_ops names it, or the delegate uses OpenGL, which does not run it",
+    "is excluded, by excluded_ops or because OpenGL does not run the operator",
 )
 
 
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
-    """Return the reason to refuse an operator if the options exclude this operator (``NewOperationParser``).
+    """Return the refusal of an operator that the options exclude (``NewOperationParser``).
 
-    If the options name CUSTOM, all custom operators are excluded.
+    CUSTOM excludes all custom operators.
     """
     name = "CUSTOM" if node.node.is_custom else node.op
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None

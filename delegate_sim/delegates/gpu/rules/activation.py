@@ -34,7 +34,7 @@ RULES = {
 
 
 def parse_prelu(reader: NodeReader) -> None:
-    """Parse PRELU, whose slopes have the shape [channels] or [height, width, channels] (``PReLUOperationParser``)."""
+    """Parse PRELU (``PReLUOperationParser``). The slopes have the shape [channels] or [height, width, channels]."""
     operation = reader.add("PRELU")
     _, *sizes = reader.add_input(operation, 0).shape
     slopes = reader.view.input(1)

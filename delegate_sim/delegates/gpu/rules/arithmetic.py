@@ -26,7 +26,7 @@ _BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVAT
 
 
 def _each_smaller(node: NodeView) -> str | None:
-    """Return the shapes as text if both operands must be broadcast, as in the outer product of [n, 1] and [1, n]."""
+    """Return the shapes as text if both operands must be broadcast, as with [n, 1] and [1, n]."""
     first, second = node.input(0).shape, node.input(1).shape
     if len(first) != len(second):
         return None
@@ -72,7 +72,7 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _selected_value(position: int) -> tuple[Check[object], ...]:
-    """Return the checks of one of the two values that SELECT chooses from."""
+    """Return the checks of one of the two values of SELECT."""
     value = operand(position)
 
     def is_matrix(node: NodeView, is_constant: bool) -> bool:
@@ -140,7 +140,7 @@ RULES = {
     "MUL": gpu_rule(
         _ELEMENTWISE,
         arithmetic.MUL_OPERANDS,
-        check(BROADCAST, "one operand whose size is the larger one, or equal, in every dimension", _each_smaller).before_release(
+        check(BROADCAST, "one operand that is at least as large as the other in every dimension", _each_smaller).before_release(
             "litert-1.1.0"
         ),
         _BROADCAST,
@@ -174,7 +174,7 @@ def parse_one_operand(reader: NodeReader) -> None:
 
 
 def parse_two_operands(reader: NodeReader) -> None:
-    """Parse a binary operator; either operand may be constant, but not both (``ElementwiseOperationParser``)."""
+    """Parse a binary operator with at most one constant operand (``ElementwiseOperationParser``)."""
     operation = reader.add(reader.view.op)
     if _has_operands(reader, runtime=2, constant=0):
         _add_runtime_operands(reader, operation)
@@ -187,9 +187,9 @@ def parse_two_operands(reader: NodeReader) -> None:
 
 
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
-    """Return whether a node has these numbers of operands, and one result (``VerifyInputsConstsOutputs``).
+    """Return whether a node has this many runtime operands and constants, and one result (``VerifyInputsConstsOutputs``).
 
-    An omitted operand counts as constant.
+    An omitted operand counts as a constant.
     """
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1
@@ -199,18 +199,18 @@ def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
     if not _has_operands(reader, runtime, constant):
         count = runtime_input_count(reader.view)
         raise BuildError(
-            "gpu-build-operand-count", found=f"has {count} operands that are not constant, of {len(reader.view.node.inputs)}"
+            "gpu-build-operand-count", found=f"has {count} runtime operands among {len(reader.view.node.inputs)} operands"
         )
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
-    """Read both operands. For ADD and MUL, upstream puts the larger operand first; this reordering cannot cause a failure."""
+    """Read both operands. Upstream also sorts the operands of ADD and MUL; this step cannot fail."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)
         reader.add_input(operation, 1)
     elif reader.view.op in ("ADD", "ADD_N", "MUL"):
-        # Upstream uses a square, or a multiplication by two.
+        # Upstream replaces the operator by a square, or by a multiplication by two.
         reader.add_input(operation, 0)
     else:
         raise BuildError("gpu-build-repeated-operand", first)

@@ -1,7 +1,6 @@
 """Checks that only the GPU rules use, in addition to the checks of ``gpu_compatibility``.
 
-Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check, so the
-order of a rule's checks decides which reason is reported.
+Source: ``IsAllAllowedTensors`` (``delegates/gpu/common/model_builder.cc``). The delegate stops at the first failed check.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ def gpu_rule(
 ) -> OpRule[GpuTarget]:
     """Return the rule of an operator: the check of its version, its own checks, and the checks of all tensors.
 
-    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. A check without a
-    source comes from the last function in ``cases``, or from ``parser`` if there are no cases. ``inputs`` and ``outputs`` list
-    types that inputs and outputs may have besides the usual types.
+    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. If a check has no
+    source, its source is the last function in ``cases``, or ``parser`` if ``cases`` is empty. ``inputs`` and ``outputs`` are
+    additional types for inputs and outputs.
     """
     parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (parser_source, *cases)
@@ -81,7 +80,7 @@ def _quant_ops_are_off(_: NodeView, target: GpuTarget) -> str | None:
 ALLOW_QUANT_OPS = check_for_target(
     kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model"
 ).from_source(_NEW_PARSER)
-"""Require the option ``allow_quant_ops``, without which some operators have no parser."""
+"""Require the option ``allow_quant_ops``. If the option is off, some operators have no parser."""
 
 
 def single_reader(which: Operand) -> Check[object]:

@@ -30,7 +30,7 @@ RULES = {
 def parse_conv_2d(reader: NodeReader) -> None:
     """Parse CONV_2D (``Conv2DOperationParser``).
 
-    A grouped convolution counts as one operation here; upstream adds a SPLIT, convolutions and a CONCAT.
+    Upstream divides a grouped convolution into a SPLIT, convolutions and a CONCAT. This parser adds a single operation.
     """
     view = reader.view
     channels = bhwc(view.input(0))[3]
@@ -60,7 +60,7 @@ def parse_depthwise_conv_2d(reader: NodeReader) -> None:
     reader.read_bias(2)
     reader.fuse_activation(operation)
     if runtime_input_count(reader.view) == 2 and reader.view.options.depth_multiplier != 1:
-        # Transposing the weights needs their values.
+        # Upstream transposes the weights, so it needs their values.
         raise BuildError("gpu-build-runtime-operand", reader.view.input(1))
 
 

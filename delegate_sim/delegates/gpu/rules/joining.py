@@ -24,7 +24,7 @@ _INT32_BYTES = 4
 
 
 def _joined_values(reader: NodeReader) -> list[Value]:
-    """Return the operands of a CONCAT; constant operands are added to the model as values."""
+    """Return the operands of a CONCAT. Add constant operands to the model as values."""
     values = []
     for position in range(len(reader.view.node.inputs)):
         if reader.is_constant(position):
@@ -36,7 +36,7 @@ def _joined_values(reader: NodeReader) -> list[Value]:
 
 
 def parse_concatenation(reader: NodeReader) -> None:
-    """Parse CONCATENATION (``ConcatenationOperationParser``). If an operand is repeated, each repetition becomes a copy."""
+    """Parse CONCATENATION (``ConcatenationOperationParser``). Repeated operands are copied first."""
     values = _joined_values(reader)
     joined: set[Value] = set()
     for position, value in enumerate(values):
@@ -55,7 +55,7 @@ def parse_concatenation(reader: NodeReader) -> None:
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:
-    """Return the first axis along which an operand and the result differ in size, or the batch axis if they do not differ."""
+    """Return the first axis with different sizes of an operand and the result, or the batch axis if all sizes are equal."""
     for value in values:
         for axis in (_HEIGHT, _WIDTH, _CHANNELS):
             if value.shape[axis] != result[axis]:
@@ -85,7 +85,7 @@ def parse_pack(reader: NodeReader) -> None:
 
 
 def parse_unpack(reader: NodeReader) -> None:
-    """Parse UNPACK as a SPLIT whose results are reshaped (``UnpackOperationParser``)."""
+    """Parse UNPACK as a SPLIT with reshaped results (``UnpackOperationParser``)."""
     options = reader.view.options
     if options.num == 1:
         reader.add_identity(0)
@@ -118,7 +118,7 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
     axes = reader.view.value(reader.view.input(axis))
     if axes is None or axes.nbytes < _INT32_BYTES:
         raise BuildError("gpu-build-runtime-operand", reader.view.input(axis))
-    # Upstream reads the first bytes as INT32, whatever the type.
+    # Upstream reads the first bytes as INT32, even if the type differs.
     gpu_axis(reader.view.input(data), int.from_bytes(axes[:_INT32_BYTES].tobytes()[:_INT32_BYTES], "little", signed=True))
     operation = reader.add("SPLIT")
     reader.add_input(operation, data)

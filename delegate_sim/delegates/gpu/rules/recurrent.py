@@ -1,4 +1,4 @@
-"""LSTM cells. The full form has separate weights for each gate; the basic form has one weights tensor for all gates."""
+"""LSTM cells. The full form has weights for each gate. The basic form has one weights tensor for all gates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
 _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
-"""Since this release, the fourth result of a basic LSTM must have a last dimension that is a multiple of 4."""
+"""The first release in which the last dimension of a basic LSTM's fourth result must be a multiple of 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
     if _has(reader, _CELL_TO_FORGET_WEIGHTS) and gate.peephole != _NO_PEEPHOLE:
         reader.read(gate.peephole, LINEAR)
         if gate is not _OUTPUT_GATE:
-            # The output gate reads the new state, which is not a tensor of the graph.
+            # The output gate reads the new state, and the new state is not a tensor of the graph.
             consume(reader.add("MUL"), cell_state)
     reader.add(GATE_SUM)
     if is_normalized:
@@ -114,7 +114,7 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """Read weights and a bias (``GetFullyConnectedNode``). INT8 weights with one scale are copied unchanged."""
+    """Read weights and a bias (``GetFullyConnectedNode``). Upstream copies INT8 weights with one scale unchanged."""
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", weights)

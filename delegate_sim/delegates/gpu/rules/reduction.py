@@ -30,7 +30,7 @@ RULES = {
 
 
 def parse_reduction(reader: NodeReader) -> None:
-    """Parse a reduction; without keep_dims, a RESHAPE is added (``ReduceOperationParser``)."""
+    """Parse a reduction (``ReduceOperationParser``). Without keep_dims, add a RESHAPE."""
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):

@@ -32,8 +32,8 @@ _AXIS_NAMES = ("batch", "height", "width", "channels")
 def parse_slice(reader: NodeReader) -> None:
     """Parse SLICE (``SliceOperationParser``).
 
-    For an input of rank 4, three starts apply to height, width and channels. For an input of rank 3, three starts apply to
-    batch, width and channels.
+    If the input has rank 4, three starts apply to height, width and channels. If it has rank 3, they apply to batch, width and
+    channels.
     """
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)
@@ -55,7 +55,7 @@ def parse_slice(reader: NodeReader) -> None:
 def parse_strided_slice(reader: NodeReader) -> None:
     """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
 
-    Three starts apply to height, width and channels, whatever the rank of the input.
+    Three starts apply to height, width and channels, for every rank of the input.
     """
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))

@@ -20,7 +20,7 @@ RULES = {
         constant(operand(1, "begin")),
         constant(operand(2, "end")),
         constant(operand(3, "strides")),
-        option("ellipsis_mask", 0, hint="write the slice without an ellipsis"),
+        option("ellipsis_mask", 0, hint="slice without an ellipsis"),
         option("new_axis_mask", 0, hint="add the dimension with RESHAPE"),
         version_in=UP_TO_2,
     ),

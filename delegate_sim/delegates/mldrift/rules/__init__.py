@@ -2,8 +2,8 @@
 
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and ``GetOpsToReplaceWithOptions``
 (``ml_drift_delegate/tflite/model_builder.cc``), and ``CheckGpuDelegateCompatibility``
-(``tools/versioning/gpu_compatibility.cc``). The rules that LiteRT 2.3 added, and the rules before LiteRT 2.2, have no public
-source. They were found by running the binaries.
+(``tools/versioning/gpu_compatibility.cc``). New rules of LiteRT 2.3 and rules before LiteRT 2.2 have no public source. They
+were measured with the binaries.
 """
 
 from __future__ import annotations

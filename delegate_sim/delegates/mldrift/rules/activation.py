@@ -57,7 +57,7 @@ _NOT_KNOWN = check(
 
 
 def _is_linear_alpha(node: NodeView) -> bool:
-    """Return whether alpha is read as one value per channel, not as one value per element."""
+    """Return whether alpha has one value per channel. Otherwise, alpha has one value per element."""
     alpha = node.input(1)
     return len(node.node.inputs) > 1 and alpha.sparsity is None and has_data(alpha) and is_linear(alpha.shape)
 

@@ -115,7 +115,7 @@ def _not_broadcastable(node: NodeView) -> str | None:
 
 
 _BROADCASTABLE = check(
-    BROADCAST, "sizes that are equal, or 1 in one operand, when the shapes are aligned at the last dimension", _not_broadcastable
+    BROADCAST, "shapes that broadcast: aligned at the last dimension, with equal sizes or a size of 1", _not_broadcastable
 ).saying("Inputs dimensions sizes don't match, broadcasting isn't applicable.")
 
 _BROADCAST: Checks = (
@@ -128,7 +128,7 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Return the checks of two operands that are computed at run time; ``may_be_one`` allows both to be the same tensor."""
+    """Return the checks of two runtime operands. With ``may_be_one``, both operands may be the same tensor."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
@@ -138,8 +138,7 @@ def _two_runtime_operands(*, may_be_one: bool) -> Checks:
     return where(_has_two_runtime_operands, "for two runtime inputs", *own)
 
 
-# Constant operands. The checks of two constants were found in the binary of LiteRT 2.3, whose source is not
-# public.
+# Constant operands. The checks of two constants were measured with the binary of LiteRT 2.3.
 
 _IN_FUNCTION = SOURCE.with_symbol("ElementwiseOperationParser::CanParseInputsWithConstTensor")
 _QUANTIZED = ("INT8", "UINT8", "INT4")
@@ -169,11 +168,8 @@ def _unusable(node: NodeView) -> str | None:
 
 
 def _one_constant() -> Check[object]:
-    """Require a constant that can be read as floats; a constant with one element may also be INT32."""
-    needed = (
-        "a constant that is not sparse, and that is either a single element of a float, INT32 or quantized type, or has at "
-        "most rank 4"
-    )
+    """Require a constant that can be read as floats. A constant with one element may also be INT32."""
+    needed = "a constant that is not sparse and has at most rank 4; a single element must be float, INT32 or quantized"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
 
@@ -193,7 +189,7 @@ def _problem_of(name: str, tensor: Tensor) -> Found | None:
 
 
 def _two_constants(name: str) -> Checks:
-    """Require two constants of the same type and of the output's rank; ``name`` is ML Drift's name of the operator."""
+    """Require two constants of the same type and of the output's rank. ``name`` is ML Drift's name of the operator."""
 
     def unusable(node: NodeView) -> Found | None:
         return _problem_of(name, node.input(0)) or _problem_of(name, node.input(1))
@@ -223,7 +219,7 @@ def _has_other_numbers(node: NodeView) -> bool:
 
 
 def _constant_operands(name: str) -> Checks:
-    """Return the checks that apply if one operand is constant or, since LiteRT 2.3, if both are constant."""
+    """Return the checks of nodes with one constant operand or, since LiteRT 2.3, with two."""
     return (
         *where(
             _has_other_numbers,
@@ -252,7 +248,7 @@ def binary(
     may_be_one: bool = False,
     last: Checks = (),
 ) -> OpRule[Any]:
-    """Return the rule of a binary operator; ``name`` appears in the messages about two constants."""
+    """Return the rule of a binary operator. ``name`` appears in the messages about two constants."""
     counts = first or PAIRS
     own = (*_two_runtime_operands(may_be_one=may_be_one), *_constant_operands(name), *last)
     return parsed_by(
@@ -355,7 +351,7 @@ RULES = {
 
 
 def unread_operands(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant operand of an unreadable type, except for constants with one element."""
+    """Yield a problem for each constant operand with several elements of an unsupported type."""
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 

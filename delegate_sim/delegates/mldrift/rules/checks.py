@@ -4,8 +4,8 @@ Sources: ``TFLiteOperationParser::ValidateSupport`` and the functions ``PreCheck
 (``ml_drift_delegate/tflite/operation_parser.cc`` and ``operation_parser.h``), and ``GetOpsToReplaceWithOptions`` and
 ``IsAllAllowedTensors`` (``ml_drift_delegate/tflite/model_builder.cc``).
 
-ML Drift stops at the first failed check, so checks are listed in ML Drift's order. Each check also has ML Drift's log message. A
-check that differs between releases has a range of releases; a check whose position changed is listed at both positions.
+ML Drift stops at the first failed check, so checks are listed in ML Drift's order. Each check has ML Drift's log message. A check
+that differs between releases has a range of releases. If the position of a check changed, the check is listed twice.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Limit checks to releases before ``release``, and leave out the checks that apply to none of these releases."""
+    """Limit checks to releases before ``release``. Omit checks that then apply to no release."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Limit checks to ``release`` and later releases, and leave out the checks that apply to none of these releases."""
+    """Limit checks to ``release`` and later releases. Omit checks that then apply to no release."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
@@ -68,7 +68,7 @@ def _starts_at(check: Check[object], release: Release) -> bool:
 
 
 def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
-    """Return a check whose finder receives the node and the target, and returns the problem together with ML Drift's message."""
+    """Return a check with a finder that also receives the target and returns ML Drift's message."""
 
     def find(node: NodeView, target: MlDriftTarget) -> str | None:
         problem = finder(node, target)
@@ -82,7 +82,7 @@ def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDrif
 
 
 def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
-    """Return a copy of a check with the message ``older`` before ``release``, and the message ``newer`` since then."""
+    """Return a copy of a check with the message ``older`` before ``release`` and ``newer`` from ``release`` on."""
     start = parse_release(release)
     return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
 
@@ -161,13 +161,13 @@ def other_inputs(expected: int) -> Check[object]:
         return None if count == expected else Found(counted(count, "constant input"), expected_constant_inputs(expected, count))
 
     return asked(
-        kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')} (operands that are left out count as constant)", find
+        kinds.OPERAND_COUNT, f"{counted(expected, 'constant input')} (omitted operands count as constant)", find
     ).from_source(PARSER)
 
 
 @functools.cache
 def exact_inputs(runtime: int, others: int, outputs: int) -> Checks:
-    """Require exact numbers of runtime inputs, other inputs and outputs (ML Drift's own ``CheckInputsConstsOutputs``)."""
+    """Require exact numbers of runtime inputs, of constant or omitted inputs, and of outputs (``CheckInputsConstsOutputs``)."""
     of_runtime = COUNTS.with_symbol("CheckInputsOutputs")
     return (
         other_inputs(others).from_source(COUNTS),
@@ -192,9 +192,9 @@ FUSED: Checks = (ONE_RESULT, FUSABLE)
 
 _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
-"""The highest rank of a tensor that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` since then.
+"""The highest rank that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` from LiteRT 2.2 on.
 
-All tensors of a node must also respect ``_MAX_RANK``.
+The limit ``_MAX_RANK`` also applies to all tensors of a node.
 """
 
 
@@ -211,7 +211,7 @@ def available(position: int) -> Check[object]:
 
 @functools.cache
 def named(position: int) -> Check[object]:
-    """Require that an operand is present (``GetTensorId``), with a different message than ``available``."""
+    """Require that an operand is present (``GetTensorId``). The message differs from the message of ``available``."""
 
     def find(node: NodeView) -> Found | None:
         if position >= len(node.node.inputs):
@@ -268,9 +268,9 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""``RESULTS`` limited to LiteRT 2.1.5 and later releases, and ``RESULTS`` limited to earlier releases.
+"""The checks ``RESULTS``, from LiteRT 2.1.5 on and before LiteRT 2.1.5.
 
-Before LiteRT 2.1.5, most parsers check results last; since then, parsers check results earlier.
+Before LiteRT 2.1.5, most parsers check results last. From LiteRT 2.1.5 on, they check results earlier.
 """
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
@@ -286,7 +286,7 @@ def ranked(position: int) -> Checks:
 
 @functools.cache
 def one_scale(position: int) -> Check[object]:
-    """Require a single scale if an operand is quantized to 8 bits (the last part of ``PreCheckReadValueByTensorIdx``)."""
+    """Require a single scale if an operand is quantized to 8 bits (the end of ``PreCheckReadValueByTensorIdx``)."""
     return _scaled(f"input {position}", lambda node: (node.input(position),))
 
 
@@ -322,7 +322,7 @@ def runtime_or_constant(position: int) -> Checks:
 
 
 ALL_RUNTIME_OR_CONSTANT: Checks = _in_releases(None)
-"""Require that every input is a runtime value or a readable constant. The function ``runtime_or_constant`` checks one input."""
+"""Require that every input is a runtime value or a readable constant (see ``runtime_or_constant``)."""
 
 
 def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
@@ -339,9 +339,9 @@ def positive_rank(name: str, tensors_of: TensorsOf) -> Check[object]:
 
 
 def has_data(tensor: Tensor) -> bool:
-    """Return whether a tensor's bytes are known when delegates are applied.
+    """Return whether a tensor has a value when delegates are applied.
 
-    This is the case for constants, and for values that the runtime computes in Prepare.
+    Constants have a value, and so do tensors that the runtime computes in Prepare.
     """
     return tensor.is_constant or tensor.value is not None
 
@@ -421,7 +421,7 @@ _AS_FLOATS = ("FLOAT32", "FLOAT16", "INT4", "INT8", "UINT8", "INT32")
 
 
 def float_constant(position: int, shape: str) -> Checks:
-    """Require a constant of a certain shape, such as ``linear``, that can be read as floats (``PreCheckReadTensor``)."""
+    """Require a constant that can be read as floats and has a certain shape, such as ``linear`` (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         type_name = node.input(position).type
@@ -439,7 +439,7 @@ def float_constant(position: int, shape: str) -> Checks:
 
 
 def integer_constant(position: int, shape: str) -> Checks:
-    """Require a constant of a certain shape, such as ``linear``, with 4 bytes per element (``PreCheckReadTensor``)."""
+    """Require a constant with 4 bytes per element and a certain shape, such as ``linear`` (``PreCheckReadTensor``)."""
 
     def find(node: NodeView) -> Found | None:
         tensor = node.input(position)
@@ -456,7 +456,7 @@ def integer_constant(position: int, shape: str) -> Checks:
 
 
 def integers(node: NodeView, position: int) -> list[int]:
-    """Return a constant's bytes as 32-bit integers, whatever the constant's type; the list is empty if the value is unknown."""
+    """Return a constant's bytes as 32-bit integers, or an empty list if the value is unknown."""
     value = node.value(node.input(position))
     return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
 
@@ -525,7 +525,7 @@ ANY_NUMBERS = (*SIGNED, *UNSIGNED, "BOOL", "BFLOAT16")
 USUAL_INPUTS = ("FLOAT32", "FLOAT16", "BOOL", "INT2", "INT4", "INT8", "UINT8")
 _USUAL_OUTPUTS = ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 _PACKED = ("INT2", "INT4")
-"""Types that inputs may have only since LiteRT 2.2."""
+"""Types of inputs that are supported from LiteRT 2.2 on."""
 
 
 def _unique(types: Iterable[str]) -> tuple[str, ...]:
@@ -542,7 +542,7 @@ def _has_other_type(tensor: Tensor, types: Sequence[str]) -> bool:
 
 
 _Since = tuple[str | None, tuple[str, ...]]
-"""A release (None for the oldest known release), and the types that are allowed from this release on."""
+"""Types, and the first release that allows them. None means the oldest known release."""
 
 
 @functools.cache
@@ -551,7 +551,7 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
 
     Every tensor must have a supported rank. Tensors in the arena must also have one of the ``allowed`` types.
 
-    Source: ``IsAllAllowedTensors``, which checks the tensors one after another.
+    Source: ``IsAllAllowedTensors``. This function checks one tensor after another.
     """
     side = "output" if is_output else "input"
     starts = [(None if release is None else parse_release(release), types) for release, types in reversed(allowed)]
@@ -588,7 +588,7 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
 
 
 def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
-    """Return checks of every tensor of a composite or custom operator; ``inputs`` and ``outputs`` allow additional types."""
+    """Return checks of every tensor of a composite or custom operator. ``inputs`` and ``outputs`` are additional types."""
     return (
         *_side((None, _unique(USUAL_INPUTS + inputs)), is_output=False),
         *_side((None, _unique(_USUAL_OUTPUTS + outputs)), is_output=True),
@@ -598,8 +598,7 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs`` are additional types of inputs, ``outputs`` are additional types of outputs, and ``also`` are additional types of
-    both.
+    ``inputs``, ``outputs`` and ``also`` are additional types: of inputs, of outputs, and of both.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 
@@ -607,7 +606,7 @@ def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] =
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
     """Return checks that every tensor of a builtin operator has one of these types.
 
-    Each item of ``newer`` is a release and the additional input types that are allowed since this release.
+    Each item of ``newer`` is a release and the input types that this release added.
     """
     inputs = _unique(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])
@@ -621,8 +620,8 @@ USUAL_TENSORS: Checks = tensors()
 def parsed_by(parser: str, *checks: Check[Any], all_tensors: Checks = USUAL_TENSORS) -> OpRule[Any]:
     """Return the rule of an operator. Checks without a source come from the ``IsSupported`` function of ``parser``.
 
-    The checks in ``all_tensors`` come last because ``GetOpsToReplaceWithOptions`` checks the ranks and types of all tensors after
-    the parser.
+    The checks in ``all_tensors`` come last, because ``GetOpsToReplaceWithOptions`` calls the parser first and then checks all
+    tensors.
     """
     place = SOURCE.with_symbol(f"{parser}::IsSupported")
     own = [check if check.source else check.from_source(place) for check in as_measured(*checks)]

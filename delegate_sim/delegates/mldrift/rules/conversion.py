@@ -87,7 +87,7 @@ _DEQUANTIZE = parsed_by(
         *where(
             _is_computed,
             "of a runtime input",
-            asked(NEIGHBOR, "an input with quantization parameters; the output of a DENSIFY has none", _without_parameters),
+            asked(NEIGHBOR, "an input with quantization parameters, not the output of a DENSIFY", _without_parameters),
         ),
     ),
     *where(
@@ -107,15 +107,16 @@ def _unscaled_result(node: NodeView) -> Found | None:
 
 
 def _element_bits(name: str) -> int:
-    """Return the size of an element in bits (``GetSizeOfType``): 0 for unknown types, and at least 8 for all other types."""
+    """Return the size of an element in bits (``GetSizeOfType``): 0 for unknown types, and at least 8 for known types."""
     bits = schema.BITS_PER_ELEMENT.get(name, 0)
     return max(bits, 8) if bits else 0
 
 
 def _reshaped_bits(node: NodeView) -> Found | None:
-    """Return a refusal of a BITCAST whose shapes do not match its element sizes.
+    """Return a refusal of a BITCAST if the shapes do not match the element sizes.
 
-    If the element sizes differ, the narrower type must have an additional last dimension, equal to the ratio of the sizes.
+    If the element sizes differ, the tensor of the narrower type must have an additional last dimension. The size of this
+    dimension is the ratio of the element sizes.
     """
     source, result = node.input(0), node.output(0)
     wide, narrow = (source, result) if _element_bits(source.type) >= _element_bits(result.type) else (result, source)
@@ -146,7 +147,7 @@ RULES = {
         runtime_operands(1, 1),
         asked(
             SHAPE,
-            "an output with as many bytes as the input, where only the last dimension differs or is added or removed",
+            "input and output with the same number of bytes, and with the same dimensions except the last",
             _reshaped_bits,
         ).from_source(COMPATIBILITY),
         *RESULTS_FROM_2_1_5,
@@ -181,9 +182,9 @@ RULES = {
 
 
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 whose first size is not 1.
+    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 with several batches.
 
-    ML Drift treats the first dimension of such a constant as the batch, but creates the constant without a batch dimension
+    The batch is the first dimension, but ML Drift creates constants of rank 2 and 3 without a batch
     (``DequantizeOperationParser::ReadConstTensor``).
     """
     source = node.input(0)

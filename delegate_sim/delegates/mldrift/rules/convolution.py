@@ -31,7 +31,7 @@ def has_runtime_weights(node: NodeView) -> bool:
 
 
 def _is_convertible(node: NodeView) -> bool:
-    """Return whether the weights have height and width 1 and are quantized to 8 or 4 bits (``IsConvertibleToFC``)."""
+    """Return whether the weights have 8 or 4 bits, height 1 and width 1 (``IsConvertibleToFC``)."""
     weights = node.input(1)
     is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
     is_affine = weights.quantization is not None and weights.quantization.is_affine

@@ -1,7 +1,7 @@
-"""Custom operators, and composites that ML Drift lowers itself.
+"""Custom operators.
 
-Some names belong to both a custom operator and a composite; one parser then handles both. The runtime has stubs for some of the
-custom operators; an application must register the remaining custom operators.
+If a custom operator and a composite have the same name, one parser handles both. The runtime has stubs for some custom
+operators. Applications must register all other custom operators.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def _normalization(*, with_bias: bool) -> Checks:
 
 
 def _of_mediapipe(runtime: int) -> OpRule[Any]:
-    """Return the rule of a MediaPipe operator with this number of runtime inputs.
+    """Return the rule of a MediaPipe operator with this number of runtime inputs and any number of constants.
 
     The source names these operators only in comments (``IsCustomNodeSupported``). The checks were measured with the binary of
-    LiteRT 2.3.0, where constant inputs are not counted.
+    LiteRT 2.3.0.
     """
     checks = [check.from_source(_SUPPORT) for check in as_measured(runtime_operands(runtime, 1))]
     return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release(SINCE_2_3)

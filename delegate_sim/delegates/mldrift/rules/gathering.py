@@ -97,7 +97,7 @@ _EMBEDDING_LOOKUP = parsed_by(
     *case(
         operand_count(2).saying(lambda node: f"Expected 2, but got {len(node.node.inputs)} inputs."),
         operand_count(outputs=1).saying(lambda node: f"Expected 1, but got {len(node.node.outputs)} outputs."),
-        asked(SHAPE, "ids of rank 1, and an output whose shape differs from the table's only in the first dimension", _looked_up),
+        asked(SHAPE, "ids of rank 1, and an output with the table's shape except for the first dimension", _looked_up),
     ),
     *RESULTS,
     all_tensors=tensors(inputs=INT32),

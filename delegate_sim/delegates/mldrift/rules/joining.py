@@ -44,9 +44,9 @@ def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
 
 
 def _no_axis(node: NodeView) -> str | None:
-    """Return a refusal if the shapes of the inputs leave no axis to join along (``GetAxis``).
+    """Return a refusal if the inputs cannot be joined along any axis (``GetAxis``).
 
-    An axis is ruled out if some input differs from the first input in all three other axes.
+    An axis is excluded if an input differs from the first input in all three remaining axes.
     """
     if not node.node.inputs:
         return None
@@ -69,7 +69,7 @@ _CONCATENATION = parsed_by(
     *RESULTS_FROM_2_1_5,
     asked(OPERAND_COUNT, "all inputs", _all_given),
     *readable_tensor("an input", lambda node: node.inputs),
-    check(SHAPE, "inputs whose shapes differ from the first input's in one dimension only", _no_axis).saying(
+    check(SHAPE, "inputs with the shape of the first input, except for one dimension", _no_axis).saying(
         "Couldn't find an axis to concatenate by."
     ),
     *FUSED,
@@ -185,7 +185,7 @@ def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
 def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
     """Yield a problem if the operand that ML Drift reads as data is constant.
 
-    For a split into one part, ML Drift reads the axis operand as data.
+    If the number of parts is 1, ML Drift reads the axis operand as data.
     """
     return constants_read(node, 1 if _is_split(node) else 0)
 

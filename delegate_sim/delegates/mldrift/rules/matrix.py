@@ -119,11 +119,11 @@ def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
 
 
 _FEW_ROWS = 8
-"""The largest number of rows for which a matrix product has a kernel that ignores batches."""
+"""The largest number of rows with a kernel that ignores batches."""
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for a matrix product that has quantized weights and treats more than ``_FEW_ROWS`` rows as batches."""
+    """Yield a problem if a matrix product with quantized weights treats more than ``_FEW_ROWS`` rows as batches."""
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:

@@ -1,4 +1,4 @@
-"""LSTM cells. LiteRT's loader refuses variable tensors, so these rules only apply to models without variable tensors."""
+"""LSTM cells. These rules only matter without variable tensors, because LiteRT's loader refuses variable tensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _has_operand(position: int) -> Callable[[NodeView], bool]:
 
 
 def _needs_floats(position: int) -> Callable[[NodeView], bool]:
-    """Return a condition that is false for INT8 weights with one scale; ML Drift does not convert such weights to float."""
+    """Return a condition that is False for INT8 weights with one scale. ML Drift does not convert them to float."""
     return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
 
 
@@ -42,7 +42,7 @@ def _weights(position: int) -> Checks:
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
     """Return the checks of a gate (``CheckBuildLstmGate``).
 
-    The normalization coefficients are required even if the cell is not normalized.
+    The normalization coefficients are required even without layer normalization.
     """
     peephole_checks: Checks = ()
     if peephole is not None:

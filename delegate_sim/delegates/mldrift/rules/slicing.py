@@ -1,7 +1,6 @@
 """Operators that read or write slices.
 
-For SLICE and STRIDED_SLICE, ML Drift computes the size of the slice from its start and end, and compares this size with the shape
-of the output.
+For SLICE and STRIDED_SLICE, ML Drift computes the size of the slice and compares it with the shape of the output.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def _unlike_rank(node: NodeView) -> Found | None:
 def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
     """Return the start and the end of a SLICE.
 
-    A size of -1 extends the slice to the end of the input, and a negative end counts from the end of the input.
+    A size of -1 extends the slice to the end of the input. A negative end counts from the end of the input.
     """
     rank, source = node.input(0).rank, bhwc(node.input(0).shape)
     starts, sizes = tuple(integers(node, 1)), tuple(integers(node, 2))
@@ -76,7 +75,7 @@ def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
 
 
 def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
-    """Return ``bounds`` with the input's sizes added to negative values, which count from the end (``UpdateIfNegative``)."""
+    """Return ``bounds`` with the input's sizes added to negative values (``UpdateIfNegative``)."""
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 
@@ -111,7 +110,7 @@ _SLICE = parsed_by(
     *integer_constant(1, "linear"),
     *integer_constant(2, "linear"),
     asked(SHAPE, "the same number of starts and sizes", _other_count),
-    asked(SHAPE, "one start for each dimension of the input (an input of rank 4 may omit the start of the batch)", _unlike_rank),
+    asked(SHAPE, "one start for each dimension of the input (the batch is optional with rank 4)", _unlike_rank),
     asked(SHAPE, "an output with the size of the slice", _unlike_output),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=_ANY,
@@ -132,26 +131,26 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """Return whether the bit of each axis is set in a mask (``UpdateMask``).
+    """Return for each axis whether its bit is set in a mask (``UpdateMask``).
 
-    Each bit belongs to a dimension of the input, whatever the number of starts.
+    Each bit belongs to a dimension of the input, for any number of starts.
     """
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes to which ``count`` values apply if one of the values is for the batch (``ReadBhwc``)."""
+    """Return the axes of ``count`` values if one value is for the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes to which ``count`` values apply if no value is for the batch (``ReadHwc``)."""
+    """Return the axes of ``count`` values if no value is for the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
-    """Return the start, the end and the strides of a STRIDED_SLICE. They are not clamped to the shape of the input."""
+    """Return the start, the end and the strides of a STRIDED_SLICE, without limiting them to the input's shape."""
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
     named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
     begin, end, strides = (
@@ -209,7 +208,7 @@ _STRIDED_SLICE = parsed_by(
     all_tensors=_ANY,
 )
 
-# Slices that are written
+# DYNAMIC_UPDATE_SLICE
 
 
 def _says_types(node: NodeView) -> str:
@@ -232,7 +231,7 @@ def _other_update_rank(node: NodeView) -> Found | None:
 def _mapped(node: NodeView, position: int) -> Bhwc:
     """Return the batch, height, width and channels of an operand (``MapAxis``).
 
-    The dimensions of the operand become the last axes. The other axes have size 1.
+    The dimensions of the operand become the last axes. All axes before them have size 1.
     """
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)
@@ -249,7 +248,7 @@ def _too_large(node: NodeView) -> Found | None:
 
 
 def _mappable(position: int | None, name: str) -> Check[object]:
-    """Require that an operand (the output if ``position`` is None) has rank 1 to 4 (``CanMapAxis``)."""
+    """Require that an operand has rank 1 to 4 (``CanMapAxis``). If ``position`` is None, check the output."""
 
     def find(node: NodeView) -> str | None:
         rank = (node.output(0) if position is None else node.input(position)).rank

@@ -37,7 +37,7 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a finder that demands equal shapes of operand ``compared`` and operand 1.
+    """Return a finder for operands ``compared`` and 1 with different shapes.
 
     If operand ``scalar`` has one element, the finder accepts any shapes.
     """
@@ -134,9 +134,7 @@ _BROADCAST_IN_DIM = parsed_by(
     _one_to_four(is_result=False),
     _one_to_four(is_result=True),
     *integer_constant(1, "linear"),
-    asked(
-        SHAPE, "a different output dimension for each input dimension, with the same size unless the input's size is 1", _mapping
-    ),
+    asked(SHAPE, "a separate output dimension for each input dimension, with the same size or an input size of 1", _mapping),
     *readable(0),
     *RESULTS_BEFORE_2_1_5,
     all_tensors=tensors(*ANY_NUMBERS),

@@ -1,7 +1,7 @@
 """Rules of the Neutron delegate by release of NXP's board support package.
 
-- lf-6.6.3 takes compiled networks only.
-- lf-6.6.23 takes compiled networks only if the graph has one; otherwise it checks builtin operators.
+- lf-6.6.3 takes only compiled networks.
+- lf-6.6.23 checks builtin operators if a graph has no compiled network. Otherwise, it takes only compiled networks.
 - From lf-6.6.36 on, NXP's converter decides about graphs without a compiled network.
 
 No check looks at an operator's version.
@@ -67,7 +67,7 @@ def _left_to_converter(node: NodeView, _: ReleaseOnly) -> Reason | None:
     refused = _beside_compiled(node)
     if refused is not None or is_compiled(node.node):
         return refused
-    return _refusal(NOT_SIMULATED, node.op, "a decision of NXP's converter, which is not simulated")
+    return _refusal(NOT_SIMULATED, node.op, "NXP's converter, which is not simulated")
 
 
 def _book(source: Source, **parts: Any) -> RuleBook[ReleaseOnly]:

@@ -3,8 +3,8 @@
 Source: ``IsNodeSupportedByNeutron`` (``neutron_delegate_utils.cc`` of nxp-imx/tflite-neutron-delegate). The delegate applies
 every check of an operator, also after a failure.
 
-A missing bias makes the delegate forget earlier failures of the node. It refuses the node nevertheless, because the bias must be
-constant. The reasons here include the earlier failures.
+If the bias is missing, the delegate overwrites earlier failures of the node. It still refuses the node, because the bias must be
+a constant. These rules report the earlier failures too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _bias(node: NodeView) -> str | None:
     return None if BIAS.tensor(node).is_constant else "bias is not constant"
 
 
-_CONSTANT_BIAS = check(OPTIONAL_OPERAND, "a constant bias", _bias, "convert with a bias, of zeros if need be")
+_CONSTANT_BIAS = check(OPTIONAL_OPERAND, "a constant bias", _bias, "convert with a bias, for example of zeros")
 
 
 def filtered(weights: Operand) -> tuple[Check[object], ...]:
@@ -74,11 +74,11 @@ def _scalars(node: NodeView) -> str | None:
 
 
 WITH_DIMENSIONS = check(READS_MISSING_SIZES, "input and output with dimensions", _scalars, "fix the shapes before converting")
-"""A check of operators whose sizes the delegate reads without looking at the number of dimensions."""
+"""A check for operators with sizes that the delegate reads without checking that the tensors have dimensions."""
 
 
 def not_constant(which: Operand) -> Check[object]:
-    """Demand an operand that is computed at run time."""
+    """Require that an operand is computed at run time."""
 
     def find(node: NodeView) -> str | None:
         return f"{which.name} is constant" if which.tensor(node).is_constant else None

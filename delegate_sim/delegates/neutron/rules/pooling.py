@@ -15,9 +15,9 @@ def _batch(node: NodeView) -> str | None:
 
 
 def _empty_window(node: NodeView) -> str | None:
-    """Return the window if a side of it is not positive.
+    """Return the window unless its height and width are positive.
 
-    Upstream means to compare with the padding. It looks at the padding before it is computed, when it is still 0.
+    Upstream is meant to compare the window with the padding. It reads the padding too early, when the padding is still 0.
     """
     height, width = node.options.filter_height, node.options.filter_width
     return None if min(height, width) > 0 else f"window of {height} * {width}"

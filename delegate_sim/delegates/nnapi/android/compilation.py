@@ -1,4 +1,4 @@
-"""Compilation of a partition by the NNAPI runtime for the devices that the options select (``NNAPIDelegateKernel::Prepare``)."""
+"""Compilation of a partition by the NNAPI runtime for the selected devices (``NNAPIDelegateKernel::Prepare``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .device_profile import ProfiledDevice
 from .driver_rejections import DriverRejections
 
 UNNAMED_DEVICE = "accelerator"
-"""The name of the device that is simulated if the options give no profile of devices."""
+"""The name of the simulated device if the options give no profile of devices."""
 
 _PREFERENCES = {
     "low_power": Preference.LOW_POWER,
@@ -24,14 +24,14 @@ _PREFERENCES = {
     "sustained_speed": Preference.SUSTAINED_SPEED,
 }
 _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
-"""The costs of a device without a profile. Such a device is assumed to run every operation faster than the CPU does."""
+"""The costs of a device without a profile. The device is assumed to run every operation faster than the CPU."""
 
 
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
-    """Compile a partition, or return None if the partition's NNAPI model could not be finished.
+    """Compile a partition, or return None if the partition's NNAPI model is not finished.
 
-    If the options specify target devices, only these devices are used. Otherwise, all devices and NNAPI's CPU are used, and the
-    CPU takes over if compilation fails.
+    If the options specify target devices, NNAPI uses only these devices. Otherwise, NNAPI uses all devices and its own CPU. The
+    CPU then takes over if compilation fails.
     """
     if lowered.model is None or not lowered.is_finished:
         return None
@@ -51,9 +51,9 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 def target_devices(
     options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
-    """Return the devices that the options select, in the form that the simulated NNAPI compiler expects.
+    """Return the selected devices in the form that the simulated NNAPI compiler expects.
 
-    ``rejections`` lists operations that the devices reject in addition to the rejections in the profiles.
+    ``rejections`` has operations that the devices reject, besides the rejections in the profiles.
     """
     rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 

@@ -1,7 +1,6 @@
 """Profile of a phone's NNAPI devices, read from TOML.
 
-For each device, the profile lists the operations that the device takes, the costs of operations, and the operations that the
-device fails to compile.
+For each device, the profile lists supported operations, costs, and operations that the device fails to compile.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SCHEMA = "delegate-sim/devices/1"
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
-"""The profile's keys for the costs of FLOAT32 and TENSOR_FLOAT32 in models that allow half precision."""
+"""Keys for the costs of FLOAT32 and TENSOR_FLOAT32 in models that allow half precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class ProfiledDevice:
     """One device of a phone.
 
     If ``takes`` is None, the device takes every operation. If ``types`` is None, the first input may have any type. ``largest``
-    is the largest total size, in bytes, of the operands of one step.
+    is the maximum size of the operands of one step, in bytes.
     """
 
     name: str
@@ -48,7 +47,7 @@ class ProfiledDevice:
     largest: int | None = None
     is_updatable: bool = False
     refuses: tuple[StageSignature, ...] = ()
-    """Operations that the device does not support with particular input types and shapes."""
+    """Operations that the device does not support with certain input types and shapes."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
         """Return whether the driver reports an operation as supported."""
@@ -81,7 +80,7 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
-    """Return the total size in bytes of the operands of these operations. An operand of several operations counts once."""
+    """Return the size of all operands of these operations in bytes. Each operand counts once."""
     used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 
@@ -94,12 +93,12 @@ class DevicesProfile:
     path: str | None = None
 
     def __str__(self) -> str:
-        # Folders differ between machines, and committed baselines contain this text.
+        # Committed baselines contain this text, so it must not depend on the folder.
         return os.path.basename(self.path or "") or "devices"
 
 
 def devices_profile(value: Any) -> DevicesProfile:
-    """Parse the value of the option ``devices``: the path of a profile file, or a profile, which is returned unchanged."""
+    """Parse the value of the option ``devices``: a profile, or the path of a profile file."""
     if isinstance(value, DevicesProfile):
         return value
     if not isinstance(value, str | os.PathLike):
@@ -122,7 +121,9 @@ def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
     names = [device.name for device in devices]
     for place, name in enumerate(names):
         if name in names[:place] or name == REFERENCE_DEVICE:
-            what = "is NNAPI's own CPU, which is always there" if name == REFERENCE_DEVICE else "is listed twice"
+            what = (
+                "is NNAPI's own CPU; remove it, because it is always present" if name == REFERENCE_DEVICE else "is listed twice"
+            )
             raise ProfileProblem(("devices", place, "name"), f"{shown(name)} {what}")
     return DevicesProfile(devices, path)
 
@@ -156,10 +157,7 @@ def _signature(entry: ProfileEntry) -> StageSignature:
 
 
 def _costs(execution: float | None, power: float | None, performance: Mapping[str, DeviceCost]) -> Costs:
-    """Return a device's costs.
-
-    Without a default cost, a type that is not listed has the highest possible cost, as in the runtime.
-    """
+    """Return a device's costs. A type without a cost and without a default cost has the highest possible cost."""
     if execution is None and power is None:
         default = Costs().default
     else:
@@ -180,14 +178,14 @@ def _level(value: Any) -> int:
 
 def _cost(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"takes a number of 0 or more, where the CPU has 1, not {shown(value)}")
+        raise ValueError(f"takes a number of 0 or more (the CPU has 1), not {shown(value)}")
     return float(value)
 
 
 def _performance(value: Any) -> Mapping[str, DeviceCost]:
-    """Parse a table of costs by operand type: each cost is one number, or an execution time and a power."""
+    """Parse a table of costs by operand type. Each cost is one number, or an execution time and a power."""
     if not isinstance(value, dict):
-        raise ValueError(f"takes a table from operand types to numbers, not {shown(value)}")
+        raise ValueError(f"takes a table with a number for each operand type, not {shown(value)}")
     known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)
     costs = {}
     for name, given in value.items():

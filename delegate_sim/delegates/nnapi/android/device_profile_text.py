@@ -21,7 +21,7 @@ _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
 
 def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    """Yield each delegated partition's operations, in running order. Partitions that cannot be built are skipped."""
+    """Yield the operations of each delegated partition, in running order. Skip partitions that cannot be built."""
     if not isinstance(decision.findings, Partitions):
         return
     for subset in subsets:
@@ -43,11 +43,11 @@ def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
 def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
     """Return the text of a profile.
 
-    Every device gets the feature level that the options give, since no log shows the feature levels of devices.
+    Every device gets the feature level in the options, because logs do not show the feature levels of devices.
     """
     lines = [
         "# The NNAPI devices that a log with debug.nn.vlog shows; written by 'delegate-sim reconcile --learn'.",
-        "# Costs are not measured times: they only reproduce which devices were chosen. Logs do not show feature levels.",
+        "# Costs are not measured times: they only lead to the choice of devices in the log. Logs do not show feature levels.",
         f"schema = {toml_string(SCHEMA)}",
     ]
     for device in devices:

@@ -1,4 +1,4 @@
-"""The nodes of a partition that the target devices take (``GetOperationsSupportedByTargetNnApiDevices``).
+"""The nodes of a partition that the target devices support (``GetOperationsSupportedByTargetNnApiDevices``).
 
 Source: ``delegates/nnapi/nnapi_delegate.cc``.
 """
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 
 
 class DriverAnswers:
-    """The nodes that the target devices take.
+    """The nodes that the target devices support.
 
-    The result depends on the operations that the driver rejects according to the options, and on the profile and feature levels
-    of the devices.
+    The result depends on the driver's rejections in the options, and on the profile and the feature levels of the devices.
     """
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
@@ -44,10 +43,9 @@ class DriverAnswers:
         self._not_taken: dict[int, frozenset[int]] = {}
 
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
-        """Return the nodes of a partition whose operations are all supported by the devices.
+        """Return the nodes of a partition that have only supported operations.
 
-        If the partition has sparse weights or converts float16 values to float32 at run time, one unsupported node excludes all
-        nodes of the partition.
+        If the partition has sparse weights, or converts float16 values at run time, an unsupported node excludes all nodes.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -69,7 +67,7 @@ class DriverAnswers:
         if not rejected and node in self._left_out(lowered):
             if self._described is None:
                 hidden = f"an operation above feature level {self._version.level}"
-                message = f"the runtime does not offer the driver {hidden}"
+                message = f"the NNAPI runtime does not pass {hidden} to the driver"
                 return Reason(
                     HIDDEN.name, "driver", message, hidden, "operations that exist at the driver's feature level", HIDDEN.hint
                 )
@@ -79,7 +77,7 @@ class DriverAnswers:
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
-        """Return the nodes with an operation that every device refuses because of the device's profile or feature level."""
+        """Return the nodes with an operation that no device supports, because of profiles or feature levels."""
         if self._described is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
         if lowered.model is None or not lowered.is_finished:
@@ -97,7 +95,7 @@ class DriverAnswers:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProblem:
-    """The result of ``device_problem`` if the delegate cannot use any device.
+    """A problem that keeps the delegate from using any device.
 
     ``failure`` is set only if the options name an accelerator. Otherwise, the nodes run on the CPU.
     """
@@ -111,12 +109,12 @@ NO_DEVICE = Reason(
     "the phone's profile has no NNAPI device except NNAPI's own CPU",
     "no NNAPI device except NNAPI's own CPU",
     "an accelerator",
-    "list the phone's devices in the profile (--devices), choose a phone that has one, or allow NNAPI's own CPU",
+    "list the phone's devices in the profile (--devices), choose another phone, or allow NNAPI's own CPU",
 )
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return a problem if the delegate cannot use any device of the profile; otherwise None.
+    """Return a problem if the delegate cannot use any device of the profile, or None.
 
     Source: ``DoPrepare`` and ``GetTargetDevices``.
     """
@@ -130,7 +128,7 @@ def device_problem(options: OptionValues) -> DeviceProblem | None:
 
 
 def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
-    """Return whether a single rejected operation keeps all of these nodes from being delegated."""
+    """Return whether a single rejected operation leaves all of these nodes to the CPU."""
     return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
 
 

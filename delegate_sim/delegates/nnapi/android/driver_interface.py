@@ -1,4 +1,4 @@
-"""Descriptions of the NNAPI driver and devices, used to explain device logs and to learn profiles from logs."""
+"""Descriptions of the NNAPI driver and devices. ``reconcile`` uses the descriptions to explain logs and to learn from them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str
 def driver_questions(graph: Graph, options: OptionValues, release: Release = NEWEST) -> DriverQuestions | None:
     """Return the questions that the delegate asks the driver about a subgraph.
 
-    Returns None if the delegate does not ask the driver, or if a partition cannot be built.
+    Return None if the delegate does not ask the driver, or if a partition cannot be built.
     """
     decision, has_float16 = supported_nodes(graph, options, release)
     if not decision.nodes or not asks_driver(options):

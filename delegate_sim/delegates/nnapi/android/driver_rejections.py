@@ -1,4 +1,4 @@
-"""The NNAPI operations that a driver rejects according to an option or to a driver profile."""
+"""The NNAPI operations that a driver rejects, from an option or from a driver profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DriverRejections:
-    """The NNAPI operations that the driver rejects according to the options."""
+    """The driver's rejections in the options."""
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
@@ -23,11 +23,11 @@ class DriverRejections:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the options neither list rejected operations nor give a driver profile."""
+        """Whether the options have no rejected operations and no driver profile."""
         return self._profile is None and not self._names
 
     def of_node(self, node: int, lowered: LoweredPartition) -> tuple[str, ...]:
-        """Return those NNAPI operations of a node that the driver rejects."""
+        """Return the rejected NNAPI operations of a node."""
         if self.is_empty:
             return ()
         operations = lowered.operations.get(node, ())
@@ -39,7 +39,7 @@ class DriverRejections:
         )
 
     def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
-        """Return whether the driver is known to reject an operation of these partitions, but the profile does not say which."""
+        """Return whether the driver is known to reject an unknown operation of these partitions."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
         from ...driver import signature  # most runs have no profile

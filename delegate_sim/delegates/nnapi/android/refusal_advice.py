@@ -1,4 +1,4 @@
-"""Advice on refused calls. For some calls, this advice is more specific than the advice for the broken rule."""
+"""Advice on refused calls. Some calls have more specific advice than the runtime's rule."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def change_for(call: RefusedCall) -> str:
     if _CHANNELS in value:
         return _change_of_channels(operation)
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
-        return "target feature level 30 (Android 11) or newer, where INT8 tensors may have a zero point"
+        return "target feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
-        return f"use only float and 8-bit tensors with {operation}, with a CAST before and after it, or leave the node to the CPU"
+        return f"use float or 8-bit tensors with {operation}, by a CAST before and after the node, or leave the node to the CPU"
     if operation == "TRANSPOSE_CONV" and value == OperandType.TENSOR_FLOAT16.name:
-        return "convert with float32 weights: NNAPI has no TRANSPOSE_CONV with float16 weights"
+        return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
     return KINDS[PREFIX + call.refusal.code].hint
 
 
@@ -35,13 +35,13 @@ def _change_of_channels(operation: str) -> str:
     if operation == "FULLY_CONNECTED":
         return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
     return (
-        f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float: "
+        f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
         "NNAPI accepts per-channel weights only with 8-bit activations"
     )
 
 
 def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
-    """Return a description of the refused operand, and the operand's tensor in the graph (None if there is none)."""
+    """Return a description of the refused operand, and the operand's tensor in the graph or None."""
     if call.tensor is not None:
         return _named(call.tensor), call.tensor
     subject = call.refusal.violation.subject

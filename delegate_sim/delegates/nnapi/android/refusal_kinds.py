@@ -1,4 +1,4 @@
-"""Kinds of problem for the refusals of Android's NNAPI runtime: one kind for each rule of the runtime."""
+"""Kinds of problem for the rules of Android's NNAPI runtime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..kinds import PREFIX
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words for a broken rule of the runtime: the kind of problem, the advice, and a short hint."""
+    """The texts for a rule of the runtime: the kind of problem, the advice, and a short hint."""
 
     problem: Problem
     advice: str
@@ -28,18 +28,18 @@ _TYPES = Words(
 )
 _OPERANDS = Words(
     Problem.OPERANDS,
-    "Give the node the operands of one of the forms that NNAPI has, or replace the operator.",
-    "give the node the operands of one of the forms that NNAPI has",
+    "Give the node a combination of operands that NNAPI supports, or replace the operator.",
+    "give the node a combination of operands that NNAPI supports",
 )
 _RANK = Words(
     Problem.RANK,
-    "Reshape to at most four dimensions before the node, and back after it.",
+    "Reshape to at most four dimensions before the node, and restore the dimensions after the node.",
     "reshape to at most 4 dimensions before the node",
 )
 _SHAPE = Words(Problem.SHAPE, "Change the shapes of the node's operands.", "change the shapes of the node's operands")
 _SCALE = Words(
     Problem.QUANTIZATION,
-    "Quantize again with data in which every tensor takes more than one value, or widen the range of the output.",
+    "Quantize again with data that gives every tensor more than one value, or widen the range of the output.",
     "quantize again with other ranges",
 )
 _CHANNELS = Words(
@@ -49,18 +49,18 @@ _CHANNELS = Words(
 )
 _CONSTANT = Words(
     Problem.CONSTANT,
-    "Give the constant at least one dimension and one element, for example the shape [1], or fold the node.",
+    "Give the constant at least one dimension and one element, for example the shape [1], or fold the node into a constant.",
     "give the constant at least one dimension and one element",
 )
 _WRITTEN = Words(
     Problem.CONSTANT,
-    "Convert the model without float16 or sparse weights: the delegate does not unpack the weights of this operator for NNAPI.",
+    "Convert the model without float16 or sparse weights, because the delegate does not unpack the weights of this operator.",
     "convert without float16 or sparse weights",
 )
-_MODEL = Words(Problem.MODEL, "Remove nodes whose results are never read.", "remove nodes whose results are never read")
+_MODEL = Words(Problem.MODEL, "Remove nodes with unused results.", "remove nodes with unused results")
 _BOUNDARY = Words(
     Problem.CONSTANT,
-    "Fold nodes whose operands are all constant before or while converting.",
+    "Fold nodes that read only constants before or while converting.",
     "fold nodes that read only constants",
 )
 _LEVEL = Words(
@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The words for each concern of a rule. A rule on operations uses these words if it has no entry in ``_WORDS``."""
+"""The texts for each concern of a rule. A rule on operations uses these texts if ``_WORDS`` has no entry for it."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,
@@ -150,8 +150,8 @@ def _kind(rule: Rule, words: Words) -> Kind:
         PREFIX + rule.code,
         words.problem,
         f"refused by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
-        f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If it refuses a call, the "
-        "delegate fails as a whole, in every subgraph, and the CPU runs everything.",
+        f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If the runtime refuses a call, "
+        "the delegate fails in every subgraph, and the CPU runs the whole model.",
         words.advice,
         words.hint,
         is_shared=True,
@@ -169,5 +169,5 @@ def _words() -> Iterator[tuple[Rule, Words]]:
 KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})
 """The kind of each refusal, by the refusal's code.
 
-Rules on control flow and on simulated failures are left out, since the delegate's models cannot break them.
+Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break them.
 """

@@ -18,9 +18,9 @@ _FURTHER_SHOWN = 10
 def runtime_failure(
     graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
 ) -> KernelFailure | None:
-    """Return the first refused call of a partition as a kernel failure; None if no call was refused.
+    """Return the first refused call of a partition as a kernel failure, or None if no call was refused.
 
-    The failure also has a short line for every later refusal in this partition and in ``others``.
+    The failure also has a line for every later refusal in this partition and in ``others``.
     """
     if not lowered.calls:
         return None
@@ -53,7 +53,7 @@ def refused_call_failure(
 
 
 def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
-    """Return the first refusal of each node; the node's later refusals may only be consequences of the first."""
+    """Return the first refusal of each node, because later refusals may be consequences of the first."""
     first: dict[int, RefusedCall] = {}
     for call in refused:
         first.setdefault(call.node, call)
@@ -61,7 +61,7 @@ def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
 
 
 def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
-    """Return lines that describe these refusals; equal refusals of several nodes share a line."""
+    """Return lines about these refusals. Equal refusals of several nodes share a line."""
     groups: dict[tuple[str, str, str, str], list[int]] = {}
     for call in calls:
         violation = call.refusal.violation

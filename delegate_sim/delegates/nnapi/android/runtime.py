@@ -1,4 +1,4 @@
-"""The NNAPI runtime that the options select: the simulated Android release and its feature level."""
+"""The simulated NNAPI runtime: its Android release and its feature level."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ...options import OptionValues
 
 NO_RUNTIME = "none"
-"""With this value of the option ``nnapi_runtime``, no runtime is simulated, so every call to NNAPI succeeds."""
+"""The value of the option ``nnapi_runtime`` that turns off the runtime. Every call to NNAPI then succeeds."""
 SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
 _DELEGATE_ALONE = {"8.1": 1, "9": 2}
-"""The feature levels of the Android releases whose runtime is not simulated."""
+"""The feature levels of Android releases without a simulated runtime."""
 _ASSUMED = ("14", "15")
-"""Android releases whose runtime is assumed to have the same rules as that of ``NEWEST_RUNTIME``."""
+"""Android releases with a runtime that is assumed to equal the runtime of ``NEWEST_RUNTIME``."""
 OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
 ANDROID_RELEASES = (*_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
 """All Android releases that can be chosen, oldest first."""
@@ -34,7 +34,7 @@ def runtime_name(value: Any) -> str:
 
 
 def android_of(options: OptionValues) -> AndroidRelease | None:
-    """Return the Android release whose runtime is simulated; None if no runtime is simulated."""
+    """Return the Android release of the simulated runtime, or None if no runtime is simulated."""
     name = options["nnapi_runtime"]
     if name == NO_RUNTIME or name in _DELEGATE_ALONE:
         return None
@@ -42,14 +42,14 @@ def android_of(options: OptionValues) -> AndroidRelease | None:
 
 
 def runtime_level(options: OptionValues) -> int:
-    """Return the runtime's feature level: the level in the options, or the simulated release's highest level if that is lower."""
+    """Return the runtime's feature level: the level in the options, but at most the highest level of the Android release."""
     level: int = options["feature_level"]
     highest = highest_level_of(options["nnapi_runtime"])
     return level if highest is None else min(level, highest)
 
 
 def highest_level_of(name: str) -> int | None:
-    """Return NNAPI's number for the highest feature level of a runtime, given by name; None for ``NO_RUNTIME``."""
+    """Return NNAPI's number for the highest feature level of a named runtime, or None for ``NO_RUNTIME``."""
     if name in _DELEGATE_ALONE:
         return API_LEVELS[_DELEGATE_ALONE[name]]
     android = android_of({"nnapi_runtime": name})
@@ -62,11 +62,11 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""A function that creates an NNAPI model builder. Its argument is the function to which the builder reports refused calls."""
+"""A function that creates an NNAPI model builder. Its argument is a function that receives refused calls."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:
-    """Return a function that creates NNAPI model builders; None if no runtime is simulated."""
+    """Return a function that creates NNAPI model builders, or None if no runtime is simulated."""
     android = android_of(options)
     if android is None:
         return None
@@ -75,15 +75,15 @@ def model_maker(options: OptionValues) -> ModelMaker | None:
 
 
 def notes(options: OptionValues) -> Iterator[str]:
-    """Yield notes if Android's runtime is not simulated, or if its rules are assumed or come only from its source code."""
+    """Yield notes about parts of Android's runtime that are not simulated or not verified."""
     name = options["nnapi_runtime"]
     if name in _DELEGATE_ALONE:
-        yield f"Android {name}'s NNAPI runtime is not simulated: the result covers the delegate alone"
+        yield f"Android {name}'s NNAPI runtime is not simulated; the result is for the delegate alone"
     elif name in _ASSUMED:
-        yield f"Android {name}'s NNAPI runtime is assumed to have the same rules as that of Android {NEWEST_RUNTIME}"
+        yield f"Android {name}'s NNAPI runtime is assumed to have the rules of Android {NEWEST_RUNTIME}'s NNAPI runtime"
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
-            known = f"Android {int(android)}'s NNAPI runtime: its validation of operations is known from running it"
-            yield f"{known}; how it finishes and splits models is known only from its source code"
+            known = f"for Android {int(android)}'s NNAPI runtime, only the validation of operations was verified in real runs"
+            yield f"{known}; the rules for whole models and for splits come from its source code"
         case AndroidRelease.ANDROID_12:
-            yield "Android 12's NNAPI runtime: its rules are known only from its source code, not from running it"
+            yield "the rules of Android 12's NNAPI runtime come from its source code and were not verified in real runs"

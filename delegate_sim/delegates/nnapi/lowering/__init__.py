@@ -1,1 +1,1 @@
-"""Lowering of partitions to NNAPI models: each node becomes NNAPI operands and operations."""
+"""Lowering of partitions to NNAPI models. Each node becomes NNAPI operands and operations."""

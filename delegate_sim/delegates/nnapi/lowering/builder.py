@@ -2,9 +2,8 @@
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
-In some places, the real delegate ignores a failure to add a tensor, and treats the tensor as mapped. The builder does the same.
-Calls that the runtime refuses are recorded. Building then continues, so that every refusal is reported. Without a runtime, no
-NNAPI model is built.
+In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. It
+records refused calls and continues, so that every refusal is reported. Without a simulated runtime, no NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _TYPE_LINE = "Failed to add NN API tensor: type {type} is not supported."
 
 
 class KernelError(Exception):
-    """A failure while a node is lowered. It is caught where the real delegate checks the status of the failed call."""
+    """A failure while a node is lowered."""
 
     def __init__(self, failure: KernelFailure) -> None:
         super().__init__(failure.message)
@@ -43,14 +42,14 @@ class KernelError(Exception):
 
 
 def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
-    """Return the exception for a failure; ``values`` are inserted into the failure's message."""
+    """Return the exception for a failure, with ``values`` filled into the placeholders of its message."""
     return KernelError(kernel_failure(code, node, tensor, **values))
 
 
 class PartitionBuilder:
     """The NNAPI model of a partition while it is built.
 
-    Operands have the same indices as in the real delegate. ``inputs`` and ``outputs`` collect the operands of the next operation.
+    Operands have the same indices as in the real delegate. ``inputs`` and ``outputs`` have the operands of the next operation.
     """
 
     def __init__(
@@ -67,11 +66,11 @@ class PartitionBuilder:
         self.allows_dynamic = allows_dynamic
         self.operations: dict[int, list[str]] = {}
         self.mapped: dict[int, int] = {}
-        """The NNAPI operand of each tensor that has been mapped."""
+        """The NNAPI operand of each mapped tensor."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The float operand that a DEQUANTIZE writes, keyed by the quantized operand (-1 if unmapped) and the requested type."""
+        """The float result of each added DEQUANTIZE, keyed by the quantized operand (-1 if unmapped) and the requested type."""
         self.state_tensors: list[int] = []
-        """State tensors; NNAPI returns their new values as outputs."""
+        """State tensors. NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
         """The operands in which NNAPI returns the new states."""
         self.densified: dict[int, Node] = {}
@@ -104,7 +103,7 @@ class PartitionBuilder:
             self.add_input(node, position)
 
     def add_input(self, node: LoweredNode, position: int) -> None:
-        """Add an operand of a node, with the node's flags for this operand (``AddTensorInput``).
+        """Add an operand of a node, with the node's flags for the operand (``AddTensorInput``).
 
         Raises KernelError if NNAPI lacks the tensor's type.
         """
@@ -141,7 +140,7 @@ class PartitionBuilder:
             self.add_output(node, position)
 
     def tensor_operand(self, node: int, index: int, flags: int, is_hybrid: bool = False) -> int:
-        """Return the NNAPI operand of a tensor; the operand is added when the tensor is first used (``AddTensor``)."""
+        """Return the NNAPI operand of a tensor (``AddTensor``). The operand is added when the tensor is first used."""
         operand = self.mapped.get(index)
         return self._new_operand(node, index, flags, is_hybrid) if operand is None else operand
 
@@ -161,7 +160,7 @@ class PartitionBuilder:
 
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
-            # Most operands are FLOAT32 tensors, which no flag changes.
+            # Most operands are FLOAT32 tensors, and flags do not change FLOAT32 tensors.
             self._at = (call_sites.TENSOR, tensor, "")
             model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return
@@ -217,7 +216,7 @@ class PartitionBuilder:
             self.model.set_value(own, count * size)
 
     def leave_out(self, code: int = _TENSOR_FLOAT32, scale: float = 0.0) -> None:
-        """Add a vector without elements for an operand that the node omits (``AddVector...Operand``)."""
+        """Add a vector without elements for an omitted operand (``AddVector...Operand``)."""
         self.add_vector(0, code, scale=scale, is_null=True)
 
     def add_constant(self, code: int, dimensions: Sequence[int], length: int, scale: float = 0.0, zero_point: int = 0) -> None:
@@ -243,7 +242,7 @@ class PartitionBuilder:
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
-        """Add the result in which NNAPI returns the new value of a state tensor (``AddState...Tensor``)."""
+        """Add the result for the new value of a state tensor (``AddState...Tensor``)."""
         index = node.operand(position)
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node.index)
@@ -306,7 +305,7 @@ class PartitionBuilder:
             self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
     def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
-        """``AddDequantizeOperatorsWhereNeeded``: if the activations are float, dequantize any quantized weights."""
+        """Dequantize quantized weights if the activations are float (``AddDequantizeOperatorsWhereNeeded``)."""
         if node.view.input(0).type != "FLOAT32":
             return
         for position in positions:
@@ -315,7 +314,7 @@ class PartitionBuilder:
                 self.add_dequantize(node, position, weights.type)
 
     def add_dequantize(self, node: LoweredNode, position: int, wanted: str) -> None:
-        """``AddDequantize``: make the next operation read a dequantized operand.
+        """Replace an operand of the next operation by its dequantized value (``AddDequantize``).
 
         A DEQUANTIZE is added only once for each operand and requested type.
         """

@@ -1,4 +1,4 @@
-"""Places in the delegate's source that call NNAPI, and the error message that each place prints if its call fails.
+"""Places in the delegate's source that call NNAPI, and their error messages.
 
 Source: ``RETURN_TFLITE_ERROR_IF_NN_ERROR`` and ``NnApiErrorDescription`` (``delegates/nnapi/nnapi_delegate.cc``). Line numbers
 refer to the newest sources. Other releases have other line numbers.
@@ -16,7 +16,7 @@ from ....nnapi_runtime.types import ResultCode
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place in the source: its line number, its description of the call, and whether its error message names the tensor."""
+    """One place in the source: its line number, its text about the call, and whether its error message names the tensor."""
 
     line: int
     doing: str
@@ -51,9 +51,9 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """A call that the runtime refuses; ``node`` is the index of the node that was being lowered.
+    """A call that the runtime refuses. ``node`` is the index of the lowered node.
 
-    ``operation`` is the name of the NNAPI operation if the call adds one; otherwise it is empty.
+    If the call adds an NNAPI operation, ``operation`` is the operation's name. Otherwise, ``operation`` is empty.
     """
 
     node: int

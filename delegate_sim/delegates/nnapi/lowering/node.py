@@ -1,4 +1,4 @@
-"""Nodes during lowering, and how their tensors become NNAPI operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
+"""Nodes during lowering, with flags for their NNAPI operands (``AddOpsAndTensors``, ``nnapi_delegate.cc``)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
 
 @dataclass(frozen=True, slots=True)
 class OperandTraits:
-    """Properties of an operator that decide how its tensors become NNAPI operands."""
+    """Properties of an operator that affect the NNAPI operands of its tensors."""
 
     takes_scalars: bool = False
-    """``IsScalarInputSupported``: whether scalars become vectors with one element."""
+    """Whether scalars become vectors with one element (``IsScalarInputSupported``)."""
     converts_int8: Callable[[NodeView], bool] | None = None
-    """``NeedInt8Conversion``: whether INT8 becomes UINT8 below NNAPI 1.3."""
+    """Whether INT8 becomes UINT8 below NNAPI 1.3 (``NeedInt8Conversion``)."""
     converts_all_inputs: bool = False
-    """Whether ``converts_int8`` applies to every input, not only to the first."""
+    """Whether ``converts_int8`` applies to every input, or only to the first."""
     is_hybrid: Callable[[NodeView], bool] | None = None
-    """``IsHybridOperator``: whether a node has float activations and quantized weights."""
+    """Whether a node has float activations and quantized weights (``IsHybridOperator``)."""
 
 
 PLAIN = OperandTraits()
-"""The traits of operators whose tensors become NNAPI operands without conversion."""
+"""The traits of operators without conversions of tensors."""
 
 
 class LoweredNode:
-    """A node that is being lowered for a feature level, with the flags of its operands and results."""
+    """A node to lower for a feature level, with the flags of its operands and results."""
 
     __slots__ = (
         "_flags",
@@ -64,11 +64,11 @@ class LoweredNode:
         return self.view.options
 
     def operand(self, position: int) -> int:
-        """Return the tensor index of an operand; -1 if the node omits the operand."""
+        """Return the tensor index of an operand, or -1 if the operand is omitted."""
         return self.inputs[position] if position < len(self.inputs) else -1
 
     def result(self, position: int) -> int:
-        """Return the tensor index of a result; -1 if the node has no such result."""
+        """Return the tensor index of a result, or -1 if the node does not have the result."""
         return self.outputs[position] if position < len(self.outputs) else -1
 
     def flags(self, position: int) -> int:

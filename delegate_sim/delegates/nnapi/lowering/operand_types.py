@@ -14,9 +14,14 @@ from .call_sites import Site
 SCALAR_AS_TENSOR, CONVERT_INT8, SIGNED, PER_CHANNEL, WIDEN, REPEATED_SCALE = 1, 2, 4, 8, 16, 32
 """Flags for adding a tensor (``NN_TENSOR_FLAG_...``).
 
-In order: a scalar becomes a vector of one element; INT8 is converted to UINT8 by adding 128; INT8 becomes a signed asymmetric
-type; weights count as quantized per channel even with a single scale; constant float16 becomes float32; a single scale is
-repeated for each channel (in a hybrid TRANSPOSE_CONV, the CPU kernel's Prepare repeats the scale).
+The flags have these effects, in order:
+
+- A scalar becomes a vector of one element.
+- INT8 becomes UINT8 by adding 128.
+- INT8 becomes a signed asymmetric type.
+- Weights count as quantized per channel even with a single scale.
+- A float16 constant becomes float32.
+- A single scale is repeated for each channel, as in the Prepare of a hybrid TRANSPOSE_CONV.
 """
 
 _T = OperandType
@@ -30,14 +35,14 @@ OPERAND_TYPES: Mapping[str, int] = {
     "BOOL": _T.TENSOR_BOOL8.value,
     "INT16": _T.TENSOR_QUANT16_SYMM.value,
 }
-"""The NNAPI operand type of each tensor type. For INT8 and FLOAT16, flags and quantization can change the operand type."""
+"""The NNAPI operand type of each tensor type. Flags and quantization can change the operand type of INT8 and FLOAT16."""
 
 INTERMEDIATE_TYPES: Mapping[str, int] = {
     "FLOAT32": _T.TENSOR_FLOAT32.value,
     "UINT8": _T.TENSOR_QUANT8_ASYMM.value,
     "INT8": _T.TENSOR_QUANT8_ASYMM_SIGNED.value,
 }
-"""Operand types of results that pass between the NNAPI operations of one node (``AddIntermediateOutputTensor``)."""
+"""Operand types of results between the NNAPI operations of one node (``AddIntermediateOutputTensor``)."""
 
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 
@@ -46,8 +51,8 @@ _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 class OperandOfTensor:
     """The NNAPI operand for a tensor.
 
-    ``channels`` has the channel dimension, the scales along this dimension, and the number of times that the scales are
-    repeated. ``length`` is the number of bytes of a constant.
+    ``channels`` has the channel dimension, the scales along this dimension, and the number of repetitions of the scales.
+    ``length`` is the number of bytes of a constant.
     """
 
     code: int
@@ -60,9 +65,9 @@ class OperandOfTensor:
 
 
 def operand_type(tensor: Tensor, flags: int, is_hybrid: bool, allows_dynamic: bool) -> OperandOfTensor:
-    """Return the NNAPI operand for a tensor, whose type must be in ``OPERAND_TYPES``.
+    """Return the NNAPI operand for a tensor. Its type must be in ``OPERAND_TYPES``.
 
-    UINT8 weights of hybrid operators are handled as INT8.
+    UINT8 weights of hybrid operators count as INT8.
     """
     kind = "INT8" if is_hybrid and tensor.type == "UINT8" else tensor.type
     code = OPERAND_TYPES[kind]
@@ -101,8 +106,8 @@ def _of_int8(tensor: Tensor, flags: int) -> tuple[int, float, int, tuple[int, Se
         if count > 1 or flags & PER_CHANNEL:
             return _CHANNEL_TYPE, 0.0, 0, _channels(tensor, quantization, flags)
         if count == 1:
-            scale = float(quantization.scales[0])
-            zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
+            scale = quantization.scale
+            zero_point = quantization.zero_point
     if flags & CONVERT_INT8 and not flags & SIGNED:
         zero_point += 128
     return code, scale or 1.0, zero_point, None

@@ -15,7 +15,7 @@ Step: TypeAlias = Callable[[PartitionBuilder, LoweredNode], None]
 
 
 def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add an NNAPI operation whose inputs are the node's operands in order, without further parameters."""
+    """Add an NNAPI operation with the node's operands in order, without further parameters."""
     builder.add_inputs(node)
     builder.finish(node)
 
@@ -25,13 +25,13 @@ class Lowering:
     """The lowering of one operator's nodes to NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
 
     operation: str = ""
-    """The NNAPI operation that a node usually becomes; empty if every node becomes several operations."""
+    """The usual NNAPI operation of a node; empty if every node becomes several operations."""
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None
     """A function that is called for each node of the operator before any node is lowered.
 
-    The function returns whether the node is absorbed by the nodes that read its result.
+    The function returns whether the node is folded into the nodes that read its result.
     """
 
 

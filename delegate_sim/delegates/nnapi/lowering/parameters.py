@@ -1,4 +1,4 @@
-"""Parameters of NNAPI operations that several families of operators have in common."""
+"""Parameters of NNAPI operations that several families of operators share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BYTES = 4
 
 
 def activation_code(node: LoweredNode) -> int:
-    """Return NNAPI's number of the fused activation (``ConvertActivation``); an unknown activation counts as none."""
+    """Return NNAPI's number of the fused activation (``ConvertActivation``). An unknown activation counts as no activation."""
     value = node.options.fused_activation_function
     return int(value) if value in schema.enum_names("ActivationFunctionType") else NO_ACTIVATION
 
@@ -27,9 +27,9 @@ def padding_code(node: LoweredNode) -> int:
 
 
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
-    """Return one element of a constant operand, read as a 32-bit integer whatever the operand's type (``data.i32``).
+    """Return one element of a constant operand, read as a 32-bit integer even if the type differs (``data.i32``).
 
-    Returns 0 if the element does not exist. In this case, the real delegate reads past the end of the constant.
+    Return 0 if the element does not exist. In this case, the real delegate reads past the end of the constant.
     """
     value = view.value(view.input(position))
     if value is None:
@@ -41,14 +41,14 @@ def first_integer(view: NodeView, position: int, element: int = 0) -> int:
 def first_number(view: NodeView, tensor: Tensor) -> float:
     """Return the first element of a constant.
 
-    Returns 0 if the tensor has no elements. In this case, the real delegate reads memory with unknown contents.
+    Return 0 if the tensor has no elements. In this case, the real delegate reads memory with unknown contents.
     """
     value = view.value(tensor)
     return float(value[0]) if value is not None and len(value) else 0.0
 
 
 def add_zero_bias(builder: PartitionBuilder, node: LoweredNode, source: int, weights: int, count: int) -> None:
-    """Add a bias of zeros: FLOAT32 if the input is FLOAT32, otherwise INT32 with the product of input scale and weight scale."""
+    """Add a bias of zeros: FLOAT32 for a FLOAT32 input, otherwise INT32 with the scale input scale * weight scale."""
     first, second = node.view.input(source), node.view.input(weights)
     if first.type == "FLOAT32":
         builder.add_vector(count, OperandType.TENSOR_FLOAT32)

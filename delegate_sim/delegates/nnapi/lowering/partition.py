@@ -24,24 +24,23 @@ from .operator_lowering import Lowering
 from .operators import find_lowering
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
-"""The first release in which a memory pool of 0 bytes is an error; earlier releases skip an empty pool."""
+"""The first release in which a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredPartition:
     """The NNAPI model of a partition, with the delegate's failure, if any, and the calls that the runtime refuses.
 
-    Building continues after a refused call, so ``failure`` may have occurred later than the first refusal. ``required`` is the
-    NNAPI version that the model needs, or None if the model is not finished. After a failure, ``operations`` and ``model`` are
-    incomplete.
+    The build continues after a refused call, so ``failure`` may occur after the first refusal. ``required`` is the NNAPI version
+    that the model needs, or None if the model is not finished. After a failure, ``operations`` and ``model`` are incomplete.
     """
 
     operations: Mapping[int, tuple[str, ...]]
-    """The names of the NNAPI operations that each node becomes, in order."""
+    """The names of each node's NNAPI operations, in order."""
     model: ModelBuilder | None
-    """The NNAPI model, up to the failure if there is one; None if no runtime is simulated."""
+    """The NNAPI model, up to a failure. None if no runtime is simulated."""
     tensors: Mapping[int, int]
-    """The NNAPI operand of each tensor that was mapped."""
+    """The NNAPI operand of each mapped tensor."""
     failure: KernelFailure | None
     calls: tuple[RefusedCall, ...]
     required: Version | None
@@ -55,7 +54,7 @@ class LoweredPartition:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the runtime accepts the model as a whole."""
+        """Whether the runtime accepts the whole model."""
         return self.required is not None
 
 
@@ -79,17 +78,16 @@ def lower_partition(
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
-    ``nodes`` are the indices of the partition's nodes in running order; the rules have accepted these nodes. ``inputs`` and
-    ``outputs`` are the tensors that cross the partition's boundary. ``target_feature_level`` is the feature level of the runtime
-    or of the target devices, whichever is lower. ``make_model`` creates an empty NNAPI model; if it is None, no NNAPI model is
-    built.
+    ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors that
+    cross the partition's boundary. ``target_feature_level`` is the lower of the feature levels of the runtime and of the target
+    devices. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
     try:
         known = [index for index in nodes if index not in graph.assumed]
         _add_nodes(partition, [graph.nodes[index] for index in known])
-        # The operands of nodes that are only assumed to be supported are unknown.
+        # A node that is assumed to be supported has unknown NNAPI operands.
         if len(known) == len(nodes):
             inputs, outputs = tuple(inputs), tuple(outputs)
             if partition.model is not None and not partition.refused:
@@ -113,9 +111,9 @@ def lower_partition(
 def _finish(
     partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
 ) -> Version | None:
-    """Identify the NNAPI model's inputs and outputs and return the version that the model needs (``BuildGraph``).
+    """Identify the NNAPI model's inputs and outputs. Return the version that the model needs (``BuildGraph``).
 
-    Returns None if the runtime refuses the model.
+    Return None if the runtime refuses the model.
     """
     tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
@@ -163,10 +161,9 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
 
 
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
-    """Return the name of the memory pool that would have 0 bytes, "input" or "output"; None if neither is empty.
+    """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
 
-    All outputs count, whether mapped or not. Type conversion and padding are ignored, since they do not change whether a size is
-    0.
+    All outputs count, also unmapped outputs. Type conversion and padding are ignored, because they cannot make a size 0.
     """
     for side, indices in (("input", inputs), ("output", outputs)):
         if not any(tensors[index].byte_size for index in indices):

@@ -1,4 +1,4 @@
-"""NNAPI models of partitions, recorded as the calls that build them."""
+"""NNAPI models of partitions, recorded as calls."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _operation(operation: NnOperation) -> LoweredOperation:
 
 
 def _failure(lowered: LoweredPartition) -> Iterator[LoweredRefusal]:
-    """Yield the delegate's own failure, if there is one. The delegate stops building the model at this failure."""
+    """Yield the delegate's own failure, if any. The delegate stops building the model at this failure."""
     if lowered.failure is not None:
         yield LoweredRefusal("", lowered.failure.node, lowered.failure.message)
 

@@ -1,4 +1,4 @@
-"""Rules of the NNAPI delegate: the conditions for each operator, in the order in which the delegate checks them.
+"""Rules of the NNAPI delegate: the checks of each operator, in the delegate's order.
 
 Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``).
 """

@@ -47,7 +47,7 @@ def max_op_version(limit: int) -> Check[object]:
 
 
 def op_version(limit: int) -> Check[object]:
-    """Require a version of at most ``limit`` (``ExpectOpVersion``, which accepts lower versions despite its name)."""
+    """Require a version of at most ``limit`` (``ExpectOpVersion``). Despite its name, the function accepts lower versions."""
     return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
 
@@ -61,18 +61,18 @@ def level_demand(minimum: int) -> Check[NnapiTarget]:
 
 
 def min_level(minimum: int) -> Check[NnapiTarget]:
-    """``ExpectMinAndroidSdkVersion``: return a check for a feature level of at least ``minimum``."""
+    """Require a feature level of at least ``minimum`` (``ExpectMinAndroidSdkVersion``)."""
     return level_demand(minimum).from_source(_helper("ExpectMinAndroidSdkVersion"))
 
 
 def type_in(which: Operand, types: Collection[str]) -> Check[object]:
-    """``ExpectTypeIn``: return a check that an operand or a result has one of these types."""
+    """Require that an operand or a result has one of these types (``ExpectTypeIn``)."""
     kind = OUTPUT_TYPE if which.is_result else kinds.TENSOR_TYPE
     return typed(which, types, kind=kind).from_source(_helper("ExpectTypeIn"))
 
 
 def constant_int32(which: Operand) -> Check[object]:
-    """Return a check that an operand is a constant of type INT32."""
+    """Require that an operand is a constant of type INT32."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
@@ -88,14 +88,14 @@ def type_and_storage(tensor: Tensor) -> str:
 
 
 def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
-    """Return a check that the operands are all float or all quantized."""
+    """Require that the operands are all float or all quantized."""
     needed = "operands that are all float or all quantized"
     check = refused_if(kinds.HYBRID, needed, is_hybrid, "float input with quantized weights")
     return check.from_source(_helper("IsHybridOperator"))
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:
-    """Return the scales of a UINT8 node unless the input scale times the weight scale is less than the output scale.
+    """Return the scales of a UINT8 node unless input scale * weight scale is less than the output scale.
 
     The product is computed in float32, as in the real delegate.
     """
@@ -117,7 +117,7 @@ NO_ACTIVATION = activation(("NONE",))
 
 
 def quantized_as(which: Operand, needed: str, holds: Callable[[Tensor], bool], hint: str) -> Check[object]:
-    """Return a check that a tensor has particular quantization parameters."""
+    """Require that a tensor has certain quantization parameters."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)

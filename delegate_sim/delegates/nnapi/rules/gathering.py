@@ -50,7 +50,7 @@ RULES: Rules[NnapiTarget] = {
                 OPERAND_COUNT,
                 "2 inputs if the projection is sparse",
                 _weights_of_sparse_projection,
-                "leave the weights out, or use a dense projection",
+                "remove the weights, or use a dense projection",
             ),
         )
     ),

@@ -58,7 +58,7 @@ def _zero_split(node: NodeView) -> str | None:
 
 
 def _zero_remainder(node: NodeView) -> str | None:
-    """Return a description of the sizes if the size that replaces -1 is 0 (``ComputeSplitVUnknownSplitSize``)."""
+    """Return the sizes as text if the size for -1 is 0 (``ComputeSplitVUnknownSplitSize``)."""
     sizes = _split_values(node)
     axis = node.value(node.input(2))
     if sizes is None or axis is None or -1 not in sizes or not len(axis):
@@ -131,7 +131,7 @@ RULES: Rules[NnapiTarget] = {
             ).reported_as(UNSUPPORTED_INPUT_TYPE),
             constant_int32(operand(2, "axis")),
             check(OPERAND_VALUE, "sizes other than 0", _zero_split, "remove empty parts").reported_as(UNSUPPORTED_INPUT_TYPE),
-            check(OPERAND_VALUE, "no part of size -1 that becomes empty", _zero_remainder, "remove the empty part")
+            check(OPERAND_VALUE, "at least one element for the size -1", _zero_remainder, "remove the empty part")
             .reported_as(UNSUPPORTED_INPUT_TYPE)
             .from_source(SOURCE.with_symbol("ComputeSplitVUnknownSplitSize")),
         )

@@ -31,7 +31,7 @@ _PAD: OpRule[NnapiTarget] = OpRule(
             "2 inputs before NNAPI 1.2",
             lambda node: len(node.inputs) == 3,
             "3 inputs",
-            "pad with zeros and give no value, or target NNAPI 1.2",
+            "pad with zeros and omit the padding value, or target NNAPI 1.2",
         ).when(below_level(NNAPI_1_2)),
         *where(
             lambda node: len(node.inputs) != 3,

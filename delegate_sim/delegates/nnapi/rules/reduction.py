@@ -42,7 +42,7 @@ _ARG_EXTREMUM = OpRule(
         type_in(INPUT, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
         check(
             TENSOR_TYPE,
-            "an INT32 axis, or a constant INT64 axis whose value fits INT32",
+            "an INT32 axis, or a constant INT64 axis that fits INT32",
             _axis,
             "make the axis an INT32 constant",
         ),

@@ -1,4 +1,4 @@
-"""Rules of the compiler plugins: the checks of every operator, in the order in which each plugin applies them.
+"""Rules of the compiler plugins: the checks of every operator, in the plugin's order.
 
 Each family of operators has a table (``rules/FAMILY.py``) with a row for each operator and a column for each plugin.
 """

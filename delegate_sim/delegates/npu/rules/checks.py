@@ -1,7 +1,7 @@
 """The checks of the compiler plugins, and the format of the tables of all operator families.
 
-Each row of a table has the checks of one operator, by plugin. Most rows have no checks for Google's plugin, which accepts every
-operator that its column does not refuse. Samsung's plugin accepts every node, so it has no column.
+Each row of a table has the checks of one operator, by plugin. Google's plugin accepts every operator that its column does not
+refuse. Samsung's plugin accepts every node, so it has no column.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MEDIATEK_COMMON = Source(LITERT, "litert/vendors/mediatek/compiler/legalization
 
 @dataclass(frozen=True, slots=True)
 class PluginRow:
-    """The rules for one operator, by plugin. A field is None if that plugin has no rule for the operator."""
+    """The rules for one operator, by plugin. A field is None if the plugin has no rule for the operator."""
 
     google: NpuRule | None = None
     intel: NpuRule | None = None
@@ -85,7 +85,7 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
 # Types that MediaTek's plugin maps
 
 _WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
-"""Types that the plugin maps regardless of the tensor's quantization."""
+"""Types that the plugin maps with any quantization."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
@@ -108,18 +108,18 @@ _NUMBERS = {
     "FLOAT8_E4M3FN": 22,
     "FLOAT8_E5M2": 23,
 }
-"""LiteRT's numbers for the types that the plugin never maps, or maps only in some cases."""
+"""LiteRT's numbers for the types in log lines about unsupported types."""
 _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""From the first of these releases on, and before the second, INT32 tensors quantized per channel must have zero points of 0."""
+"""From the first release on and before the second, INT32 tensors quantized per channel must have zero points of 0."""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
 @dataclass(frozen=True, slots=True)
 class TypeFault:
-    """A tensor that MediaTek's plugin does not map: the kind of problem, a description of the tensor, and the log line."""
+    """A tensor that MediaTek's plugin refuses: the kind of problem, a description of the tensor, and the log line."""
 
     kind: Kind
     found: str
@@ -127,7 +127,7 @@ class TypeFault:
 
 
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
-    """Return the kind of quantization of the tensor ``index``. ``node`` may be any node of the tensor's graph."""
+    """Return the kind of quantization of the tensor ``index``. ``node`` is any node of the tensor's graph."""
     tensor = node.graph.tensors[index]
     others = {} if target.facts is None else target.facts.kinds
     if tensor.quantization is not None or not others:
@@ -139,7 +139,7 @@ def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
 
 
 def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
-    """Check the types of a node's operands and results. Yield warning lines, then the first type that is not mapped, if any."""
+    """Check the types of a node's operands and results. Yield warning lines, then the first unsupported type, if any."""
     inputs, outputs = present(node.node.inputs), present(node.node.outputs)
     for names, indices in (("input", inputs), ("output", outputs)):
         for position, index in enumerate(indices):
@@ -271,4 +271,4 @@ def _computed_count(node: NodeView) -> str | None:
 CONSTANT_COUNT: NpuRule = (
     OpRule((check(CONSTANT, "a constant number of elements", _computed_count),)).from_source(INTEL).from_release("litert-2.2.0")
 )
-"""Intel's plugin accepts TOPK_V2 if the number of elements to return (k) is constant."""
+"""Intel's plugin accepts TOPK_V2 if k is constant."""

@@ -1,4 +1,4 @@
-"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``), which accepts nearly all operators."""
+"""Google Tensor's compiler plugin (``litert/vendors/google_tensor``). It accepts nearly all operators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
-"""Since this release, the plugin logs the first unselected composite of each subgraph twice."""
+"""The first release in which the plugin logs the first unselected composite of each subgraph twice."""
 
 _MESSAGE_SIGNS = frozenset("{:<#\n")
 
@@ -44,7 +44,7 @@ class FilterFile(str):
 
 
 def op_filters(value: Any) -> FilterFile:
-    """Parse op filters, given as text or as the path of a file. Faults in the file are reported later, by the plugin."""
+    """Parse op filters, given as text or as the path of a file. The plugin reports faults in the file later."""
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):
@@ -114,13 +114,13 @@ class GooglePlugin(NpuPlugin):
         return (*lines, line), ModelFailure("partition", graph.index, None, None, FILTER_FILE.name, line, FILTER_FILE.hint)
 
     def target(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> NpuTarget:
-        """Return the target on which the rules depend, with the op filters."""
+        """Return the target of the rules, with the op filters."""
         return NpuTarget(release, file_facts(graph.model), _filters_of(options))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
         """Yield the log lines of all nodes.
 
-        Newer releases also begin with the line of the first unselected composite, so this line appears twice.
+        Newer releases print the line about the first unselected composite twice. The first copy comes before all other lines.
         """
         lines = list(super().lines(graph, verdicts, target))
         if target.release.is_at_least(_TWICE_SINCE):
@@ -128,7 +128,7 @@ class GooglePlugin(NpuPlugin):
         yield from lines
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the log lines about a composite that is not selected, or about a node that the op filters apply to."""
+        """Yield the log lines about an unselected composite, or about a node that the op filters match."""
         node = graph.nodes[index]
         if node.op == COMPOSITE and not node.is_custom:
             name = composite_name(graph.model, node)
@@ -144,7 +144,7 @@ class GooglePlugin(NpuPlugin):
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Return whether the plugin applies its filters to a node; False if the plugin already refuses the operator."""
+    """Return whether the plugin applies its filters to a node. Nodes with refused operators are not filtered."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

@@ -1,4 +1,4 @@
-"""Intel's compiler plugin (``litert/vendors/intel_openvino``), which compiles with OpenVINO."""
+"""Intel's compiler plugin (``litert/vendors/intel_openvino``). It compiles with OpenVINO."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class IntelPlugin(NpuPlugin):
         return (), None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the log lines about a node that is not selected; the lines contain the number of the node's operator."""
+        """Yield the log lines about an unselected node. The lines contain the number of the node's operator."""
         if verdict.is_supported:
             return
         node = graph.nodes[index]

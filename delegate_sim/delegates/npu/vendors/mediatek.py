@@ -1,4 +1,4 @@
-"""MediaTek's compiler plugin (``litert/vendors/mediatek``), in the mode that does not ask the vendor's compiler."""
+"""MediaTek's compiler plugin (``litert/vendors/mediatek``). The mode that asks the vendor's compiler is not simulated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOCS = (
 _CAST = "INT64"
 """The type of the constants that the plugin casts to INT32, with a warning."""
 CLOSED_SINCE = "8.2.24"
-"""From this version of the Neuron runtime on, the plugin asks the vendor's compiler, whose rules are unknown."""
+"""The first version of the Neuron runtime in which the plugin asks the vendor's compiler. Its rules are unknown."""
 
 
 class MediatekPlugin(NpuPlugin):
@@ -48,10 +48,11 @@ class MediatekPlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, ISLANDS))
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield a warning about which mode of the plugin is simulated."""
+        """Yield a warning that names the simulated mode of the plugin."""
         yield (
-            f"from Neuron {CLOSED_SINCE} on, the plugin asks MediaTek's closed-source compiler about each node; this result "
-            "is for an older Neuron runtime, or for mediatek_use_get_supported_operations=false"
+            "this result is for a Neuron runtime before "
+            f"{CLOSED_SINCE}, or for mediatek_use_get_supported_operations=false; otherwise, MediaTek's closed-source "
+            "compiler decides about each node"
         )
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:

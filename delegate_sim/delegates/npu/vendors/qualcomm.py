@@ -1,6 +1,6 @@
 """Qualcomm's compiler plugin (``litert/vendors/qualcomm``).
 
-The plugin asks a closed-source library about every node, so the plugin can be run live, but not simulated.
+The plugin asks a closed-source library about every node. Therefore, the plugin can be run live, but not simulated.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from ...live_traits import PluginTraits
 from ..plugin import COMMON_OPTIONS, soc_option
 
 SOCS = ("SM8850", "SM8750", "SM8650", "SM8550", "SM8450", "SM8350")
-"""SoCs of phones; the plugin supports more (``litert/vendors/qualcomm/supported_soc.csv``)."""
+"""SoCs of phones. The plugin supports further SoCs (``litert/vendors/qualcomm/supported_soc.csv``)."""
 
 
 class QualcommPlugin(Delegate):
-    """The data for running Qualcomm's plugin live; the plugin's decisions cannot be simulated."""
+    """The data for running Qualcomm's plugin live. Its decisions cannot be simulated."""
 
     name = "npu-qualcomm"
     kernel_name = "DISPATCH_OP"
@@ -25,10 +25,10 @@ class QualcommPlugin(Delegate):
         "Qualcomm",
         "qualcomm",
         (("ai_edge_litert_sdk_qualcomm", "data/lib/x86_64-linux-clang"), ("onnxruntime_qnn", "")),
-        "Qualcomm's libraries: for ai-edge-litert 2.2, pip install onnxruntime-qnn; 2.3 also needs libQnnLpai.so of QAIRT: "
+        "Qualcomm's libraries: pip install onnxruntime-qnn for ai-edge-litert 2.2; for 2.3, also libQnnLpai.so of QAIRT: "
         "pip install ai-edge-litert-sdk-qualcomm, or set LD_LIBRARY_PATH",
     )
-    options = (soc_option("SM8750", SOCS, "and others that LiteRT lists"), *COMMON_OPTIONS)
+    options = (soc_option("SM8750", SOCS, "LiteRT lists further SoCs"), *COMMON_OPTIONS)
 
 
 DELEGATE = QualcommPlugin()

@@ -1,4 +1,4 @@
-"""Samsung's compiler plugin (``litert/vendors/samsung``), which selects every node, and fails if it cannot compile all nodes."""
+"""Samsung's compiler plugin (``litert/vendors/samsung``). It selects every node, and fails if a node cannot be compiled."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class SamsungPlugin(NpuPlugin):
         "Samsung",
         "samsung",
         (("ai_edge_litert_sdk_samsung", "data/lib/x86_64-linux"),),
-        "a build of the plugin that can be loaded (the one in ai-edge-litert 2.3.0 lacks a symbol of flatbuffers), and "
-        "libgraph_wrapper.so of Samsung's Exynos AI LiteCore: pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH",
+        "libgraph_wrapper.so of Samsung's Exynos AI LiteCore (pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH), and a "
+        "working build of the plugin, because the plugin in ai-edge-litert 2.3.0 cannot be loaded",
     )
     socs = SOCS
     options = (soc_option("E9965", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield a warning that selecting every node can fail the whole model."""
+        """Yield a warning that the whole model fails if one node cannot be compiled."""
         yield (
-            "the plugin selects every node, but only a run of the compiler shows whether it compiles them all; a node that "
-            "it does not compile makes the whole model fail"
+            "the plugin selects every node, but the whole model fails if the compiler cannot compile one of them; only a run of "
+            "the compiler shows this"
         )
 
 

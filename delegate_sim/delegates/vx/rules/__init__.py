@@ -1,7 +1,7 @@
 """Rules of the VX delegate: the checks of each operator, in the delegate's order.
 
-Source: ``Delegate::SupportedOp`` (``delegate_main.cc``), and the two tables of mappers with their checks (``op_map.cc``) in
-VeriSilicon/tflite-vx-delegate. No mapper checks an operator's version.
+Source: VeriSilicon/tflite-vx-delegate, ``Delegate::SupportedOp`` (``delegate_main.cc``) and the two tables of mappers
+(``op_map.cc``). A mapper checks and translates one operator. No mapper checks an operator's version.
 """
 
 from __future__ import annotations

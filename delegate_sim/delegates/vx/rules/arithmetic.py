@@ -56,9 +56,9 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """If the first input or the output does not have exactly one scale, return a description of the number of scales.
+    """Return the number of scales as text unless the first input and the output have exactly one scale.
 
-    Upstream does not check the pointer to the quantization parameters, so a tensor without such parameters crashes the delegate.
+    A tensor without quantization parameters crashes the delegate, because upstream does not check the pointer to them.
     """
     if node.input(0).type == "FLOAT32":
         return None

@@ -1,7 +1,7 @@
 """Checks that only the VX rules use, in addition to the checks that all delegates share.
 
-Source: ``OpMapperBase::IsSupported``, which checks every operator, and the common parts of several mappers' ``IsOpSupported``
-(``op_map.cc`` of VeriSilicon/tflite-vx-delegate). The delegate stops at the first failed check.
+Source: ``op_map.cc`` of VeriSilicon/tflite-vx-delegate. ``OpMapperBase::IsSupported`` checks every operator, and each mapper's
+``IsOpSupported`` checks one operator. The delegate stops at the first failed check.
 
 An omitted operand passes all checks that apply to every operand. Upstream instead reads memory before the array of tensors.
 """
@@ -31,15 +31,12 @@ AXIS = constant(operand(1, "axis"))
 
 
 def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
-    """Return checks of each operand, or of each operand in ``positions``.
-
-    All checks of one operand come before the checks of the next operand.
-    """
+    """Return checks of the operands in ``positions``. Each operand passes all checks before the next operand is checked."""
     return each_tensor.of_tensors(lambda node: each_tensor.inputs(node, positions), *demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
-    """Return checks of each result. All checks of one result come before the checks of the next result."""
+    """Return checks of all results. Each result passes all checks before the next result is checked."""
     return each_tensor.of_tensors(each_tensor.outputs, *demands)
 
 
@@ -71,14 +68,14 @@ _INPUT_SIZES = (
     TensorDemand(kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
     TensorDemand(
         kinds.SHAPE,
-        f"inputs with no dimension of 0, and no dimension over {MAX_SIZE} except the first",
+        f"inputs without a dimension of size 0, and without a size over {MAX_SIZE} except in the first dimension",
         _empty_or_too_large,
         "remove empty tensors from the model, and fold or split large dimensions",
     ),
 )
 _OUTPUTS = of_outputs(
     not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices, and quantize activations to 8 bits"),
-    TensorDemand(kinds.SHAPE, "outputs with no dimension of 0", _empty, "remove empty tensors from the model"),
+    TensorDemand(kinds.SHAPE, "outputs without a dimension of size 0", _empty, "remove empty tensors from the model"),
 )
 _NO_INT64_OR_STRING = not_of_type(
     "INT64", "STRING", hint="convert with INT32 for axes, shapes and indices, and with 8-bit or float activations"
@@ -88,9 +85,9 @@ _COMMON_BUT_INT64 = tuple(one.from_source(SOURCE) for one in (*of_inputs(not_of_
 
 
 def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -> OpRule[VxTarget]:
-    """Return the rule of an operator: the checks of every operator, then the checks of the operator's own mapper.
+    """Return the rule of an operator: the checks of every operator, then the checks of the operator's mapper.
 
-    ``mapper`` is the name of the mapper's ``IsOpSupported``, or of the mapper's class if the mapper has no checks of its own.
+    ``mapper`` is upstream's symbol: the mapper's ``IsOpSupported``, or the mapper's class if the class has no checks.
     """
     source = (SOURCE.with_symbol(mapper), SOURCE)
     return OpRule((*(_COMMON_BUT_INT64 if int64_inputs else _COMMON), *checks), source=source)

@@ -1,6 +1,6 @@
 """Gathering, scattering, lookups and searches.
 
-The STRING checks of GATHER and GATHER_ND are left out, because the checks that all operators share already refuse STRING inputs.
+Upstream's own STRING checks of GATHER and GATHER_ND are omitted, because ``vx_rule`` already refuses STRING inputs.
 """
 
 from __future__ import annotations

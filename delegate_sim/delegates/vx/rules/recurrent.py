@@ -16,13 +16,13 @@ _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 """Operands of BIDIRECTIONAL_SEQUENCE_RNN.
 
-Upstream reads past the end of a shorter list of operands, so a node with fewer operands is refused (``rules/malformed.py``).
+If the list of operands is too short, upstream reads past its end. The rules refuse the node (``rules/malformed.py``).
 """
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantization")
 """Require float weights.
 
-If the weights are omitted, upstream reads memory before the array of tensors. In a real run, the delegate refused such a node.
+If the weights are omitted, upstream reads memory before the array of tensors. In real runs, the delegate refused the node.
 """
 
 

@@ -1,7 +1,6 @@
 """Reshaping, transposing, and moving blocks between dimensions.
 
-The INT64 checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE are left out, because the checks that operators share already refuse INT64
-inputs.
+Upstream's own INT64 checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE are omitted, because ``vx_rule`` already refuses INT64 inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _RANK_4 = rank(INPUT, 4)
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """If there are not exactly two block sizes, return the shape of the tensor that holds them.
+    """Return the shape of the tensor of block sizes unless the tensor has exactly two elements.
 
     Upstream reads past the end of a shape without dimensions.
     """

@@ -18,7 +18,7 @@ _STRIDED_SLICE = (
 def _sliced_batch(node: NodeView) -> str | None:
     """Return the shapes if the batch is sliced.
 
-    Upstream reads past the end of an output shape without dimensions. When run, the delegate refused such a node.
+    Upstream reads past the end of an output shape without dimensions. In real runs, the delegate refused nodes with this shape.
     """
     source, result = node.input(0).shape, node.output(0).shape
     return f"input {list(source)} and output {list(result)}" if len(source) > 3 and source[:1] != result[:1] else None

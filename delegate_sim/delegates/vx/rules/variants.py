@@ -116,9 +116,9 @@ def _changed(
     without: Collection[str] = (),
     mappers: Mapping[str, str] = MappingProxyType({}),
 ) -> RuleBook[VxTarget]:
-    """Return the rules of another repository, given the changed rules and the operators that the repository does not have.
+    """Return the rules of another repository: with ``changes``, and without the operators in ``without``.
 
-    If an operator's mapper has a different name in that repository, ``mappers`` gives this name.
+    ``mappers`` has the mappers with a different name in that repository, keyed by operator.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:
@@ -135,7 +135,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a copy of a rule in which all sources, also the sources of its checks, point to another repository."""
+    """Return a rule with the sources of the rule and of its checks moved to another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)

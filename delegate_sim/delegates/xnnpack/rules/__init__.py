@@ -1,7 +1,7 @@
 """Rules of the XNNPACK delegate: the checks of each operator, in the delegate's order.
 
-Source: ``Subgraph::VisitNode`` and the function of each operator, which the delegate calls before it creates kernels
-(``delegates/xnnpack/xnnpack_delegate.cc``). EXPAND_DIMS has no rule here, because its upstream function refuses every node.
+Source: ``Subgraph::VisitNode`` and the function of each operator (``delegates/xnnpack/xnnpack_delegate.cc``). The delegate
+calls these functions before it creates kernels. EXPAND_DIMS has no rule, because its upstream function refuses every node.
 """
 
 from __future__ import annotations

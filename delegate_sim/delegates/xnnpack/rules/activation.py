@@ -1,6 +1,6 @@
 """Activations (``VisitUnaryNode``, ``VisitBinaryNode`` and ``VisitSoftmaxNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _alpha(node: NodeView) -> str | None:
 
 
 def _positive_scale(node: NodeView) -> float | None:
-    """Return the input scale divided by the output scale; None unless each tensor has a single scale that is a normal number."""
+    """Return the input scale divided by the output scale, or None unless both tensors have a single normal scale."""
     source, output = only_scale(node.input(0)), only_scale(node.output(0))
     if source is None or output is None or not is_normal(source) or not is_normal(output):
         return None

@@ -1,6 +1,6 @@
 """Elementwise arithmetic (``VisitUnaryNode`` and ``VisitBinaryNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

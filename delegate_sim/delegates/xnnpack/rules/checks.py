@@ -1,7 +1,6 @@
 """Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-The delegate stops at the first failed check, so the order of the checks decides which reason the delegate gives. The delegate
-prints the reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
+The delegate stops at the first failed check. It prints the reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ WEIGHTS, BIAS = operand(1, "weights"), operand(2, "bias")
 
 
 def xnnpack_rule(function: str, *checks: Check[Visit]) -> OpRule[Visit]:
-    """Return the rule of an operator, given the method of ``Subgraph`` that visits the operator."""
+    """Return the rule of an operator. ``function`` is the method of ``Subgraph`` that visits the operator."""
     return OpRule(checks).from_source(method(function))
 
 
@@ -70,14 +69,14 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 
 
 SHAPES_FROM = "litert-1.3.0"
-"""Since this release, the shapes of all operators are checked.
+"""The first release that checks the shapes of all operators.
 
-Earlier releases check the shapes of some operators. These operators were found by measuring, not in the source.
+Measurements show which operators earlier releases check.
 """
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Limit checks to ``release`` and later releases of the runtime. If ``release`` is empty, return the checks unchanged."""
+    """Limit checks to ``release`` and later releases. If ``release`` is empty, return the checks unchanged."""
     return tuple(check.from_release(release) if release else check for check in checks)
 
 
@@ -99,12 +98,12 @@ def shaped(which: Operand, ranks: int | Numbers) -> tuple[Check[object], ...]:
 
 
 def vector(which: Operand) -> Check[object]:
-    """Require that an operand that holds a shape is a vector (``CheckShapeTensorShape`` without squeezing)."""
+    """Require that an operand is a vector (``CheckShapeTensorShape`` without squeezing)."""
     return rank(which, exactly(1)).from_source(method("CheckShapeTensorShape"))
 
 
 def integers(which: Operand, *types: str, function: str = "CheckTensorType") -> Check[object]:
-    """Require that an operand that holds a shape or axes has one of these types (``CheckTensorType`` and similar methods)."""
+    """Require that an operand has one of these types (``CheckTensorType`` and similar methods)."""
     return typed(which, types, hint=f"convert with {listed(types)} for this operand").from_source(method(function))
 
 
@@ -114,7 +113,7 @@ def stored(which: Operand) -> Check[object]:
 
 
 def stored_or_unpacked(which: Operand) -> Check[Visit]:
-    """Require that an operand is a constant or unpacked from a constant by an earlier node (``CheckTensorStaticAllocation``)."""
+    """Require a constant, or the result of an earlier node that unpacks a constant (``CheckTensorStaticAllocation``)."""
 
     def find(node: NodeView, visit: Visit) -> str | None:
         tensor = which.tensor(node)
@@ -130,7 +129,7 @@ BOUNDING_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1")).from
 
 
 def padding_mode(node: NodeView) -> str | None:
-    """Return the padding mode of a builtin operator, SAME or VALID; None if the node has no options."""
+    """Return the padding mode of a builtin operator, SAME or VALID, or None if the node has no options."""
     return None if node.options.table is None else schema.enum_names("Padding").get(node.options.padding)
 
 

@@ -1,10 +1,10 @@
 """Variables.
 
 Source: ``VisitVarHandleNode``, ``VisitAssignVariableNode`` and ``VisitReadVariableNode``
-(``delegates/xnnpack/xnnpack_delegate.cc``). Since litert-1.3.0 the flag variable_operators has no effect: the delegate accepts
-the operators even if the flag is not set.
+(``delegates/xnnpack/xnnpack_delegate.cc``). Before litert-1.3.0, the delegate accepts these operators only with the flag
+variable_operators.
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _conflict(node: NodeView, visit: Visit) -> str | None:
 
 
 def _unused_handle(node: NodeView, visit: Visit) -> str | None:
-    return None if visit.variables.has_value(node) else "no accepted node that reads or assigns the variable"
+    return None if visit.variables.has_value(node) else "no supported node that reads or assigns the variable"
 
 
 def _without_flag(node: NodeView, visit: Visit) -> str | None:
@@ -38,7 +38,7 @@ _FLAG = check_for_target(
 ).before_release("litert-1.3.0")
 _RECORDED = PREPARATION.with_branch("GetProxyValue")
 _ONE_VALUE = check_for_target(
-    NEIGHBOR, "an earlier VAR_HANDLE, and the same type and shape as in earlier nodes that read or assign the variable", _conflict
+    NEIGHBOR, "an earlier VAR_HANDLE, and the type and shape of earlier nodes that use the variable", _conflict
 ).from_source(SOURCE.with_symbol("ResourceInfo::AddProxyValue"))
 
 RULES = {
@@ -52,7 +52,7 @@ RULES = {
         "VisitVarHandleNode",
         _FLAG,
         check_for_target(
-            NEIGHBOR, "an accepted READ_VARIABLE or ASSIGN_VARIABLE for the same variable", _unused_handle
+            NEIGHBOR, "a supported READ_VARIABLE or ASSIGN_VARIABLE for the same variable", _unused_handle
         ).from_source(_RECORDED),
     ).from_source(method("VisitVarHandleNode"), _RECORDED),
 }

@@ -1,9 +1,10 @@
 """Conversions between types, and nodes that unpack constants: DENSIFY and DEQUANTIZE.
 
 Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). A node that unpacks
-a constant is accepted if all readers of its result are accepted. A DENSIFY that does not unpack a constant is not visited.
+a constant is supported if all readers of its result are supported. If a DENSIFY does not unpack a constant, the delegate does not
+visit the node.
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _refused_reader(node: NodeView, visit: Visit) -> str | None:
 _UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")
 _ACCEPTED_READERS = check_for_target(
     NEIGHBOR,
-    "no refused node that reads the result, if the input is a constant",
+    "only supported readers of the result if the input is a constant",
     _refused_reader,
     "look at the refusal of the node that reads the result",
 ).from_source(PREPARATION.with_branch("Subgraph::VisitNode"))
@@ -66,8 +67,8 @@ def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
 
 _UNPACKS_CONSTANT = check_for_target(
     CONSTANT,
-    "a FLOAT16 or INT8 constant as input (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and no refused node "
-    "that reads the result",
+    "a FLOAT16 or INT8 constant (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and only supported readers of "
+    "the result",
     _unpacks_no_constant,
 ).from_source(_UNPACKING)
 

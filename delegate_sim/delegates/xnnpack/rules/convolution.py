@@ -3,7 +3,7 @@
 Source: ``VisitConv2DNode``, ``VisitDepthwiseConv2DNode`` and ``VisitTransposeConvNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
     """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share.
 
-    ``dimension`` is the dimension of the weights that holds the output channels.
+    ``dimension`` is the weights' dimension for output channels.
     """
     return (
         operands(3),
@@ -136,7 +136,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """Return the output size of a convolution with padding SAME whose input has the size ``output`` (``ComputeOutSize``)."""
+    """Return the output size of a convolution with padding SAME for the input size ``output`` (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

@@ -3,7 +3,7 @@
 Source: ``VisitMediaPipeDeconvolutionNode``, ``VisitMediaPipeMaxPoolingNode``, ``VisitMediaPipeUnpoolingNode`` and
 ``VisitDotAttentionNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _PADDING_MODES = {1: "SAME", 2: "VALID"}
 _PARAMETERS = struct.Struct("<6i")
 """Layout of ``TfLitePoolParams``: padding, stride width and height, filter width and height, activation.
 
-The parameters of a transposed convolution also begin with padding, stride width and stride height.
+``TfLiteTransposeConvParams`` also starts with padding, stride width and stride height.
 """
 
 
 def _parameters(node: NodeView) -> tuple[int, ...]:
-    """Return the custom options as the six integers of ``TfLitePoolParams``; missing bytes are read as 0."""
+    """Return the custom options as the six integers of ``TfLitePoolParams``. Missing bytes are 0."""
     offset, size = node.node.custom_options or (0, 0)
     content = bytes(node.graph.model.content[offset : offset + min(size, _PARAMETERS.size)])
     return _PARAMETERS.unpack(content.ljust(_PARAMETERS.size, b"\0"))
@@ -90,7 +90,7 @@ _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
 
 
 def _size(tensor: Tensor, dimension: int) -> int:
-    """Return the size of a dimension; 0 if the tensor does not have the dimension."""
+    """Return the size of a dimension, or 0 if the tensor does not have the dimension."""
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 

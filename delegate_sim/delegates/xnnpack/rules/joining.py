@@ -1,6 +1,6 @@
 """Joining and splitting (``VisitConcatenationNode`` and ``VisitSplitNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .upstream import in_method, method
 
 
 def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
-    """Require that every tensor on one side of the node is float, or is 8-bit with one scale; ``side`` is input or output."""
+    """Require that all inputs, or all outputs, are float, or 8-bit with one scale. ``side`` is input or output."""
 
     def of_these(types: Types) -> Check[Visit]:
         def find(node: NodeView, visit: Visit) -> str | None:

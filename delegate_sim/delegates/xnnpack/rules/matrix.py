@@ -2,7 +2,7 @@
 
 Source: ``VisitFullyConnectedNode`` and ``VisitBatchMatMulNode`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ....rules.number_sets import at_least, between
 from ....rules.operands import OUTPUT
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
-from ..datatypes import datatype, first_zero_point
+from ..datatypes import datatype
 from ..node_visit import Visit
 from ..scales import has_one_scale, scales_of
 from ..target import QS8, QU8
@@ -43,7 +43,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Make checks also pass if the operand at ``position`` is FLOAT32 and the flag dynamic_fully_connected is set."""
+    """Return checks that also pass if the operand at ``position`` is FLOAT32 and dynamic_fully_connected is set."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
@@ -54,13 +54,13 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
                 return None
             return problem
 
-        return replace(inner, applies="unless it is FLOAT32 and the flag dynamic_fully_connected is set", finder=find, data=())
+        return replace(inner, applies="unless FLOAT32 with the flag dynamic_fully_connected", finder=find, data=())
 
     return tuple(unless(check) for check in checks)
 
 
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
-    """Return the type of the weights if the type is not supported, else None (``CheckTensorFilterType``)."""
+    """Return the type of the weights as text, or None if the type is supported (``CheckTensorFilterType``)."""
     name = node.input(1).type
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None
@@ -68,14 +68,14 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Refuse weights of type ``kind``. Only the releases that do not support the type yet apply this check."""
+    """Refuse weights of type ``kind``."""
     return refused_if(
         TENSOR_TYPE, f"weights of any type except {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )
 
 
 def _weights_quantization(node: NodeView) -> str | None:
-    """Return the quantization of the weights if the quantization is not supported, else None (``CheckTensorFilterType``).
+    """Return the quantization of the weights as text, or None if it is supported (``CheckTensorFilterType``).
 
     Signed weights without quantization parameters pass.
     """
@@ -176,7 +176,7 @@ def _second_zero_point(node: NodeView) -> str | None:
     quantization = node.input(1).quantization
     if node.input(1).type != "INT8" or quantization is None or _is_dynamic_product(node):
         return None
-    zero_point = first_zero_point(quantization)
+    zero_point = quantization.zero_point
     return f"second input with zero point {zero_point}" if zero_point else None
 
 
@@ -192,8 +192,8 @@ _WEIGHTS_TYPE = check_for_target(
 )
 _WEIGHTS_QUANTIZATION = check(
     QUANTIZATION,
-    "weights quantized per tensor (not INT2), along dimension 0 (not UINT8), or in blocks whose size is a multiple of "
-    f"{_BLOCK_MULTIPLE}",
+    "weights quantized per tensor (except INT2), along dimension 0 (except UINT8), or in blocks of a multiple of "
+    f"{_BLOCK_MULTIPLE} elements",
     _weights_quantization,
     "quantize weights per output channel",
 )
@@ -201,7 +201,7 @@ _WEIGHTS_QUANTIZATION = check(
 RULES = {
     "BATCH_MATMUL": xnnpack_rule(
         "VisitBatchMatMulNode",
-        # Found by measuring, not in the source.
+        # This check was measured; it is not in the source.
         unset("adj_x", hint="transpose the first input with TRANSPOSE").before_release("litert-1.1.0"),
         *counting_before("litert-2.0.2", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(FIRST, FLOAT32))),
         *of_types(FIRST, FLOAT_OR_8_BITS_LAYERS),
@@ -255,17 +255,16 @@ RULES = {
         *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
         check_for_target(
             HYBRID,
-            "the same type in input and output, and weights of the same type; with a float or INT8 input, the weights may "
-            "also be INT8, INT4 or INT2",
+            "the same type in input, output and weights, or INT8, INT4 or INT2 weights with a float or INT8 input and output",
             _mixed_types,
         ),
         check(HYBRID, "no INT8 input with INT4 weights", _int4_with_integers).before_release("litert-1.3.0"),
         check(HYBRID, "float weights if the input is FLOAT16", _float16_with_integers).before_release("litert-2.3.0"),
-        # The next two checks were found by measuring, not in the source.
+        # The next two checks were measured; they are not in the source.
         rank(INPUT, at_least(1)).before_release("litert-1.1.0"),
         check_for_target(
             SHAPE,
-            "a float input whose last dimension equals the number of input channels, if the weights are integers",
+            "the number of input channels as the last dimension of a float input with integer weights",
             _other_last_dimension,
         ).before_release("litert-1.1.0"),
         check_for_target(

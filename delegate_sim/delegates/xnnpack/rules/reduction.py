@@ -1,6 +1,6 @@
 """Reductions along axes (``VisitReduceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _beyond_image(node: NodeView) -> str | None:
     return f"axes {sorted_axes} from shape {list(source.shape)} to shape {list(output.shape)}"
 
 
-# The next three checks were found by measuring, not in the source.
+# The next three checks were measured; they are not in the source.
 _OF_IMAGE = check(OPERAND_VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
 _8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "with an 8-bit input", _OF_IMAGE)
 _FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(INPUT, FLOAT32)))

@@ -3,7 +3,7 @@
 Source: ``VisitReshapeNode``, ``VisitTransposeNode``, ``VisitDepthToSpaceNode`` and ``VisitSpaceToDepthNode``
 (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _many_dimensional_shape(node: NodeView) -> str | None:
 
 
 def _legacy_scalar(node: NodeView) -> str | None:
-    """Return the new shape if it is [0] or [-1], an old notation for scalars; else None."""
+    """Return the new shape if it is [0] or [-1], or None. These shapes are an old notation for scalars."""
     sizes = elements_of(node, 1) if _has_new_shape(node) else node.options.new_shape or ()
     return f"shape {list(sizes)}" if len(sizes) == 1 and sizes[0] in (0, -1) else None
 
@@ -64,7 +64,7 @@ RULES = {
         *shaped(INPUT, ANY_RANK),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *shaped(OUTPUT, ANY_RANK),
-        check(QUANTIZATION, "an input with the scale and zero point of the output, if the output has 8 bits", _rescaled_reshape),
+        check(QUANTIZATION, "the same scale and zero point in input and output if the output has 8 bits", _rescaled_reshape),
         *where(
             _has_new_shape,
             "if given",

@@ -1,6 +1,6 @@
 """Slices (``VisitSliceNode`` and ``VisitStridedSliceNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ RULES = {
     ),
     "STRIDED_SLICE": xnnpack_rule(
         "VisitStridedSliceNode",
-        option("ellipsis_mask", 0, hint="write the slice without an ellipsis"),
+        option("ellipsis_mask", 0, hint="slice without an ellipsis"),
         option("new_axis_mask", 0, hint="add the dimension with RESHAPE"),
         option("shrink_axis_mask", 0, hint="remove the dimension with RESHAPE"),
         vector(_STRIDES),
@@ -94,5 +94,5 @@ RULES = {
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(OPERAND_VALUE, "begin and end within the input", _slice_beyond_input).before_release("litert-1.4.0"),
-    ).from_release("litert-1.1.0"),  # found by measuring, not in the source
+    ).from_release("litert-1.1.0"),  # measured, not in the source
 }

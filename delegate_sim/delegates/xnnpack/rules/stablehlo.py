@@ -1,6 +1,6 @@
-"""STABLEHLO_COMPOSITE, which may only be scaled dot-product attention (``VisitScaledDotAttentionCompositeNode``).
+"""STABLEHLO_COMPOSITE. Only scaled dot-product attention is supported (``VisitScaledDotAttentionCompositeNode``).
 
-A node that these rules accept can still fail when its kernel is created (see ``kernel_creation.py``).
+A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensor types in the XNNPACK rules. Some types need a flag of the delegate; some types need a newer release.
+"""Tensor types in the XNNPACK rules. Some types need a flag or a newer release.
 
 Source: ``CheckTensorFloatType``, ``CheckTensorFloatOrQUInt8Type`` and similar methods
 (``delegates/xnnpack/xnnpack_delegate.cc``).
@@ -21,11 +21,11 @@ from ..target import QS8, QU8, XnnpackTarget
 from .upstream import in_method
 
 FLOAT16_ACTIVATIONS = "litert-1.3.0"
-"""Since this release, unary float operators accept FLOAT16."""
+"""The first release in which unary float operators accept FLOAT16."""
 FLOAT16_ARITHMETIC = "litert-2.1.3"
-"""Since this release, the remaining arithmetic operators, and the operators that only move values, accept FLOAT16."""
+"""The first release in which all arithmetic operators, and operators that only move values, accept FLOAT16."""
 FLOAT16_LAYERS = "litert-2.2.0"
-"""Since this release, convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing accept FLOAT16."""
+"""The first release with FLOAT16 in convolutions, matrix products, pooling, reductions, SOFTMAX, padding and resizing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Types:
 
     The types in ``always`` are accepted with any flags. If ``signed``, INT8 is accepted with the flag qs8. If ``unsigned``, UINT8
     is accepted with the flag qu8. Before the release ``float16_from``, FLOAT16 is refused. ``function`` is the method of
-    ``Subgraph`` that checks the types. ``scales_function`` is the method that checks the scales, if another method does this.
+    ``Subgraph`` that checks the types. ``scales_function`` is the method that checks the scales, if it differs.
     """
 
     function: str
@@ -51,8 +51,7 @@ class Types:
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
         """Return the checks that ``make`` creates for these types.
 
-        If only newer releases accept FLOAT16, there is one check for older releases and one for newer releases; else there is
-        a single check.
+        If ``float16_from`` is set, there is a check before this release and a check from this release on.
         """
         if not self.float16_from:
             return in_method(self.function, make(self))
@@ -65,7 +64,7 @@ class Types:
 
     @property
     def words(self) -> str:
-        """The types listed in words, with the flags that they need."""
+        """The types and their flags as text."""
         eight_bits = [name for name, is_accepted in (("INT8 (qs8)", self.signed), ("UINT8 (qu8)", self.unsigned)) if is_accepted]
         return listed((*self.always, *eight_bits))
 

@@ -1,4 +1,4 @@
-"""Checks of weights and biases in the XNNPACK rules: their types, their scales, and whether weights and bias fit together."""
+"""Checks of weights and biases in the XNNPACK rules: their types and scales, and the combination of both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ....rules.kinds import HYBRID, QUANTIZATION, TENSOR_TYPE
 from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
-from ..datatypes import are_usable_scales, first_zero_point, is_usable_zero_point
+from ..datatypes import are_usable_scales, is_usable_zero_point
 from ..node_visit import Visit
 from ..scales import has_one_scale, scales_of
 from ..target import QS8
@@ -23,9 +23,9 @@ _TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").wit
 
 
 def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple[Check[Visit], ...]:
-    """Require usable types and scales of the weights (``CheckTensorFloat32OrQCInt8Type``).
+    """Require supported types and scales of the weights (``CheckTensorFloat32OrQCInt8Type``).
 
-    8-bit weights may have a single scale. INT8 weights may instead have one scale for each channel along ``dimension``.
+    8-bit weights may have a single scale. INT8 weights may also have one scale for each channel along ``dimension``.
     """
 
     def find(node: NodeView) -> str | None:
@@ -36,7 +36,7 @@ def quantized_weights(dimension: Callable[[NodeView], int], words: str) -> tuple
             return None
         return f"weights with {scales_of(tensor)}"
 
-    needed = f"valid scales and zero points for 8-bit weights: one for the tensor or, for INT8, one for each slice along {words}"
+    needed = f"valid scales and zero points for 8-bit weights: one per tensor or, for INT8, one per index along {words}"
     of_scales = check(QUANTIZATION, needed, find, "quantize weights per tensor or per output channel")
     return (*of_type(WEIGHTS, _TYPES), *in_method(_TYPES.function, of_scales))
 
@@ -48,7 +48,7 @@ def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
     if quantization.is_per_channel:
         if quantization.dimension != dimension:
             return f"weights with {scales_of(tensor)}"
-        is_valid = first_zero_point(quantization) == 0 and _has_valid_channels(tensor)
+        is_valid = quantization.zero_point == 0 and _has_valid_channels(tensor)
         return None if is_valid else "weights with invalid scales, or with zero points other than 0"
     return None if _has_valid_parameters(tensor) else "weights with an invalid scale or zero point"
 
@@ -76,7 +76,7 @@ def _has_valid_channels(tensor: Tensor) -> bool:
 
 
 def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
-    """Require that a bias has a supported type and usable scales (``CheckTensorFloat32OrFloat16OrQCInt32Type``)."""
+    """Require a supported type and supported scales of a bias (``CheckTensorFloat32OrFloat16OrQCInt32Type``)."""
 
     def find_type(node: NodeView, visit: Visit) -> str | None:
         name = which.tensor(node).type
@@ -102,9 +102,9 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 
 
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
-    """Return the types of float weights and of their bias (``GetTensorType``); None for weights of other types.
+    """Return the types of float weights and of their bias (``GetTensorType``), or None if the weights are not float.
 
-    If the node reads a float16 constant instead of a tensor, the tensor counts as FLOAT16.
+    If a float16 constant replaces a tensor, its type is FLOAT16.
     """
     is_elided = visit.unpacking.is_elided
     of_weights, of_bias = ("FLOAT16" if is_elided(tensor) else tensor.type for tensor in (node.input(1), node.input(2)))
@@ -132,5 +132,5 @@ FLOAT_BIAS_LIKE_WEIGHTS = in_method(
 )
 """Require that float weights and their bias have the same type (``CheckFilterAndBiasTypes``).
 
-Since litert-2.2.0, FLOAT16 weights may also have a FLOAT32 bias.
+From litert-2.2.0 on, FLOAT16 weights may also have a FLOAT32 bias.
 """

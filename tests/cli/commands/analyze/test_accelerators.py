@@ -94,7 +94,7 @@ def test_json(run_json, path):
         (["--accelerators", "cpu", "--soc", "google:x"], "add npu to --accelerators"),
         (["--soc", "mt6991", "--delegate", "gpu"], "--soc already selects the delegates"),
         (["--soc", "MT8799"], "similar names are mediatek:mt6897, mediatek:mt6879"),
-        (["--soc", "Galaxy S25"], "Galaxy S25 is qualcomm:SM8750, and its NPU cannot be simulated"),
+        (["--soc", "Galaxy S25"], "the NPU of Galaxy S25 (qualcomm:SM8750) cannot be simulated"),
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
         (["--accelerators", "tpu"], "the accelerators are npu, gpu, cpu"),
         (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung, qualcomm"),

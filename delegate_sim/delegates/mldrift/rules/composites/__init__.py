@@ -1,7 +1,7 @@
 """Rules of composites, and of custom operators with the same names.
 
 Source: ``CustomOperationParserFactory::Create`` (``ml_drift_delegate/delegate/composite/custom_parsers.cc``) and the parser
-classes that ``Create`` instantiates. The additions of LiteRT 2.3 are known only from its binary.
+classes that ``Create`` instantiates. The additions of LiteRT 2.3 were measured with its binary.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ ABSOLUTE: Checks = (
     *RESULTS,
 )
 
-# Parts of language models, added in LiteRT 2.3 and known only from its binary
+# Parts of language models, added in LiteRT 2.3 and measured with its binary
 
 
 def _numbers(
@@ -177,7 +177,7 @@ ADDED_IN_2_3: dict[str, Checks] = {
     "odml.qkv_norm_rope": (_NORM_AND_ROPE,),
     "gated_delta_update": (
         _GATED_DELTA,
-        asked(SHAPE, "keys and values whose last dimension is a power of 2 and at least 16", _sizes_of_heads),
+        asked(SHAPE, "keys and values with a last dimension that is a power of 2 and at least 16", _sizes_of_heads),
     ),
 }
 _ADDED = {SINCE_2_2: ADDED_IN_2_2, SINCE_2_3: ADDED_IN_2_3}
@@ -214,7 +214,7 @@ _KNOWN = (
         OPERATOR,
         "a composite that ML Drift supports",
         _unknown,
-        "leave the composite as it is: the GPU may still take the nodes of its body",
+        "leave the composite unchanged; the GPU may still take the nodes of its body",
     )
     .saying(composite_name)
     .from_source(COMPOSITE)
@@ -243,7 +243,7 @@ def composite() -> OpRule[Any]:
 
 
 def carried(name: str, release: str | None = None) -> OpRule[Any]:
-    """Return the rule of a custom operator with a composite's name; ``release`` is the first release that has the operator."""
+    """Return the rule of a custom operator with a composite's name. ``release`` is the first release with the operator."""
     checks = {**ALWAYS, **ADDED_IN_2_2, **ADDED_IN_2_3}[name]
     types = carrier_tensors(("INT32",)) if name in INT32_INPUTS else carrier_tensors()
     if name == WITH_BOOL:

@@ -1,4 +1,4 @@
-"""Attention operators: complete attention, attention on transposed operands, and operators for models with a key-value cache.
+"""Attention operators: scaled dot-product attention, its transposed form, and operators for key-value caches.
 
 Source: ``CompositeSdpaParser`` (``ml_drift_delegate/tflite/model_builder.cc``), and the parsers in
 ``ml_drift_delegate/delegate/composite/``.
@@ -74,7 +74,7 @@ ATTENTION: Checks = tuple(
         *where(
             lambda node: len(node.node.inputs) == 4,
             "with a mask",
-            asked(SHAPE, "a mask whose number of channels is the height of the key", _unlike_mask),
+            asked(SHAPE, "a mask with as many channels as the key's height", _unlike_mask),
         ),
     )
 )
@@ -106,7 +106,7 @@ def _has_attributes(node: NodeView) -> bool:
 
 
 def _of_cache(one: Check[object], message: str) -> Check[object]:
-    """Return a check of ``odml.cache_update``; messages before LiteRT 2.1.5 call this operator AddValuesToCache."""
+    """Return a check of ``odml.cache_update``. Messages before LiteRT 2.1.5 call this operator AddValuesToCache."""
     return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {message}", f"odml.cache_update {message}", one)
 
 

@@ -29,7 +29,7 @@ _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The sizes in the node's attributes, or the sizes inferred from shapes if there are no attributes."""
+    """The sizes in the node's attributes. If there are no attributes, the sizes are inferred from shapes."""
 
     experts: int
     active: int
@@ -191,7 +191,7 @@ _FLOATS: Checks = (
     _scale(6, "per_expert_scale", is_each=False),
 )
 _QUANTIZED: Checks = (
-    asked(TENSOR_TYPE, "constant, symmetrically quantized weights of the type that weight_type names", _weight_types),
+    asked(TENSOR_TYPE, "constant, symmetrically quantized weights of the type in weight_type", _weight_types),
     _weight_shapes((3, 5, 7)),
     _not_constant((4, 6, 8, 9), "moe v1 expects constant int8 scales."),
     _scale(4, "ff_gate_scale", is_each=True),
@@ -200,7 +200,7 @@ _QUANTIZED: Checks = (
     _scale(9, "per_expert_scale", is_each=False),
 )
 _COUNTED: Checks = (
-    asked(ATTRIBUTE, "the attributes of the experts, or shapes that determine these attributes", _unreadable).from_source(
+    asked(ATTRIBUTE, "the attributes of the experts, or shapes from which they can be inferred", _unreadable).from_source(
         _PLACE.with_symbol("ReadAttributesOrInfer", "TfLiteContext")
     ),
     asked(OPERAND_COUNT, "7 inputs with float weights, or 10 inputs with quantized weights", _other_count),

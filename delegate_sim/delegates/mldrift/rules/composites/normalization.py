@@ -37,8 +37,8 @@ def _factor(position: int, name: str) -> Checks:
 def normalization(all_results: Checks = RESULTS, *, with_bias: bool) -> Checks:
     """Return the checks of a custom normalization operator.
 
-    The scale must be constant. If ``with_bias``, the operator has a bias, which must also be constant. ``all_results`` are the
-    checks of the operator's results.
+    Scale and bias must be constant. The operator has a bias only if ``with_bias`` is True. ``all_results`` are the checks of the
+    operator's results.
     """
     bias = _factor(2, "Bias") if with_bias else ()
     return (*readable(0), *all_results, available(0), *_factor(1, "Scale"), *bias)
@@ -51,7 +51,7 @@ RMS_NORM: Checks = tuple(
     ]
 )
 
-# odml.group_norm, which normalizes either over groups or over all channels
+# odml.group_norm normalizes over groups or over all channels.
 
 
 def attributes(node: NodeView) -> FlexbufferMap:
@@ -65,7 +65,7 @@ _AXES = "_TENSOR_V1_reduction_axes"
 def is_group_norm(node: NodeView) -> bool:
     """Return whether ``odml.group_norm`` normalizes over groups.
 
-    A node without a ``sub_type`` normalizes over groups only if it names axes.
+    Without a ``sub_type``, the composite normalizes over groups only if it names axes.
     """
     values = attributes(node)
     return not values.integer("sub_type") if values.has("sub_type") else values.has(_AXES)
@@ -77,7 +77,7 @@ def is_layer_norm(node: NodeView) -> bool:
 
 
 def says_no_axes(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` names no axes. Before LiteRT 2.1.5, such a node always normalizes over all channels."""
+    """Return whether ``odml.group_norm`` names no axes. Before LiteRT 2.1.5, the composite then normalizes over all channels."""
     return not says_axes(node)
 
 
@@ -101,7 +101,7 @@ def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
 
     checks = (
         asked(RANK, f"input {position} of rank 1", rank),
-        asked(SHAPE, f"an input {position} as long as the last dimension of input 0", size),
+        asked(SHAPE, f"an input {position} with the size of input 0's last dimension", size),
     )
     return where(_has_entry(position), "if given", *checks)
 
@@ -130,7 +130,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 def _axes_of_groups(node: NodeView) -> list[int]:
     """Return the axes that a normalization over groups must reduce.
 
-    These are all axes except the batch, or only the last axis if the node has no ``sub_type`` (as in old files).
+    With a ``sub_type``, these are all axes except the batch. Without a ``sub_type`` (in old files), only the last axis.
     """
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
@@ -141,7 +141,7 @@ def _last_axis(node: NodeView) -> list[int]:
 
 
 def has_attribute(name: str, key: str) -> Check[object]:
-    """Require an attribute of a composite; ``name`` is ML Drift's name of the composite."""
+    """Require an attribute of a composite. ``name`` is ML Drift's name of the composite."""
     demand = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
     return demand.saying(f"{name} is missing {key}.")
 
@@ -168,7 +168,7 @@ _SIZES_OF_GROUPS: Checks = (
     *_unlike_last(2, "GroupNorm has bad beta tensor dims.", "Beta tensor channels don't match input tensor channels."),
 )
 _ATTRIBUTES_OF_GROUPS: Checks = (
-    asked(ATTRIBUTE, "the channels in the last dimension", _other_channel_axis),
+    asked(ATTRIBUTE, "channels in the last dimension", _other_channel_axis),
     has_attribute("GroupNorm", "num_groups"),
     has_attribute("GroupNorm", "epsilon"),
 )

@@ -29,9 +29,9 @@ FAMILIES = (
 
 
 def find_lowering(op: str) -> Lowering | None:
-    """Return the lowering of an operator; None if it has none.
+    """Return the lowering of an operator, or None if the operator has no lowering.
 
-    The operator's module is imported at the first call for the operator.
+    The operator's module is imported at the first call.
     """
     family = FAMILY_OF.get(op)
     return _lowerings(family).get(op) if family in FAMILIES else None
@@ -39,7 +39,7 @@ def find_lowering(op: str) -> Lowering | None:
 
 @functools.cache
 def driver_operations() -> Mapping[str, str]:
-    """Return the NNAPI operation of each operator, leaving out operators whose nodes always become several operations."""
+    """Return the NNAPI operation of each operator. Omit operators that always become several operations."""
     return {op: lowering.operation for family in FAMILIES for op, lowering in _lowerings(family).items() if lowering.operation}
 
 

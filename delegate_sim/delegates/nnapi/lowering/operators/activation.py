@@ -30,7 +30,7 @@ def _add_elu(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
     """Lower LEAKY_RELU.
 
-    The slope becomes a vector with one element; if the vector is quantized, its scale is the slope.
+    The slope becomes a vector with one element. If the vector is quantized, the slope is its scale.
     """
     builder.add_inputs(node)
     source = node.view.input(0).type
@@ -87,7 +87,7 @@ class _Range:
 
     @property
     def quantization(self) -> tuple[float, int]:
-        """``CalculateQuantizationParams``: the scale and the zero point of an 8-bit type that covers the range."""
+        """Return the scale and the zero point of an 8-bit type that covers the range (``CalculateQuantizationParams``)."""
         scale = quotient(float32(self.highest) - float32(self.lowest), 255)
         if self.lowest > 0:
             return scale, 0
@@ -131,7 +131,7 @@ def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
-    """Return the range of the clipped x/3, and the range of the product of the clipped x/3 and x/2."""
+    """Return the ranges of clip(x/3, -1, 1) and of clip(x/3, -1, 1) * x/2."""
     whole = _Range(float32(-zero_point * source.scale), float32((255 - zero_point) * source.scale))
     third = _Range(max(float32(whole.lowest / 3), -1.0), min(float32(whole.highest / 3), 1.0))
     products = [float32(third.highest * float32(whole.highest / 2)), float32(third.lowest * float32(whole.lowest / 2))]

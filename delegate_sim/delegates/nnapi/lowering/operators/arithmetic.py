@@ -23,7 +23,7 @@ def _add_activated(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_cos(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformCosIntoSupportedOps``: lower cos(x) to sin(pi/2 - x)."""
+    """Lower cos(x) to sin(pi/2 - x) (``TransformCosIntoSupportedOps``)."""
     source = node.view.input(0)
     size = 4 * source.element_count
     builder.add_constant(_T.TENSOR_FLOAT32, source.shape, size, source.scale, source.zero_point)
@@ -42,7 +42,7 @@ _SCALAR_CONSTANTS = {
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
     "INT32": (_T.TENSOR_INT32, 4),
 }
-"""By tensor type: the NNAPI type of the one-element vector that a scalar becomes, and the size of its element in bytes."""
+"""The NNAPI type and the element size in bytes of the vector that replaces a scalar, by tensor type."""
 
 
 def _add_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
@@ -74,16 +74,16 @@ _DIFFERENCES = {
     "UINT8": (_T.TENSOR_QUANT8_ASYMM, 128, 255),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 0, 127),
 }
-"""By tensor type: the NNAPI type of the difference, its zero point, and the highest value of a quantized type (otherwise 0)."""
+"""The NNAPI type and the zero point of the difference, and the highest quantized value (0 for floats), by tensor type."""
 
 
 def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformSquaredDifferenceIntoSupportedOps``: lower SQUARED_DIFFERENCE to a subtraction and a multiplication."""
+    """Lower SQUARED_DIFFERENCE to SUB and MUL (``TransformSquaredDifferenceIntoSupportedOps``)."""
     source, output = node.view.input(0), node.view.output(0)
     if source.type not in _DIFFERENCES:
         raise kernel_error("nnapi-intermediate-type", node.index, source, op=node.view.op)
     code, zero_point, highest = _DIFFERENCES[source.type]
-    # The difference ranges from minus to plus the square root of the largest result.
+    # The absolute difference is at most the square root of the largest result.
     largest = float32(float32(highest - output.zero_point) * float32(output.scale)) if highest else 0.0
     scale = quotient(2 * float32(math.sqrt(largest)), 254) if largest >= 0 else math.nan
     for position in range(len(node.inputs[:2])):

@@ -13,7 +13,7 @@ from ..operator_lowering import Lowering, Lowerings
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether DENSIFY is absorbed: if its sparse weights are constant, the nodes that read the weights unpack them."""
+    """Return whether a DENSIFY has constant weights. If so, the nodes that read the weights unpack them."""
     if not is_constant_densify(view):
         return False
     if not view.node.outputs:
@@ -23,15 +23,14 @@ def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Raise KernelError for a DENSIFY that is not absorbed, since NNAPI has no such operation."""
+    """Raise KernelError, because NNAPI has no operation for a DENSIFY that is not folded."""
     raise kernel_error("nnapi-unmapped-operator", node.index, op=node.view.op)
 
 
 def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether DEQUANTIZE is absorbed.
+    """Return whether a DEQUANTIZE of float16 weights is folded.
 
-    Constant float16 weights become float32 operands. Sparse float16 weights that a DENSIFY unpacks are converted to float32 by
-    the nodes that read the weights.
+    Constant weights become float32 operands. If a DENSIFY unpacks sparse weights, the nodes that read the weights convert them.
     """
     node = view.node
     if view.is_constant_float16_dequantize:

@@ -41,7 +41,7 @@ def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
 
 
 def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower TRANSPOSE_CONV, whose weights count as quantized per channel even with a single scale."""
+    """Lower TRANSPOSE_CONV. Its weights count as quantized per channel even with a single scale."""
     options, source = node.options, node.view.input(2)
     builder.add_unchecked_input(node, 2, SIGNED if builder.target_feature_level >= NNAPI_1_3 else CONVERT_INT8)
     builder.add_unchecked_input(node, 1, PER_CHANNEL | (REPEATED_SCALE if source.type == "FLOAT32" else 0))
@@ -63,9 +63,9 @@ def _add_dilation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _groups(node: LoweredNode) -> int | None:
-    """Return the number of groups of a grouped convolution; None for other convolutions.
+    """Return the number of groups of a grouped convolution, or None if the convolution is not grouped.
 
-    A convolution is grouped if its filter and its input differ in the number of channels.
+    In a grouped convolution, filter and input have different numbers of channels.
     """
     source, weights = node.view.input(0), node.view.input(1)
     if not source.shape or not weights.shape or source.shape[3:4] == weights.shape[3:4]:
@@ -87,7 +87,7 @@ def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
-    """Return the DENSIFY that unpacks these weights, even if a DEQUANTIZE follows it. Return None for other weights."""
+    """Return the DENSIFY that unpacks these weights, also through a DEQUANTIZE, or None if the weights are not sparse."""
     dequantize = builder.widened.get(weights)
     if dequantize is None:
         return builder.densified.get(weights)
@@ -100,7 +100,7 @@ _DENSE_TYPES = {
     "FLOAT16": (_T.TENSOR_FLOAT16, 2),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
 }
-"""By type of the sparse weights: the NNAPI type of the unpacked weights, and the size of an element in bytes."""
+"""The NNAPI type and the element size in bytes of unpacked weights, by the type of the sparse weights."""
 
 
 def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify: Node, is_widened: bool) -> None:
@@ -117,7 +117,7 @@ def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify
 
 
 def _third_tensor_is_int8(view: NodeView) -> bool:
-    """Return whether tensor 2 of the graph is INT8; the real delegate confuses this tensor with operand 2 of the node."""
+    """Return whether tensor 2 of the graph is INT8. By mistake, the real delegate reads tensor 2 instead of operand 2."""
     return view.graph.tensors[2].type == "INT8"
 
 

@@ -12,7 +12,7 @@ _T = OperandType
 
 
 def _add_fill(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower FILL: the value becomes a scalar, and INT64 dimensions become INT32."""
+    """Lower FILL. The value becomes a scalar, and INT64 dimensions become INT32."""
     dimensions, value = node.view.input(0), node.view.input(1)
     if dimensions.type == "INT32":
         builder.add_flagged_input(node, 0)

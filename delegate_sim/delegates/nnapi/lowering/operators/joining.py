@@ -20,7 +20,7 @@ def _add_concatenation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower PACK to NNAPI's PACK, or below feature level 6 to a concatenation and a RESHAPE.
+    """Lower PACK to NNAPI's PACK or, below feature level 6, to CONCATENATION and RESHAPE.
 
     NNAPI's PACK takes the axis before the operands.
     """
@@ -34,12 +34,12 @@ def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformPackIntoSupportedOps``: lower PACK to a concatenation and a RESHAPE."""
+    """Lower PACK to CONCATENATION and RESHAPE (``TransformPackIntoSupportedOps``)."""
     first = node.view.input(0)
     axis = node.options.axis
     if axis < 0:
         axis += first.rank + 1
-    if not 0 <= axis < first.rank:  # the real delegate does not check for axes below 0, and reads whatever memory is there
+    if not 0 <= axis < first.rank:  # for axes below 0, the real delegate reads memory with unknown contents
         raise kernel_error("nnapi-axis", node.index, axis=axis, shape=list(first.shape))
     for position in range(len(node.inputs)):
         builder.add_flagged_input(node, position, SIGNED)
@@ -52,7 +52,7 @@ def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT. The axis becomes a scalar, and every operand that is the axis tensor is left out."""
+    """Lower SPLIT. The axis becomes a scalar. All operands that are the axis tensor are omitted."""
     for position, index in enumerate(node.inputs):
         if index != node.operand(0):
             builder.add_input(node, position)
@@ -62,7 +62,7 @@ def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT_V to one slice for each result. The sizes and the axis of the node are constant.
+    """Lower SPLIT_V to one SLICE for each result. Sizes and axis are constant.
 
     Source: ``TransformSplitVIntoSupportedOps`` and ``ComputeSplitVUnknownSplitSize``.
     """
@@ -91,7 +91,7 @@ def _integers(view: NodeView, position: int) -> list[int]:
 
 
 def _add_reshape_and_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """``TransformUnpackIntoSupportedOps``: lower UNPACK to a RESHAPE and a SPLIT."""
+    """Lower UNPACK to RESHAPE and SPLIT (``TransformUnpackIntoSupportedOps``)."""
     source = node.view.input(0)
     axis, count = node.options.axis, node.options.num
     if axis < 0:

@@ -15,7 +15,7 @@ _T = OperandType
 
 
 def _add_pad(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a padding; the padding value becomes a scalar.
+    """Lower PAD or PADV2. The padding value becomes a scalar.
 
     The real delegate checks the type of the value, but ignores a failure to add the scalar.
     """

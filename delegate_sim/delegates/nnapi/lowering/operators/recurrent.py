@@ -35,7 +35,7 @@ def _is_quantized_lstm(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a full LSTM; NNAPI's results also include a scratch buffer and both states."""
+    """Lower a full LSTM. NNAPI's results also include a scratch buffer and both states."""
     count = len(node.inputs)
     _add_given(builder, node, range(min(_SHARED_INPUTS, count) if is_full_lstm(node.view) else len(node.inputs)))
     _add_clipping(builder, node)
@@ -50,7 +50,7 @@ def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_basic_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a basic LSTM: weights and biases are split by gate, and the two results swap places."""
+    """Lower a basic LSTM. Weights and biases are split by gate, and the two results are swapped."""
     builder.add_unchecked_input(node, 0)
     weights, biases = node.view.input(2), node.view.input(3)
     rows, columns = (*weights.shape, 0, 0)[:2]
@@ -75,7 +75,7 @@ _SIGNED_OPERANDS = frozenset({0, 18})
 
 
 def _add_quantized_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a fully quantized LSTM, for which ``AddOpsAndTensors`` does not call ``Map``."""
+    """Lower a fully quantized LSTM. ``AddOpsAndTensors`` does not call ``Map`` for this LSTM."""
     for position, index in enumerate(node.inputs):
         if index >= 0:
             builder.add_flagged_input(node, position, SIGNED if position in _SIGNED_OPERANDS else 0)
@@ -116,7 +116,7 @@ def _add_sequence_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _add_bidirectional_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
     """Lower a bidirectional LSTM.
 
-    The operands for layer normalization are empty, since TFLite does not support layer normalization in this operator.
+    The operands for layer normalization are empty, because this TFLite operator has no layer normalization.
     """
     _add_given(builder, node, range(len(node.inputs)))
     _add_clipping(builder, node)
@@ -149,7 +149,7 @@ def _add_svdf(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_given(builder: PartitionBuilder, node: LoweredNode, positions: Iterable[int]) -> None:
-    """Add the operands at these positions; an operand that the node omits becomes an empty operand."""
+    """Add the operands at these positions. An omitted operand becomes an empty operand."""
     for position in positions:
         if node.operand(position) >= 0:
             builder.add_input(node, position)
@@ -164,7 +164,7 @@ def _add_clipping(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_layer_normalization(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add the operands for layer normalization: the last four of a full LSTM's 24 operands."""
+    """Add the operands for layer normalization, the last four of 24 operands."""
     for position in range(20, 24):
         if node.operand(position) >= 0:
             builder.add_unchecked_input(node, position, is_hybrid=node.is_hybrid)

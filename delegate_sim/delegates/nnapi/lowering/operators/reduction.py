@@ -15,7 +15,7 @@ _T = OperandType
 
 
 def _add_arg_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower ARG_MAX or ARG_MIN: the axis becomes a scalar."""
+    """Lower ARG_MAX or ARG_MIN. The axis becomes a scalar."""
     builder.add_input(node, 0)
     axis = node.view.input(1)
     if axis.type == "INT64" or (axis.type == "INT32" and axis.is_constant):
@@ -49,7 +49,7 @@ def _add_mean(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_inputs_with_axes(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add a node's operands; an axis that is given as a scalar becomes a vector."""
+    """Add a node's operands. A scalar axis becomes a vector."""
     for position in range(len(node.inputs)):
         if position == 1 and not node.view.input(1).rank:
             builder.add_vector(1)
@@ -64,7 +64,7 @@ def _changes_quantization(view: NodeView) -> bool:
 
 
 def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) -> None:
-    """``AppendRequantize``: change the quantization of a mean by adding 0."""
+    """Change the quantization of a mean by adding 0 (``AppendRequantize``)."""
     result = node.view.output(0)
     builder.inputs.append(mean)
     if result.type not in QUANTIZED_TYPES:

@@ -9,7 +9,7 @@ from ..parameters import first_integer
 
 
 def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower BATCH_TO_SPACE_ND without the crops operand, since NNAPI does not crop."""
+    """Lower BATCH_TO_SPACE_ND without the crops, because NNAPI does not crop."""
     for position in range(len(node.inputs)):
         if position != 2:
             builder.add_input(node, position)
@@ -23,7 +23,7 @@ def _add_with_block_size(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower EXPAND_DIMS: the axis becomes a scalar."""
+    """Lower EXPAND_DIMS. The axis becomes a scalar."""
     for position in range(len(node.inputs)):
         if position != 1:
             builder.add_input(node, position)
@@ -32,7 +32,7 @@ def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESHAPE; if the node has no shape operand, the new shape comes from the builtin options."""
+    """Lower RESHAPE. If the node has no shape operand, the new shape is in the builtin options."""
     builder.add_inputs(node)
     if len(node.inputs) == 1:
         shape = node.options.new_shape or ()

@@ -9,7 +9,7 @@ from ..parameters import add_integers, first_integer
 
 
 def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESIZE_BILINEAR, with the width and height of the node's result."""
+    """Lower RESIZE_BILINEAR. The new width and height are the result's sizes."""
     options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
     builder.add_input(node, 0)
     add_integers(builder, shape[2], shape[1])
@@ -21,7 +21,7 @@ def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESIZE_NEAREST_NEIGHBOR, with the width and height in the node's constant size operand."""
+    """Lower RESIZE_NEAREST_NEIGHBOR. The new width and height are in the constant size operand."""
     options = node.options
     builder.add_input(node, 0)
     add_integers(builder, first_integer(node.view, 1, 1), first_integer(node.view, 1))
