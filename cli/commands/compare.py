@@ -31,7 +31,7 @@ from ..text.many import compared_columns, compared_row
 _EPILOG = """\b
 Examples:
   delegate-sim compare before.tflite after.tflite --delegate gpu
-  delegate-sim compare model.tflite --with feature_level=30
+  delegate-sim compare model.tflite --android 11 --with android=13
   delegate-sim compare model.tflite --delegate gpu --delegate mldrift
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
@@ -84,7 +84,7 @@ def command(
         if a == b:
             if not stands_for_many(path_a):
                 read_model(path_a)  # an error in the file takes precedence
-            raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE")
+            raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11")
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose))

@@ -14,7 +14,7 @@ from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .diagnoses import model_name, multiply_adds_share
+from .diagnoses import advice_texts, model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented
 from .elements.target import target_lines
@@ -102,10 +102,8 @@ def _finding_lines(
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
-    yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
-    fix = diagnosis.found_pass(finding)
-    if fix is not None:
-        yield from indented(fix.text, width, "   ", _HINT)
+    for text in advice_texts(diagnosis, finding):
+        yield from indented(message(text), width, "   ", _HINT)
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:

@@ -248,7 +248,11 @@ def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapp
     try:
         signature.bind(*arguments, **named)
     except TypeError as error:
-        return f"{function.__name__}: {error}; its arguments are {', '.join(signature.parameters)}"
+        text = f"{function.__name__}: {error}; its arguments are {', '.join(signature.parameters)}"
+        unknown = [name for name in named if name not in signature.parameters]
+        if unknown and "options" in signature.parameters:
+            text += f"; an option of the delegate goes into options: options={{'{unknown[0]}': ...}}"
+        return text
     return None
 
 

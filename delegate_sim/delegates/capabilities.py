@@ -34,6 +34,10 @@ class StageBehind:
         """A description of the devices and their costs; None if the stage does not choose between devices."""
         return None
 
+    def lower_level(self, options: OptionValues) -> int | None:
+        """Return the feature level in the options if it is lower than the platform release's; otherwise None."""
+        return None
+
     def notes(self, options: OptionValues) -> Iterator[str]:
         """Yield notes about uncertain behavior of the platform release that the options name."""
         return iter(())

@@ -106,25 +106,25 @@ def _small_edges(_graph: Graph, tensor: Tensor, array: InputArray) -> InputArray
         limits_of_integers = np.iinfo(array.dtype)
         edges = (limits_of_integers.min, limits_of_integers.max, tensor.zero_point)
         return np.array([edge for edge in edges if limits_of_integers.min <= edge <= limits_of_integers.max], array.dtype)
-    return array[:0]
+    return array.reshape(-1)[:0]
 
 
 def _large_edges(_graph: Graph, _tensor: Tensor, array: InputArray) -> InputArray:
     if array.dtype.kind != "f":
-        return array[:0]
+        return array.reshape(-1)[:0]
     largest = np.finfo(array.dtype).max
     root = np.sqrt(largest)
     return np.array([largest, -largest, largest / 2, -largest / 2, root, -root, 2 * root], array.dtype)
 
 
 def _infinite_edges(_graph: Graph, _tensor: Tensor, array: InputArray) -> InputArray:
-    return np.array([np.inf, -np.inf, np.nan], array.dtype) if array.dtype.kind == "f" else array[:0]
+    return np.array([np.inf, -np.inf, np.nan], array.dtype) if array.dtype.kind == "f" else array.reshape(-1)[:0]
 
 
 def _index_edges(graph: Graph, tensor: Tensor, array: InputArray) -> InputArray:
     limit = _index_limit(graph, tensor.index) if array.dtype.kind == "i" and not tensor.scale else None
     if limit is None:
-        return array[:0]
+        return array.reshape(-1)[:0]
     limits = np.iinfo(array.dtype)
     edges = [limit, 1 << 32, -1, limits.max, limits.min, -(1 << 32)]
     return np.array([edge for edge in edges if limits.min <= edge <= limits.max], array.dtype)

@@ -123,6 +123,26 @@ LOWERED = Kind(
     is_shared=True,
 )
 
+SIZE = Kind(
+    "mldrift-build-size",
+    Problem.OPERATOR,
+    "result whose size is not read",
+    "ML Drift accepts TransformTensor and TransformTensorBilinear of MediaPipe, but takes 0 for the height and the width of "
+    "their results while it builds its model (seen with WebGPU, with and without custom options). The process ends.",
+    "Transform the tensor in the application, or run the model on another backend.",
+    "transform the tensor in the application, or use another backend",
+    is_shared=True,
+)
+WITHOUT_KERNEL = Kind(
+    "mldrift-build-operator",
+    Problem.OPERATOR,
+    "operator without a kernel",
+    "ML Drift accepts AlignmentPointsToTransformMatrix of MediaPipe, but has no kernel for it (seen with WebGPU).",
+    "Compute the matrix in the application, or run the model on another backend.",
+    "compute the matrix in the application, or use another backend",
+    is_shared=True,
+)
+
 
 def _crash(message: str, kind: Kind) -> FailureWording:
     return FailureWording(message, kind, is_crash=True)
@@ -143,6 +163,8 @@ WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
         EMPTY.name: _crash("{tensor} of shape {shape} has no batches, rows or columns", EMPTY),
         CHANNELS.name: _crash("{tensor} of shape {shape} has fewer than 4 channels", CHANNELS),
         LOWERED.name: _crash("the composite that computes {tensor} ends the process", LOWERED),
+        SIZE.name: _crash("ML Drift does not read the height and the width of {tensor}", SIZE),
+        WITHOUT_KERNEL.name: FailureWording("there is no kernel for the operator that computes {tensor}", WITHOUT_KERNEL),
     }
 )
 

@@ -63,6 +63,11 @@ class AndroidRuntime(StageBehind):
 
         return DEVICES_INTERFACE
 
+    def lower_level(self, options: OptionValues) -> int | None:
+        """Return the feature level in the options if Android's own NNAPI runtime has a higher one; otherwise None."""
+        highest, level = highest_level_of(options["nnapi_runtime"]), runtime_level(options)
+        return level if highest is not None and level < highest else None
+
     def notes(self, options: OptionValues) -> Iterator[str]:
         """Yield notes about parts of Android's runtime that are not simulated or not verified."""
         return notes(options)

@@ -24,7 +24,7 @@ from ..causes.cause import Identity, Remedy
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
-from .alternatives import CONVERSION_WORDS
+from .alternatives import CONVERSION_WORDS, SUPPORTED_BY, WRITTEN_AS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .layer_rewrites import rewrite
 from .other_delegates import Others
@@ -315,7 +315,7 @@ class Wording:
                 return "leave-to-application", IN_APPLICATION[op]
         views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
         rewrites = [(op, rewrite(views[op], self.last.run.delegate)) for op, _ in self.operators if op in views]
-        own = [f"{op} can be written as {words}" for op, words in rewrites if words]
+        own = [f"{op} {WRITTEN_AS} {words}" for op, words in rewrites if words]
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
         others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
@@ -336,7 +336,7 @@ class Wording:
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
-                yield f"supported by {', '.join(names)}"
+                yield f"{SUPPORTED_BY} {', '.join(names)}"
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:

@@ -16,6 +16,7 @@ from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
+_ASIDE = "NPU plugins aside"
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
 _LONGEST_NAME = 30
@@ -83,8 +84,12 @@ def best_verdict(runs: Sequence[Run]) -> str:
     taking = [run for run in taking if not run.delegate.is_plugin] or taking
     if not taking:
         return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
-    number = counted(sum([run.delegate.is_plugin == taking[0].delegate.is_plugin for run in runs]), "target")
+    compared = [run for run in runs if run.delegate.is_plugin == taking[0].delegate.is_plugin]
     best = max(taking, key=quality)
+    number = counted(len(compared), "target")
+    if len(compared) < len(runs):
+        is_plugin = best.delegate.is_plugin
+        number = f"{counted(len(compared), 'NPU plugin')} (no other target runs a node)" if is_plugin else f"{number} ({_ASIDE})"
     measures = measure(best)
     return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
 
@@ -121,7 +126,9 @@ def subject(target: Target) -> str:
     release = None if platform is None else target.options.get(platform.option)
     if platform is None or release in (None, platform.alone):
         return title
-    return f"{title} on {platform.key.capitalize()} {release}"
+    level = delegate.behind.lower_level(target.options)
+    at_level = "" if level is None else f" at feature level {level}"
+    return f"{title}{at_level} on {platform.key.capitalize()} {release}"
 
 
 def _reason(run: Run) -> str:
