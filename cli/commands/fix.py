@@ -72,7 +72,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--force", is_flag=True, help="Replace an existing output file.")
 @click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
 @for_targets_options
 @format_option("The format of the report.")

@@ -40,7 +40,7 @@ Now
      -> 64
    lower-version: the node does not need the version in the file: use a
      converter as old as the delegate
-   delegate-sim fix rewrites the file: own-versions (exact): 4 of 5 nodes in 2
+   delegate-sim fix rewrites the model: own-versions (exact): 4 of 5 nodes in 2
      kernels
 
 2. GELU is not mapped
@@ -56,7 +56,7 @@ Now
      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because the
      converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x), which
      is only an approximation; supported by gpu, mldrift, vx, vx-nxp, xnnpack
-   delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
+   delegate-sim fix rewrites the model: gelu-by-exponential (exact up to
      rounding): 23 of 24 nodes in 2 kernels
 
 With all causes fixed
