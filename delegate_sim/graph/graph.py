@@ -245,7 +245,7 @@ def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
-    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
+    looped = [node for node in subgraph.nodes if not set(node.outputs).isdisjoint(node.inputs)]
     refused = {node.index for node in looped if _has_parameters(node)}
     if not refused:
         return subgraph.nodes
