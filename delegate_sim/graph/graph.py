@@ -244,8 +244,8 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
     The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
     """
-    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
-    return tuple([node for node in dict.fromkeys(looped) if _has_parameters(node)])
+    looped = [node for node in subgraph.nodes if not set(node.outputs).isdisjoint(node.inputs)]
+    return tuple([node for node in looped if _has_parameters(node)])
 
 
 def _has_parameters(node: Node) -> bool:
