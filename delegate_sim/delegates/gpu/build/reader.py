@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type that a parser reads, with the tensor types that convert to it (``CreateVectorCopyData``)."""
+    """An element type that a parser reads, and the tensor types that can be converted to it (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
