@@ -229,7 +229,7 @@ def file_graphs(model: Model) -> tuple[Graph, ...]:
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     """Return the nodes that the runtime adds to the graph, numbered without gaps.
 
-    The runtime does not add a builtin node with parameters if one tensor is both its input and its output
+    The runtime does not add a builtin node with parameters if one tensor is both an input and an output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
     refused = {node.index for node in overlapping_nodes(subgraph)}
