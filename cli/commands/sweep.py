@@ -143,11 +143,11 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
 @for_targets_options
-@format_option("The format of the sweep's table.", FORMATS)
+@format_option("The format of the table.", FORMATS)
 @click.option(
-    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the Python code of this row."
+    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the code of this row."
 )
-@click.option("--no-code", is_flag=True, help="Do not show the Python code of the best rows.")
+@click.option("--no-code", is_flag=True, help="Do not show the code of the best rows.")
 @gathered("request", _request)
 @gathered("cache", _cache_folder)
 @gathered("best", _Best)
