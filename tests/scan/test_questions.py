@@ -111,8 +111,8 @@ def test_text_that_duckdb_cannot_return_is_one_line(scanned, monkeypatch):
         raise RuntimeError("nanobind::str(): conversion error!")
 
     monkeypatch.setattr(questions, "_fill_by_duckdb", fail)
-    with pytest.raises(ScanError, match=r"z\.jsonl: is not the output of a scan"):
-        ask([scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])], "SELECT 1")
+    with pytest.raises(ScanError, match=r"z\.parquet: is not the output of a scan"):
+        ask([scanned("z.parquet", {"a.tflite": ["ADD"]}, [NNAPI])], "SELECT 1")
 
 
 def test_a_query_sees_nothing_else(scanned, tmp_path):
