@@ -329,6 +329,8 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "layer-of-rows": _layer,
         "composites-inlined": _composite,
         "broadcast-as-tile": _broadcast,
+        "broadcast-as-mul": _broadcast,
+        "broadcast-as-concatenation": _broadcast,
         "gather-without-batches": _batches,
         "conv-3d-by-frames": _conv_3d,
         "layer-as-convolution": _dense,
