@@ -84,7 +84,14 @@ def repack(folder: str, path: str) -> None:
     write_bundle(path, head, files, tail)
 
 
-def with_models(path: str, target: str, models: Mapping[int, bytes]) -> None:
+def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
+    """Return each section with a model, and the name of the model in the bundle. Raises ModelError."""
+    _, header, _ = read_parts(path)
+    models = [section for section in header.sections if section.is_model]
+    return tuple(zip(models, section_names(models), strict=True))
+
+
+def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]) -> None:
     """Write a bundle again with other bytes in some of its sections, by their numbers. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
