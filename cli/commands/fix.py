@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.fixing.bundle_fix import check_free_bundle, fix_bundle, search_bundle
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
@@ -19,6 +21,7 @@ from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
+from ..text.bundle_fix import bundle_fix_entry, bundle_fix_lines
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
 from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
@@ -29,12 +32,13 @@ Examples:
   delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
   delegate-sim fix model.tflite --micro -o fixed.tflite
+  delegate-sim fix llm.litertlm --delegate mldrift -o fixed.litertlm
 
 A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
 multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
 none get worse; if that keeps a target from a gain, --per-target writes a file for each. Before a model is written, it and the
 original run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass changes one bit of an output, fix fails. The exit
-code is 1 if no pass helps.
+code is 1 if no pass helps. In a LiteRT-LM bundle, every model is rewritten; all other sections keep their bytes.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -100,6 +104,12 @@ def command(
         raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
+    if is_litertlm(path):
+        if micro or shapes or splits or per_target or data:
+            raise click.UsageError(
+                "for a bundle, --micro, --shape, --split-tail, --per-target and --data are not available: name a model in it instead"
+            )
+        return _fix_bundle(path, targets, written, _KINDS[allow], force, None if no_proof else samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
     if micro and (shapes or splits or per_target):
@@ -146,3 +156,29 @@ def command(
         lambda: fixes_lines(results, width(), verbose, splits),
     )
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
+
+
+def _fix_bundle(
+    path: str,
+    targets: Sequence[Target],
+    written: str | None,
+    allowed: Exactness,
+    force: bool,
+    samples: int | None,
+    form: str,
+    verbose: bool,
+) -> int:
+    """Rewrite all models of a bundle. ``samples`` is None if the models are not to be run."""
+    if written is not None:
+        check_free_bundle(path, written, replaces=force)
+    show_progress(f"trying passes on {path}")
+    plan = search_bundle(path, targets, allowed, lambda step: show_progress(f"trying passes on {path}: {step}"))
+    fixed = None
+    if written is not None and plan.is_changed:
+        show_progress(f"running the models of {path}")
+        try:
+            fixed = fix_bundle(plan, written, replaces=force, proves=samples is not None, samples=samples or 0)
+        except OSError as error:
+            raise click.ClickException(f"{written}: {error.strerror or error}") from error
+    write_result(form, None, lambda: bundle_fix_entry(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))
+    return DONE if plan.is_changed else FINDINGS

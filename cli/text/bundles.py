@@ -26,12 +26,13 @@ _STAGES = {
     "decode": "generating tokens",
     "done": "taking down the engine",
 }
-_WORDS = {
+OUTCOMES = {
     "starts": "starts",
     "refused": "refused",
     "starts-then-fails": "starts, then fails",
     "crash": "crashes",
 }
+"""What the engine does with a bundle, in words."""
 
 
 def engine_columns() -> Columns:
@@ -41,7 +42,7 @@ def engine_columns() -> Columns:
 
 def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
     """Return the cells of a bundle in the table of many bundles."""
-    words = {report.backend.lower(): _WORDS[report.outcome] for report in reports}
+    words = {report.backend.lower(): OUTCOMES[report.outcome] for report in reports}
     return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
 
 
@@ -65,7 +66,7 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
     yield from paragraph(verdict, width, style="green" if starting else "red")
     for report in reports:
         yield Line("")
-        yield Line(f"{report.backend.lower()}: {_WORDS[report.outcome]}", _HEADING)
+        yield Line(f"{report.backend.lower()}: {OUTCOMES[report.outcome]}", _HEADING)
         yield from _stop_lines(report, width, verbose)
         yield from _delegated_lines(report, width, verbose)
         for note in report.notes:

@@ -90,8 +90,8 @@ def search_bundle(
     for section, name in model_sections(path):
         report(name)
         try:
-            model = load(join_address(path, name))
-            plans.append(SectionPlan(section.number, name, search(model, targets, allowed, report=lambda step, of=name: report(f"{of}: {step}"))))
+            plan = search(load(join_address(path, name)), targets, allowed, report=report)
+            plans.append(SectionPlan(section.number, name, plan))
         except (ModelError, FixError) as error:
             plans.append(SectionPlan(section.number, name, None, str(error)))
     return BundlePlan(path, tuple(targets), tuple(plans))
@@ -104,7 +104,7 @@ def fix_bundle(
 
     If one model cannot be proven, write nothing and raise FixError with the name of its section.
     """
-    check_free_bundle(plan, path, replaces=replaces)
+    check_free_bundle(plan.path, path, replaces=replaces)
     if not plan.is_changed:
         raise FixError("no pass improves a model of the bundle, so there is nothing to write")
     with tempfile.TemporaryDirectory() as folder:
@@ -125,11 +125,11 @@ def fix_bundle(
     return FixedBundle(path, os.path.getsize(path), models, _engine_changes(plan, path))
 
 
-def check_free_bundle(plan: BundlePlan, path: str, *, replaces: bool) -> None:
+def check_free_bundle(bundle: str, path: str, *, replaces: bool) -> None:
     """Raise FixError if the output file is the bundle itself, or if it exists and ``replaces`` is false."""
     if not os.path.exists(path):
         return
-    if os.path.exists(plan.path) and os.path.samefile(path, plan.path):
+    if os.path.exists(bundle) and os.path.samefile(path, bundle):
         raise FixError(printable(f"{path}: is the bundle itself, which fix never overwrites"))
     if not replaces:
         raise FixError(printable(f"{path}: exists already; --force replaces it"))
