@@ -105,11 +105,8 @@ def command(
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
     if is_litertlm(path):
-        if micro or shapes or splits or per_target or data:
-            raise click.UsageError(
-                "for a bundle, --micro, --shape, --split-tail, --per-target and --data are not available: name a model in it instead"
-            )
-        return _fix_bundle(path, targets, written, _KINDS[allow], force, None if no_proof else samples, form, verbose)
+        _refuse_options_of_models(micro, shapes, splits, per_target, data)
+        return _fix_bundle(path, targets, written, _KINDS[allow], force, no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
     if micro and (shapes or splits or per_target):
@@ -158,17 +155,26 @@ def command(
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
 
 
+def _refuse_options_of_models(*given: object) -> None:
+    """Raise UsageError if an option is given that is not available for a bundle."""
+    if any(given):
+        raise click.UsageError(
+            "for a bundle, --micro, --shape, --split-tail, --per-target and --data are not available: name a model in it instead"
+        )
+
+
 def _fix_bundle(
     path: str,
     targets: Sequence[Target],
     written: str | None,
     allowed: Exactness,
     force: bool,
-    samples: int | None,
+    no_proof: bool,
+    samples: int,
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite all models of a bundle. ``samples`` is None if the models are not to be run."""
+    """Rewrite all models of a bundle."""
     if written is not None:
         check_free_bundle(path, written, replaces=force)
     show_progress(f"trying passes on {path}")
@@ -177,7 +183,7 @@ def _fix_bundle(
     if written is not None and plan.is_changed:
         show_progress(f"running the models of {path}")
         try:
-            fixed = fix_bundle(plan, written, replaces=force, proves=samples is not None, samples=samples or 0)
+            fixed = fix_bundle(plan, written, replaces=force, proves=not no_proof, samples=samples)
         except OSError as error:
             raise click.ClickException(f"{written}: {error.strerror or error}") from error
     write_result(form, None, lambda: bundle_fix_entry(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))

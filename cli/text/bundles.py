@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport
 from delegate_sim.version import __version__
@@ -46,13 +47,14 @@ def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
     return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
 
 
-def engine_entry(path: str, reports: Sequence[BackendReport]) -> dict[str, Any]:
-    """Return the engine's answers on all backends as data for JSON."""
+def engine_entry(path: str, reports: Sequence[BackendReport], live: Sequence[LiveBundle] = ()) -> dict[str, Any]:
+    """Return the engine's answers on all backends as data for JSON, with the answers of the real engine if it was run."""
     return {
         "schema": SCHEMA,
         "version": __version__,
         "bundle": path,
         "backends": [report.to_dict() for report in reports],
+        **({"live": [result.to_dict() for result in live]} if live else {}),
     }
 
 
@@ -113,6 +115,21 @@ def _delegated_lines(report: BackendReport, width: int, verbose: bool) -> Iterat
         return
     parts = [f"{name(line.name or str(line.subgraph))} {line.replaced:,} of {line.nodes:,}" for line in lines]
     yield from indented(f"Nodes on {lines[0].delegate}: {item_list(parts, 80)}", width, "  ")
+
+
+def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Line]:
+    """Yield the answers of the real engine, and how they differ from the simulation."""
+    for result in results:
+        yield Line("")
+        title = f"{result.backend.lower()}, live"
+        if not result.is_run:
+            yield from paragraph(f"{title}: cannot run here; it needs {message(result.lacks)}", width, "", "  ", style="dim")
+            continue
+        verdict = "differs from the simulation" if result.differences else "as simulated"
+        text = f"{title} ({message(result.software)}): {OUTCOMES[result.outcome]}, {verdict}"
+        yield from paragraph(text, width, "", "  ", style="bold red" if result.differences else _HEADING)
+        for difference in result.differences:
+            yield from paragraph(message(difference), width, "  - ", "    ")
 
 
 def contents_columns() -> Columns:

@@ -30,7 +30,7 @@ BACKENDS: Mapping[str, str] = MappingProxyType({"mldrift": "gpu", "xnnpack": "cp
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """The plan for one section with a model. ``problem`` is the reason why a section cannot be rewritten; ``plan`` is then None."""
+    """The plan for one section with a model; None with a ``problem``, if the section cannot be rewritten."""
 
     number: int
     name: str

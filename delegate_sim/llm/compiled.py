@@ -125,16 +125,19 @@ def _run(model: Model, delegate_name: str, options: Mapping[str, Any], release: 
 
 
 def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[BundleReplacement, ...]:
-    replacements = list[BundleReplacement]()
-    for line in run.log_lines:
-        match = _REPLACING.fullmatch(line)
-        if match is None:
-            continue
-        replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
-        if not is_clustered:
-            partitions = _runs_in_order(run, subgraph)
-        replacements.append(BundleReplacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
-    return tuple(replacements)
+    found = [line for text in run.log_lines if (line := replacement_in(text, section)) is not None]
+    if not is_clustered:
+        found = [replace(line, partitions=_runs_in_order(run, line.subgraph)) for line in found]
+    return tuple(found)
+
+
+def replacement_in(text: str, section: str) -> BundleReplacement | None:
+    """Return the replacement of nodes that a line of the runtime's log tells; None for another line."""
+    match = _REPLACING.fullmatch(text)
+    if match is None:
+        return None
+    replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
+    return BundleReplacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or "")
 
 
 def _runs_in_order(run: Run, subgraph: int) -> int:
