@@ -32,7 +32,7 @@ Examples:
 def command(form: str, output: str | None) -> None:
     """Show which real delegates can run on this host (analyze --live), and what the other delegates need.
 
-    Vendors' libraries must be installed by you, under their licenses: delegate-sim does not download, store or upload them.
+    You install the libraries of vendors yourself, under their licenses. delegate-sim does not download, store or upload them.
     """
     results = [
         _Result(engine.delegate.name, engine.software, lacking(engine), not engine.delegate.is_live_only) for engine in engines()
@@ -68,7 +68,7 @@ def _lines(results: Sequence[_Result]) -> list[Line]:
     rows = []
     for result in results:
         words = f"lacks {message(result.lacks)}" if result.lacks else f"ready ({message(result.software)})"
-        words += "" if result.is_simulated else "; it can run live, but is not simulated"
+        words += "" if result.is_simulated else "; can run live, but is not simulated"
         rows.append((result.target, words))
     title = "Real delegates on this host, each tested with a one-node model, and LiteRT-LM's engine, which runs bundles"
     return [*paragraph(title, width(), style="bold"), *table(rows, (), width())]

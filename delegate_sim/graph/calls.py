@@ -17,7 +17,7 @@ from .partition import Subset, partition
 _MOST_WORK = 500_000
 """The largest number of nodes that all calls together may visit.
 
-Calls beyond this limit are not simulated. They are assumed to leave the order of the plan unchanged.
+Calls beyond this limit are not simulated. The simulation assumes that they do not change the order of the plan.
 """
 
 DELEGATE = 51
@@ -34,7 +34,7 @@ class ReplacingCall:
 
 
 def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Return the nodes and the execution plan of a graph in which a kernel has replaced each delegated partition."""
+    """Replace each delegated partition by a kernel. Return the nodes of the graph and its execution plan."""
     nodes = list(graph.nodes)
     plan: list[int] = []
     for subset in subsets:
@@ -48,16 +48,16 @@ def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tu
 
 @dataclass(frozen=True, slots=True)
 class InCalls:
-    """The result of several calls: the final partitions of the plan in run order, and a report of each call."""
+    """The result of several calls: the final partitions in run order, and the counts of each call."""
 
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """False if the order of the plan may differ from the real order, because there are too many calls to simulate all of them."""
+    """False if some calls were not simulated. The order of the plan may then differ from the real order."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
-    """Simulate successive calls and return the final partitions. Each call replaces a collection of nodes by kernels.
+    """Simulate calls that replace nodes by kernels, one call for each collection of nodes in ``calls``.
 
     ``name`` is the delegate's name. Raise PartitionError if the graph has a cycle.
     """
@@ -83,7 +83,7 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return the groups of nodes as subsets, with the tensors that cross their boundaries."""
+    """Return groups of nodes as subsets, with the tensors at their boundaries."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

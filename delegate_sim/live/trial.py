@@ -1,4 +1,4 @@
-"""Test whether an engine runs on this host by running it on a model with one node."""
+"""Test whether an engine runs on this host. The test runs the engine on a model with one node."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MODEL = (
     "AQAAAAEAAAABAAAAAAAAAAIAAABEAAAABAAAANr///8AAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAdDAAAAAAFgAQAAgAAAAAAAwAAAAAAAAAAAAHABYA"
     "AAAAAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAaW4AAAQAAABtYWluAAAAAAEAAAAQAAAADAAMAAsAAAAAAAQADAAAABwAAAAAAAAcAAAAAAAAAAA="
 )
-"""A base64-encoded model whose only node is a TANH of a float input."""
+"""A base64-encoded model with one node, a TANH of a float input."""
 
 
 def lacking(engine: Engine) -> str:
-    """Return the missing requirements of an engine on this host; empty if the engine runs.
+    """Return the missing requirements of an engine on this host, or "" if the engine runs.
 
-    The engine is run on a small model, unless requirements are already known to be missing.
+    If no missing requirement is known, run the engine on a small model.
     """
     if not engine.is_ready:
         return engine.lacks

@@ -1,8 +1,7 @@
 """Nodes that lack operands or results that their operator requires.
 
-Some delegates check for such nodes themselves. Most delegates do not: they read past the end of the node's operand array, and
-their behavior cannot be predicted. A node that passes all checks of a delegate but lacks such operands is therefore refused here,
-for every delegate.
+Most delegates do not check for missing operands. They read past the end of the node's operand array, and their behavior cannot be
+predicted. This module refuses a node with missing operands for every delegate, after all checks of the delegate.
 """
 
 from __future__ import annotations
@@ -49,19 +48,18 @@ _FEWEST: Mapping[tuple[int, int], str] = {
     (20, 1): "UNIDIRECTIONAL_SEQUENCE_LSTM",
     (48, 1): "BIDIRECTIONAL_SEQUENCE_LSTM",
 }
-"""Operators, grouped by the minimum number of operands and the minimum number of results that they need.
+"""Operators, grouped by the minimum numbers of operands and of results.
 
-The CPU kernels require these numbers (``kernels/*.cc: Prepare``), which was verified for each operator with ai-edge-litert 2.3.0.
+The CPU kernels require these numbers (``kernels/*.cc: Prepare``). This was verified for each operator with ai-edge-litert 2.3.0.
 PAD and PADV2 share one kernel, which takes two or three operands.
 
-Exceptions: ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before
-Prepare, was observed to take ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands; VX's ``Rnn`` passes on all
-operands that the node has. SPLIT, SPLIT_V and UNPACK need a result here. Their kernels take the number of results from the
-options, which may be 0, but a node without results does nothing.
+ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before Prepare, takes
+ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a result here. Their kernels
+take the number of results from the options, which may say 0, but a node without results does nothing.
 """
 
 _MOST_GIVEN = 3
-"""If an operator needs more operands than this number, a node may omit any operand except the first."""
+"""Number of operands above which all operands of an operator except the first count as optional."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -71,7 +69,7 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
     """Return the verdict on a node that the rules of a delegate accept.
 
-    ``is_counted`` is true if the delegate's rules check the number of operands.
+    ``is_counted`` means that the delegate's rules check the number of operands.
     """
     missing = _lacking(node.node, is_counted=is_counted)
     if missing is None:
@@ -81,7 +79,7 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 
 def is_whole(node: Node) -> bool:
-    """Return whether a node has inputs and outputs, omits no output, and has all operands and results that its operator needs."""
+    """Return whether a node has an input, an output, and all operands and results that its operator needs."""
     return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 

@@ -15,12 +15,11 @@ class Assumptions:
     fixed_shapes: bool = False
     """Whether every tensor has the shape that the file gives it."""
     repaired: frozenset[tuple[int, int]] = frozenset()
-    """Nodes, as (subgraph, node), that their CPU kernels are assumed to accept."""
+    """Nodes that the CPU kernels are assumed to accept, as (subgraph, node)."""
     ended: frozenset[str] = frozenset()
-    """Codes of refusals that are assumed not to occur. They are refusals of the whole model by a compiler plugin."""
+    """Codes of failures of a compiler plugin that are assumed not to occur."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that are assumed to run: the application registers them, or a delegate outside the simulation runs them.
-    """
+    """Custom operators that are assumed to run. The application registers them, or a delegate that is not simulated runs them."""
 
 
 NOTHING_ASSUMED = Assumptions()

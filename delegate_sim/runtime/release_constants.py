@@ -1,7 +1,7 @@
-"""Constants that older runtime releases do not recognize when they read a file.
+"""Constants in a file that older runtime releases do not recognize.
 
 Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. The releases were measured with
-TensorFlow's wheels, which return the value of a constant even before tensors are allocated.
+TensorFlow's wheels.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _OFFSETS = parse_release("tf-2.14")
 
 
 def as_read_by(model: Model, release: Release) -> Model:
-    """Return the model as a release reads it: constants that the release does not recognize become computed tensors.
+    """Return the model that a release reads. Constants that the release does not recognize become computed tensors.
 
-    If there are no such constants, return the same object.
+    If the release recognizes all constants, return the same object.
     """
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):
@@ -42,5 +42,5 @@ def as_read_by(model: Model, release: Release) -> Model:
 
 
 def _computed(tensor: Tensor) -> Tensor:
-    """Return the tensor without its data, in the form of a tensor that a node computes."""
+    """Return the tensor without its data, as if a node computes it."""
     return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)

@@ -1,4 +1,4 @@
-"""``analyze`` for bundles of LiteRT-LM: what the engine does with them on each backend."""
+"""``analyze`` for bundles of LiteRT-LM: the result of the engine on each backend."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def analyze_bundles(
     """
     if outputs.form not in _FORMS or outputs.files:
         raise click.UsageError(
-            "for a bundle, --format is text or json, and --report is not available: name a model in it instead"
+            "for a bundle, --format must be text or json, and --report is not available: analyze a model of the bundle instead"
         )
     if live.live_report is not None:
         raise click.UsageError("--live-report is not available for a bundle: --format json has the differences")

@@ -25,7 +25,7 @@ class Count:
     kernels: int | None = None
     subgraph: int | None = None
     is_complete: bool = True
-    """False if the line is from an incomplete table, in which case the counts are lower bounds."""
+    """False if the line is from an incomplete table. The counts are then lower bounds."""
 
 
 def is_kernel(op: str) -> bool:
@@ -64,7 +64,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon: what it compiles, and all operations if its table lists them."""
+    """Yield the counts of Mesa's Teflon: the compiled operations, and all operations if the table lists them."""
     rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
     if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
         return

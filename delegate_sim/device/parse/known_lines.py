@@ -52,14 +52,14 @@ ERRORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One parsed line: the kind, the matched text, the values in that text, and the number of times printed."""
+    """One parsed line: the kind, the matched text, the values in the text, and how often the line was printed."""
 
     kind: str
     line: str
     values: Mapping[str, str]
     times: int = 1
     places: tuple[int, ...] = field(default=(), compare=False)
-    """The numbers of the lines; only the first line's if the kind is printed often."""
+    """The numbers of the lines, or only the first number if lines of this kind are frequent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Pattern:
     is_old: bool = False
     """True if only releases older than all known releases print such a line."""
     name: str = ""
-    """The name of the delegate that prints such lines, if the line does not give it."""
+    """The delegate that prints such lines, if the lines do not name the delegate."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "") -> Pattern:
@@ -84,7 +84,7 @@ ARMNN_PARSER = "Arm NN's parser"
 
 _N = r"\d{1,9}"
 _GROUPED = r"(?<![\d,])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,9})(?!\d|,\d)"
-"""Matches a whole number, which some applications print with separators of thousands."""
+"""Matches a whole number, with or without commas between thousands."""
 _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
     _pattern(

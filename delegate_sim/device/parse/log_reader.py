@@ -150,7 +150,7 @@ class Reader:
         self.flags = flags
 
     def _start_at(self, place: int) -> None:
-        """Begin a new run of the same process with an earlier line. Keep what the process prints only once."""
+        """Begin a new run of the same process at an earlier line. Keep the lines that a process prints only once."""
         before, after = split_at(self._log(), place)
         self._finish(before)
         self._clear()
@@ -256,7 +256,7 @@ class Reader:
         is_operator_name = match["custom"] is not None or is_operator(op)
         if self.list is not None:
             is_entry = self.list.may_have(message, is_operator_name)
-        else:  # a log may begin within a list
+        else:  # the log may begin in the middle of a list
             is_entry = is_operator_name and is_reason(reason)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
@@ -300,7 +300,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, if ``text`` gives one. ``text`` is the part of the line before the error."""
+        """Add the reason for a kernel's failure, if the line gives one. ``text`` is the part of the line before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.startswith("See instructions"):
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
@@ -405,7 +405,7 @@ class Reader:
         return True
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
-        """Return whether a delegate takes more nodes than another delegate left, by the other delegate's own count."""
+        """Return whether a delegate takes more nodes than the previous delegate left, according to a printed count."""
         earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
@@ -470,7 +470,7 @@ class RefusalList:
     """True after a line that is no entry."""
 
     def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry. After other lines, only names of operators are taken for entries."""
+        """Return whether a message may be an entry. After a line that is no entry, only operator names count as entries."""
         is_same = (not message.tag or not self.tag or message.tag == self.tag) and (
             not message.process or not self.process or message.process == self.process
         )
@@ -478,7 +478,7 @@ class RefusalList:
 
 
 class Statements:
-    """Collection of distinct statements. For kinds that are printed often, only the first statement of each source is kept."""
+    """Collection of distinct statements. For frequent kinds, only the first statement of each source is kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
@@ -516,7 +516,7 @@ class Statements:
 
 
 def _key(statement: Statement) -> tuple[str, str]:
-    """Return what equal statements have in common."""
+    """Return a key that is the same for equal statements."""
     is_numerous = statement.kind in _NUMEROUS
     return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 

@@ -52,7 +52,7 @@ _COUNT = re.compile(
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
 _DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
-"""Matches a percentage as some locales write it, in a table whose columns are separated by blanks."""
+"""Matches a percentage with a decimal comma, in a table with blanks between columns."""
 _DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
 
 _TOLERANCE = 0.1

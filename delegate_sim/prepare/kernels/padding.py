@@ -11,15 +11,12 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""For each ``MirrorPadMode``, the least number by which a padding must be smaller than its dimension.
-
-The number is 1 for REFLECT and 0 for SYMMETRIC.
-"""
+"""For each ``MirrorPadMode``, the smallest difference between a dimension and its padding: 1 for REFLECT, 0 for SYMMETRIC."""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
-"""Since this release, PAD also treats paddings as constant if another kernel computed them during Prepare."""
+"""Since this release, paddings of PAD that another kernel computed during Prepare count as constant."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
-"""Since this release, MIRROR_PAD refuses negative paddings, and paddings that are too wide for the input to fill by mirroring."""
+"""Since this release, MIRROR_PAD refuses paddings that are negative or too wide."""
 
 
 @kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))
@@ -72,7 +69,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     if node.release.is_at_least(_MIRROR_PAD_HAS_LIMITS):
         for size, pair in zip(source.shape, pairs, strict=True):
             node.ensure(min(pair) >= 0, "a padding is negative")
-            node.ensure(max(pair) <= size - offset, "a padding is wider than the part of the input that it can mirror")
+            node.ensure(max(pair) <= size - offset, "a padding is too wide for the input")
     node.resize(result, _padded(node, source, pairs))
 
 

@@ -90,9 +90,9 @@ NOT_WELL_KNOWN = """\
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
-    hint: --max-delegated-partitions=2 or more: if more kernels pay off, raise
-      the option that limits the number of partitions; otherwise, remove the
-      nodes that split the graph
+    hint: --max-delegated-partitions=2 or more: if more kernels help, raise the
+      option that limits the number of partitions; otherwise, remove the nodes
+      that split the graph
     ADD: 1 node [3], t3, 2 partitions
 
 On the CPU for different reasons: 2 nodes
@@ -107,8 +107,8 @@ On the CPU for different reasons: 2 nodes
 REFUSED = """\
 B: dynamic.tflite
   nnapi on litert-2.3
-  dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized because of
-    node 1 (RESHAPE), whose input tensor 1 (shape) is not constant
+  dynamic-tensors: tensor 3 (flat) of subgraph 0 is dynamic-sized because input
+    tensor 1 (shape) of node 1 (RESHAPE) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
       converting it; convert with fixed input shapes (in TensorFlow, use a
       concrete function whose TensorSpec has no None; in PyTorch, export without

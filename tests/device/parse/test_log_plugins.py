@@ -89,7 +89,7 @@ def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
 
 
 ONE = "does not show the vendor; give --delegate with one of npu-google, npu-intel"
-SEVERAL = "of several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC"
+SEVERAL = "shows several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC"
 
 
 @pytest.mark.parametrize(("text", "words"), [(LOG, ONE), (STACK, SEVERAL)])

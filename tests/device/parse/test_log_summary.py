@@ -160,7 +160,7 @@ def test_a_delegate_of_which_nothing_is_known_but_its_count():
     )
     found = summary_of(log)
     assert (found.delegate.name, found.delegate.title, found.delegate.outcome) == ("", "MyDelegate", "part")
-    with pytest.raises(UnknownDelegateError, match="the log is of MyDelegate, which is not simulated"):
+    with pytest.raises(UnknownDelegateError, match="the log is from MyDelegate, which is not simulated"):
         setting_of(log)
 
 

@@ -150,9 +150,9 @@ def test_sparse_to_dense_unknown_shape(kernels):
 @pytest.mark.parametrize(
     ("indices", "shape", "values", "message"),
     [
-        ((4, 3), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
+        ((4, 3), [9, 8], (4,), "indices and output shape have different numbers of dimensions"),
         ((4, 2), [9, 8], (3,), "there is not one value for each index"),
-        ((4,), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
+        ((4,), [9, 8], (4,), "indices and output shape have different numbers of dimensions"),
         ((1, 4, 2), [9, 8], (), "the indices have more than 2 dimensions"),
     ],
 )
@@ -224,7 +224,7 @@ class TestGather:
 
     @pytest.mark.parametrize(
         ("indices", "message"),
-        [((4, 4), "each index has more numbers than the input has dimensions"), ((), "the indices are a scalar")],
+        [((4, 4), "each index has more numbers than the input has dimensions"), ((), "the operand with the indices is a scalar")],
     )
     def test_gather_nd_refuses_other_indices(self, kernels, indices, message):
         operands = [kernels.arena("INT8", 2, 3, 5), kernels.arena("INT32", *indices)]
@@ -296,7 +296,7 @@ class TestSegments:
         ("ids", "count", "message"),
         [
             ([1, 4, 0], 4, "a segment id is out of range"),
-            ([0, 0], 4, "the shape of the segment ids is not the beginning of the shape of the data"),
+            ([0, 0], 4, "the shape of the data does not begin with the shape of the segment ids"),
             ([-1, -1, -1], -1, "the number of segments is negative"),
             ([0, 0, 0], [4, 4], "the number of segments is not a single number"),
         ],

@@ -24,7 +24,7 @@ class TestPackAndUnpack:
         [
             (("INT8", 4, 3), 2, "the inputs have different shapes"),
             (("UINT8", 3, 4), 2, "the inputs have different types"),
-            (("INT8", 3, 4), 3, "the options give another number of inputs than the node has"),
+            (("INT8", 3, 4), 3, "the number of inputs in the options is wrong"),
         ],
     )
     def test_pack_refuses_operands_that_differ(self, kernels, second, count, message):

@@ -49,16 +49,16 @@ Partitions
 
 DYNAMIC = """\
 NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2
-  (y) of subgraph 0 is dynamic-sized because of node 0 (RESHAPE), whose input
-  tensor 1 (shape) is not constant
+  (y) of subgraph 0 is dynamic-sized because input tensor 1 (shape) of node 0
+  (RESHAPE) is not constant
 
 Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors \
 (tensor#-1 is a dynamic-sized tensor).
 Failed to apply NNAPI delegate.
 
 Why
-  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because of node 0
-    (RESHAPE), whose input tensor 1 (shape) is not constant
+  dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because input
+    tensor 1 (shape) of node 0 (RESHAPE) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
           converting it; convert with fixed input shapes (in TensorFlow, use a
           concrete function whose TensorSpec has no None; in PyTorch, export
