@@ -9,12 +9,12 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from ..bundles.address import join_address
 from ..errors import FixError, ModelError
 from ..foundation.files import file_content, open_input, write_by
 from ..foundation.printable import printable
+from ..llm.backends import DELEGATES
 from ..llm.engine import run_engine
 from ..llm.packing import model_sections, with_models
 from ..llm.report import BackendReport
@@ -23,9 +23,6 @@ from ..runtime.target import Target
 from .fix import SAMPLES, Fixed, fix
 from .passes.base import Exactness
 from .search import FixPlan, search
-
-BACKENDS: Mapping[str, str] = MappingProxyType({"mldrift": "gpu", "xnnpack": "cpu"})
-"""The engine's backend for each of its delegates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ def check_free_bundle(bundle: str, path: str, *, replaces: bool) -> None:
 
 
 def _engine_changes(plan: BundlePlan, path: str) -> tuple[EngineChange, ...]:
-    releases = {BACKENDS[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in BACKENDS}
+    releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
     return tuple(
         [
             EngineChange(backend, run_engine(plan.path, backend, {}, release), run_engine(path, backend, {}, release))
