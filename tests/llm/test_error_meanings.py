@@ -19,7 +19,10 @@ RECORDS = Path(__file__).resolve().parents[3] / "shared" / "oracle-llm"
     ("line", "meaning"),
     [
         ("Model provided has model identifier 'RTLM', should be 'TFL3'", "the file is a LiteRT-LM bundle"),
-        ("E/litert  ( 12): [litert_dispatch.cc:187] Unsupported dispatch runtime version", "from another release than the runtime"),
+        (
+            "E/litert  ( 12): [litert_dispatch.cc:187] Unsupported dispatch runtime version",
+            "from another release than the runtime",
+        ),
         ("Failed to create engine: INTERNAL", "LiteRT-LM's engine cannot be created"),
         (
             "Failed to create engine: INVALID_ARGUMENT: Main backend constraint mismatch. Model requires one of [gpu] but Main "
