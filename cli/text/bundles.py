@@ -62,7 +62,7 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
     """Yield the verdict, and for each backend the failed check and the nodes that delegates take."""
     starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
-    verdict = f"LiteRT-LM starts on {' and '.join(starting)}" if starting else "LiteRT-LM starts on no backend"
+    verdict = f"LiteRT-LM starts on {_listed(starting)}" if starting else "LiteRT-LM starts on no backend"
     if starting and others:
         verdict += f", not on {', '.join(others)}"
     yield from paragraph(verdict, width, style="green" if starting else "red")
@@ -73,6 +73,11 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
         yield from _delegated_lines(report, width, verbose)
         for note in report.notes:
             yield from paragraph(f"Note: {message(note)}", width, "  ", "    ", style="dim")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with commas, and "and" before the last."""
+    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
 
 
 def _stop_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Line]:

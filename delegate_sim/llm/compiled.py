@@ -43,7 +43,10 @@ _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 _LOOKUP = "EMBEDDING_LOOKUP"
 _TESTED_ELSEWHERE = "mldrift-build-composite"
 """The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""
-_HINT = "change this operator in the export: the engine refuses the bundle unless the GPU takes every node of every subgraph"
+_HINT = (
+    "change this operator in the export, or let delegate-sim fix BUNDLE --delegate mldrift -o FILE try: the engine refuses the "
+    "bundle unless the GPU takes every node of every subgraph"
+)
 
 
 @dataclass(frozen=True, slots=True)
