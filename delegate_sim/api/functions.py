@@ -284,6 +284,7 @@ def fix(
     from ..fixing.fix import Fixed, fix
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
+    from ..foundation.limits import naming_model
 
     require_bool("force", force)
     require_bool("proof", proof)
@@ -294,12 +295,13 @@ def fix(
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.try_shapes(search.search(loaded, targets, kinds[allow], given))
-    if split_tail:
-        plan = search.split_tail(plan)
-    if output is None or not plan.is_changed:
-        return Fixed(plan, None)
-    return fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
+    with naming_model(loaded.path):
+        plan = search.try_shapes(search.search(loaded, targets, kinds[allow], given))
+        if split_tail:
+            plan = search.split_tail(plan)
+        if output is None or not plan.is_changed:
+            return Fixed(plan, None)
+        return fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
 
 
 @public

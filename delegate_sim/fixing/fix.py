@@ -119,9 +119,9 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
     """Raise FixError if an output file is the original model, or if it exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the original model, which is never overwritten"))
+            raise FixError("is the original model, which is never overwritten", printable(path))
         if not replaces:
-            raise FixError(printable(f"{path}: exists already; --force replaces it"))
+            raise FixError("exists already; --force replaces it", printable(path))
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 HIGHEST_TOLD_APART = 32
-"""The highest version that rules distinguish. A file may store any version up to 2**31 - 1."""
+"""The highest version that rules distinguish. A model file may store any version up to 2**31 - 1."""
 _ABOVE = 3
 
 

@@ -204,15 +204,8 @@ def test_model(delegate_sim: DelegateSim) -> None:
     # A type checker does not follow the hook by which an editable installation finds the package.
     (tmp_path / "packages").mkdir()
     (tmp_path / "packages" / "delegate_sim_cli").symlink_to(ROOT / "cli")
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--follow-imports=silent",
-        f"--cache-dir={ROOT / '.mypy_cache'}",
-        str(test),
-    ]
+    cache = ROOT / ".mypy_cache"
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}", str(test)]
     environment = {**os.environ, "MYPYPATH": str(tmp_path / "packages")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     revealed = [line.split("note: ")[1] for line in done.stdout.splitlines() if "note: Revealed" in line]

@@ -10,6 +10,7 @@ from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCom
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
     COMPILED_FOR,
+    CRASHED,
     FAILED,
     MADE,
     NONE,
@@ -42,6 +43,7 @@ _OUTCOMES = {
     NOT_CREATED: "could not be created",
     NOT_LOADED: "was not applied: the runtime could not load or prepare the model",
     NOT_SHOWN: "the model ran, but the log shows no delegate: it ran on the CPU",
+    CRASHED: "is not known: the process crashed before the log shows it",
     APPLIED_TO: "was applied; the log does not show how much of the graph it took",
     MADE: "was created; the log does not show how many nodes it took",
     REQUESTED: "was requested; the log does not show whether it was applied",

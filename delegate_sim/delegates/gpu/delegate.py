@@ -164,7 +164,7 @@ class GpuDelegate(Delegate):
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code: without the limit on partitions or on node indices."""
+        """Yield options that avoid refusals with this code, by removing the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
@@ -179,7 +179,7 @@ def _batch_warnings(decision: Decision, options: OptionValues, release: Release)
         if sizes is not None:
             yield (
                 f"subgraph {decision.graph.index}: the partition from node {subset.nodes[0]} on has tensors with "
-                f"batches of {sizes[0]:,} and {sizes[1]:,}. On a device, OpenGL rejects this partition, but OpenCL does not"
+                f"batches of {sizes[0]:,} and {sizes[1]:,}. On a device, OpenGL rejects this partition, and OpenCL accepts it"
             )
 
 

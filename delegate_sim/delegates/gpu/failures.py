@@ -252,7 +252,7 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "the delegate removes this node, because it changes nothing; but node {consumer} reads both operand and result",
+        "the delegate cannot remove this node, which changes nothing: node {consumer} reads both its operand and its result",
         Kind(
             "gpu-build-identity",
             Problem.SHAPE,
@@ -265,7 +265,7 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "the delegate merges the constant into its consumer, but the constant has more than one",
+        "the delegate merges this constant into its consumer, but the constant has more than one consumer",
         Kind(
             "gpu-build-shared-constant",
             Problem.CONSTANT,

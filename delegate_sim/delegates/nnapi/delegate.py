@@ -123,7 +123,7 @@ class NnapiDelegate(Delegate):
         return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether dynamic tensors are allowed. This needs the option and NNAPI 1.1 or newer."""
+        """Return whether dynamic tensors are allowed: the option must be set, and NNAPI must be 1.1 or newer."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -145,7 +145,7 @@ class NnapiDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the reason why the NNAPI model of a partition cannot be built, or None if the build succeeds.
 
-        If the model was built earlier to ask the driver, it is reused.
+        A model that was already built to ask the driver is reused.
         """
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:

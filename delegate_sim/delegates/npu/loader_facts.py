@@ -1,4 +1,4 @@
-"""Properties of a file that only LiteRT's loader reads. Some of these properties make the loader refuse the model.
+"""Properties of a model file that only LiteRT's loader reads. Because of some properties, the loader refuses the model.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
 (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -29,7 +29,7 @@ class FileFacts:
     variants: frozenset[FilePlace]
     """Tensors with a list of ``variant_tensors``."""
     mutating: frozenset[FilePlace]
-    """Nodes that have the list ``mutating_variable_inputs``, even if no entry of the list is true."""
+    """Nodes with the list ``mutating_variable_inputs``. The list counts even if no entry is true."""
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]

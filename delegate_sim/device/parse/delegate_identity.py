@@ -13,6 +13,7 @@ from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, D
 from .known_lines import (
     API_ERROR,
     APPLIED,
+    COMPILED,
     COMPILED_PART,
     CREATED,
     DYNAMIC_ERROR,
@@ -308,6 +309,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
     names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
+    names += [DISPATCH] * bool(log.statements_of(COMPILED))
     names += [path for statement in log.statements_of(LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
     names += [
         re.split(r"[/\\]", statement.values["source"])[-1]

@@ -146,7 +146,11 @@ _FAILURES = (
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
 
+_WHILE_RUNNING = ("verify graph", "execute request")
+"""Words in the errors of delegates that compile a partition when the model runs for the first time, or that ran it."""
+_KILLED = "Killed"
 _OTHER_ERRORS = (
+    (_KILLED, "the system ended the process, often because memory ran out"),
     (
         "requires runtime version",
         "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile the model with "
@@ -163,6 +167,10 @@ _OTHER_ERRORS = (
     ("to reshape runtime", "the CPU library could not compute the shapes of its partition from the shapes of the inputs"),
     (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not accept the graph of its partition"),
     (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
+    (
+        "verify graph",
+        "VeriSilicon's library does not take the partition, which it compiles when the model runs for the first time",
+    ),
     ("versions", "the delegate's libraries on the device are of different versions"),
     ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
     ("Falling back to OpenGL", "OpenCL failed, and the error before this line says why; the delegate tries OpenGL"),
@@ -343,6 +351,8 @@ def is_while_running(statement: Statement) -> bool:
         return values["stage"] == "invoke"
     if statement.kind == API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
+    if statement.kind == OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
+        return True
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
@@ -396,6 +406,8 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
     if error.kind == LIBRARY_ERROR:
         return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
+    if error.line == _KILLED:
+        return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
 
 

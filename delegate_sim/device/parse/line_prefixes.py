@@ -26,7 +26,9 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _DATE = r"(?:\d{4}-)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
 _LETTER = "[VDIWEFA]"
-_MONTH_AND_DAY = r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?) \d\d:\d\d:\d\d"
+_MONTH_AND_DAY = (
+    r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?|\d{1,2}[\u6708\uc6d4] {1,2}\d{1,2}) \d\d:\d\d:\d\d"
+)
 """The date that a system journal prints, in the language of the system."""
 
 _PREFIXES = tuple(
@@ -124,16 +126,19 @@ _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d
 """Matches the date that glog prints."""
 
 
-def is_before_known_releases(line: str) -> bool:
-    """Return whether a logger printed a line before the oldest known release was published."""
+def is_before_known_releases(line: str) -> bool | None:
+    """Return whether a logger printed a line before the oldest known release was published; None if the line has no date.
+
+    A day before all releases is no date, because the clock was not set.
+    """
     match = _DATED.search(line) or _GLOG_DATED.search(line)
     if match is None:
-        return False
+        return None
     try:
         if seconds := match.groupdict().get("seconds"):
             day = datetime.fromtimestamp(int(seconds), timezone.utc).date()
         else:
             day = date(int(match["year"]), int(match["month"]), int(match["day"]))
     except ValueError:
-        return False
-    return _FIRST <= day < _OLDEST
+        return None
+    return day < _OLDEST if day >= _FIRST else None

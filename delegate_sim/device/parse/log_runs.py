@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from .delegate_identity import delegate_named
 from .known_lines import (
+    CREATED,
     DYNAMIC_ERROR,
     ERRORS,
     FAILURE,
@@ -66,7 +68,13 @@ def beginning(log: DeviceLog, replacement: Replacement) -> int:
     ends = [other.place for other in log.replacements]
     ends += [place for statement in log.statements_of(*ERRORS, RESTORED) for place in statement.places]
     end = max([place for place in ends if place < replacement.place], default=0)
-    own = [place for statement in log.statements_of(*_BEFORE) for place in statement.places]
+    delegate = delegate_named(replacement.kernel)
+    own = [
+        place
+        for statement in log.statements_of(*_BEFORE, CREATED)
+        if statement.kind != CREATED or delegate_named(statement.values["name"]) is delegate is not None
+        for place in statement.places
+    ]
     return min([place for place in own if end < place < replacement.place], default=replacement.place)
 
 
@@ -120,6 +128,7 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
+        created=tuple(dict.fromkeys(statement.values["name"] for statement in statements if statement.kind == CREATED)),
         dynamic_tensor=dynamic[-1] if dynamic else None,
         is_failed=any(statement.kind == NOT_APPLIED for statement in statements),
     )

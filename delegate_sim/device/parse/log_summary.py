@@ -63,6 +63,7 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
+    OTHER_ERROR,
     OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
@@ -80,14 +81,15 @@ from .log_contents import DeviceLog
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-COMPILED_FOR, NOT_COMPILED_FOR = (
-    "compiled", "not-compiled",
+COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = (
+    "compiled", "not-compiled", "crashed",
 )  # fmt: skip
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
 prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to its end without a line of any delegate.
-``created``, ``requested`` and ``unknown``: the log shows no later stage.
+``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and ``unknown``: the log
+shows no later stage.
 """
 
 
@@ -176,6 +178,8 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
+    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(CRASH):
+        own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
@@ -201,7 +205,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED, CRASH),
     )
 
 
@@ -350,7 +354,10 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
-            yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
+            yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
+        elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
+            seen.add(DISPATCH)
+            yield LogDelegate("", _title(name), FAILED, ())
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
@@ -359,7 +366,10 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     If a delegate that is applied by default refuses a graph with dynamic tensors, this is no failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
-    kinds = (NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED)
+    kinds = (
+        *(NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED),
+        NOT_APPLIED,
+    )
     lines = replace(lines, statements=lines.statements_of(*kinds))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
         return NONE
@@ -377,6 +387,10 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
+_NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
+"""Kinds of errors that end the application of the delegate that they name, if they name one."""
+
+
 def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied; empty if the log shows no failure."""
     applied = [application for application in log.applications if plain_name(application.provider) in names]
@@ -391,7 +405,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names for error in errors if error.kind in (API_ERROR, HINT_ERROR)):
+    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if error.kind in _NAMING_ERRORS):
         return FAILED
     if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
         return FAILED
@@ -421,6 +435,14 @@ def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Return whether LiteRT 2 reports that the runtime for compiled parts of the model could not start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
+    )
+
+
+def _has_failed_dispatch(log: DeviceLog) -> bool:
+    """Return whether LiteRT 2 reports an error of its dispatch that stops every node of the compiled parts."""
+    return any(
+        DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
+        for statement in log.statements_of(FAILURE)
     )
 
 

@@ -59,8 +59,19 @@ _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages that are printed with three decimals."""
 _ALL = 99.0
 
+RUN_ORDER, SUMMARY = "Run Order", "Summary by node type"
+"""The titles of the tables that show all nodes."""
+
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
 """Events in the tables that are not operators."""
+
+
+def table_title(line: str) -> str:
+    """Return the title of a table that begins with the names of its columns; empty for other lines."""
+    columns = line.casefold()
+    if not columns.startswith("[node type]"):
+        return ""
+    return SUMMARY if "[count]" in columns else RUN_ORDER
 
 
 class OperatorTable:

@@ -91,7 +91,7 @@ def prepare_tile(node: KernelNode) -> None:
     if not multiples.is_constant_or_persistent:
         node.set_dynamic(result, multiples)
         return
-    node.ensure(multiples.element_count == source.rank, "there is not one multiple for each dimension")
+    node.ensure(multiples.element_count == source.rank, "the number of multiples differs from the number of dimensions")
     factors = multiples.integers()[: source.rank]
     node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
     shape = [size * factor for size, factor in zip(source.shape, factors, strict=True)]

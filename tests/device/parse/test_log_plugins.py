@@ -84,7 +84,9 @@ def test_another_delegates_kernel_is_no_sign_of_another_model():
 
 
 def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
-    (count,) = summary_of(read_log(LOG)).counts
+    delegate = summary_of(read_log(LOG)).delegate
+    assert delegate.outcome == "requested"
+    (count,) = delegate.counts
     assert (count.source, count.delegated, count.total, count.partitions) == ("compiled", 2, 3, 2)
 
 
