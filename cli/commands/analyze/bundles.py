@@ -24,6 +24,7 @@ from .documents import Outputs
 
 _FORMS = ("text", "json")
 _BACKEND = "backend"
+_LIVE_PROMPT = "Hello"
 
 
 def analyze_bundles(
@@ -45,6 +46,8 @@ def analyze_bundles(
     backends, options = _options(arguments.pairs)
     release = parse_release(arguments.runtime)
 
+    if live.live:
+        options = {"prompt": _LIVE_PROMPT, **options}  # both engines then read the same number of tokens
     every: list[LiveBundle] = []
 
     def answer(path: str) -> Answer:

@@ -45,7 +45,7 @@ def main(bundle: str, arguments: str, result: str) -> None:
         reached.write_text("session", encoding="utf-8")
         session = engine.create_session(apply_prompt_template=False, max_output_tokens=_TOKENS)
         reached.write_text("prefill", encoding="utf-8")
-        session.run_prefill([given.get("prompt") or _PROMPT])
+        session.run_prefill([given.get("prompt", _PROMPT)])
         reached.write_text("decode", encoding="utf-8")
         session.run_decode()
     except (RuntimeError, ValueError) as error:
