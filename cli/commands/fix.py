@@ -21,7 +21,7 @@ from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
-from ..text.bundle_fix import bundle_fix_entry, bundle_fix_lines
+from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
 from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 

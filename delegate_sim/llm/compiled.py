@@ -128,10 +128,10 @@ def _run(model: Model, delegate_name: str, options: Mapping[str, Any], release: 
 
 
 def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[BundleReplacement, ...]:
-    found = [line for text in run.log_lines if (line := replacement_in(text, section)) is not None]
+    replacements = [line for text in run.log_lines if (line := replacement_in(text, section)) is not None]
     if not is_clustered:
-        found = [replace(line, partitions=_runs_in_order(run, line.subgraph)) for line in found]
-    return tuple(found)
+        replacements = [replace(line, partitions=_runs_in_order(run, line.subgraph)) for line in replacements]
+    return tuple(replacements)
 
 
 def replacement_in(text: str, section: str) -> BundleReplacement | None:

@@ -19,7 +19,7 @@ from ...exits import FINDINGS, USAGE
 from ...models import Models
 from ...options.live import LiveArguments
 from ...options.targets import TargetArguments
-from ...text.bundles import engine_columns, engine_entry, engine_lines, engine_row, live_bundle_lines
+from ...text.bundles.engine import engine_columns, engine_entry, engine_lines, engine_row, live_bundle_lines
 from .documents import Outputs
 
 _FORMS = ("text", "json")

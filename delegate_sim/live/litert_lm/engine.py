@@ -34,7 +34,7 @@ _WRONG_FILE, _WRONG_MAGIC = b"LITERTLX" + bytes(64), "Invalid magic number"
 
 @dataclass(frozen=True, slots=True)
 class LiveBundle:
-    """What the real engine does with a bundle on one backend, and the differences from the simulation."""
+    """The real engine's answer to a bundle on one backend, and the differences from the simulation."""
 
     backend: str
     software: str
@@ -138,21 +138,21 @@ def _outcome(finished: Finished, stage: str) -> str:
 
 def _error(lines: Iterable[str]) -> str | None:
     """Return the engine's own text of the failure, without the trace of its source code; None if there is none."""
-    found: list[str] = []
+    text: list[str] = []
     for line in lines:
         match = _FAILED.match(line)
         if match is not None:
-            found = [match["text"]]
-        elif found and line.startswith(_FURTHER):
-            found.append(line)
-        elif found:
+            text = [match["text"]]
+        elif text and line.startswith(_FURTHER):
+            text.append(line)
+        elif text:
             break
-    return "\n".join(found) or None
+    return "\n".join(text) or None
 
 
 def _replacements(lines: Iterable[str]) -> tuple[BundleReplacement, ...]:
-    found = [replacement_in(_VERBOSE.sub("", line, count=1), "") for line in lines]
-    return tuple([line for line in found if line is not None])
+    replacements = [replacement_in(_VERBOSE.sub("", line, count=1), "") for line in lines]
+    return tuple([line for line in replacements if line is not None])
 
 
 def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:

@@ -25,12 +25,12 @@ def main(bundle: str, arguments: str, result: str) -> None:
     given: dict[str, Any] = json.loads(arguments)
     reached = Path(result)
     _log_everything(litert_lm)
-    kinds = {"cpu": litert_lm.Backend.CPU, "gpu": litert_lm.Backend.GPU, "npu": litert_lm.Backend.NPU}
 
     def backend(name: str | None) -> Any:
-        if name is None:
+        if not name:
             return None
-        return kinds[name](litert_dispatch_lib_dir="") if name == "npu" else kinds[name]()
+        kind = getattr(litert_lm.Backend, name.upper())
+        return kind(litert_dispatch_lib_dir="") if name.upper() == "NPU" else kind()
 
     reached.write_text("engine", encoding="utf-8")
     try:

@@ -9,11 +9,11 @@ from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
 from delegate_sim.llm.report import BackendReport
 from delegate_sim.version import __version__
 
-from ..console.layout import counted, message, name
-from ..console.terminal import Line
-from .bundles import OUTCOMES
-from .elements.paragraphs import indented, paragraph
-from .fix import fix_entry, fix_lines
+from ...console.layout import counted, message, name
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..fix import fix_entry, fix_lines
+from .engine import OUTCOMES
 
 SCHEMA = "delegate-sim/fix-bundle/1"
 _HEADING = "bold"

@@ -10,11 +10,11 @@ from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport
 from delegate_sim.version import __version__
 
-from ..console.layout import item_list, message, name
-from ..console.terminal import Line
-from .elements.paragraphs import indented, paragraph
-from .elements.tables import table
-from .many import Columns
+from ...console.layout import item_list, message, name
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..elements.tables import table
+from ..many import Columns
 
 SCHEMA = "delegate-sim/engine/1"
 _HEADING = "bold"
@@ -33,7 +33,7 @@ OUTCOMES = {
     "starts-then-fails": "starts, then fails",
     "crash": "crashes",
 }
-"""What the engine does with a bundle, in words."""
+"""The outcomes in words."""
 
 
 def engine_columns() -> Columns:
