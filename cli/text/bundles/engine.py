@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.llm.backends import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport
 from delegate_sim.version import __version__
@@ -38,7 +39,7 @@ OUTCOMES = {
 
 def engine_columns() -> Columns:
     """Return the columns for many bundles, one column for each backend."""
-    return Columns(("cpu", "gpu", "npu", "gpu_artisan"), ())
+    return Columns(tuple([backend.lower() for backend in JUDGED]), ())
 
 
 def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
