@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from delegate_sim.live.engine import Engine
-from delegate_sim.live.engines import engines
-from delegate_sim.live.trial import lacking
+from delegate_sim.live.trial import tested_engines
 from delegate_sim.version import __version__
 
 from ..console.layout import message
@@ -32,7 +31,7 @@ def command(form: str, output: str | None) -> None:
 
     Vendors' libraries must be installed by you, under their licenses: delegate-sim does not download, store or upload them.
     """
-    results = [(engine, lacking(engine)) for engine in engines()]
+    results = tested_engines()
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))
 
 

@@ -33,7 +33,7 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
     """Return a run whose hints are the changes that a diagnosis suggests, both for CPU nodes and for a refused graph.
 
     Every output of hints uses this function, so that all of them give the same advice. Some runs are returned unchanged: runs of
-    a large model, runs of a delegate that the runtime applies by default, and runs without CPU nodes.
+    a large model, runs of a delegate that the runtime applies by default or that cannot be simulated, and runs without CPU nodes.
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
     its partitions differ, and there is only advice on nodes that the delegate's rules refuse. The runs of one model may share
@@ -41,7 +41,8 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
-    if run.by_default or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+    is_left_out = run.by_default or run.delegate.is_live_only
+    if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
     advice = advise(model, run.target, effort)
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 from pathlib import Path
 
@@ -22,7 +21,9 @@ def runtime_release() -> str:
 
 def package_version(name: str) -> str:
     """Return the version of an installed package, under its name in the package index; empty if it is not installed."""
+    from importlib import metadata  # reads the folders of packages, which only live runs need
+
     try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return ""
