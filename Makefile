@@ -106,6 +106,7 @@ docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, comman
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
+	$(BIN)/delegate-sim rules --micro --format markdown > docs/rules/micro.md
 	$(BIN)/python -m tools.docs.suggestions > docs/suggestions.md
 	$(BIN)/python -m tools.docs.api > docs/api.md
 	$(BIN)/python -m tools.docs.codes > docs/codes.md

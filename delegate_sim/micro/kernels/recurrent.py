@@ -216,6 +216,7 @@ _LSTM = MicroKernel(
         *with_cmsis_nn(
             "unidirectional_sequence_lstm.cc",
             check(CONSTANT, "constant weights and biases", _lstm_constants),
+            symbol="UnidirectionalSequenceLstmPrepare",
         ),
         check(SHAPE, "weights, biases, states and output of the shapes that belong to input and state", _lstm_shapes),
         check(TENSOR_TYPE, "cell state of type FLOAT32 or INT16", _lstm_cell_type),
