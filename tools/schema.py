@@ -90,7 +90,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TFLITE_VERSION = "{version}"
-"""The release of the ``tflite`` package that this was written from."""
+"""The release of the ``tflite`` package that ``make schema`` reads."""
 
 ENUMS: Mapping[str, Mapping[int, str]] = {{
 {enums}

@@ -8,8 +8,9 @@ from functools import partial
 
 import click
 
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.gate.check import Checked, check_models
-from delegate_sim.gate.configuration import find_configuration, read_configuration
+from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
 from ..console.output_file import output_option, refuse_existing
@@ -18,6 +19,7 @@ from ..exits import DONE, FINDINGS, USAGE
 from ..exits import INTERNAL_ERROR as FAULT
 from ..faults import fault_message
 from ..models import STANDARD_INPUT, model_paths
+from ..options.delegate_flags import DelegateName
 from ..options.live import live_options
 from ..outputs import GITHUB, ReportFile, output_options, summarize, write_files
 from ..text.check import check_lines
@@ -28,18 +30,21 @@ Examples:
   delegate-sim check --update
   delegate-sim check
   delegate-sim check models/detector.tflite --target pixel
+  delegate-sim check --delegate nnapi
   delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
-          \b Exit codes: 0  as good as the baseline or better, and within the budgets 1  something is worse, over budget, or
-          missing on one side; or, with --live, the real delegate decides differently 2  the configuration, the
-          baseline or a model cannot be read 70 an internal error of delegate-sim, reported as a finding of the model
-          that caused it
+\b
+Exit codes:
+  0   every result is as good as the baseline or better, and within the budgets
+  1   a result is worse, over budget, or missing on one side; with --live: a real delegate decides differently
+  2   the configuration, the baseline or a model cannot be read
+  70  an internal error of delegate-sim, reported as a finding of the model
 
-          --update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only
-          if a model is over budget or an entry has no model (--prune removes such entries). Processes that update the
-          same baseline wait for each other.
-          """
+--update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only if a model
+is over budget or an entry has no model. --prune removes entries without a model. Processes that update a baseline at the same
+time wait for each other.
+"""
 
 
 @click.command("check", epilog=_EPILOG)
@@ -48,13 +53,20 @@ Examples:
     "--config",
     metavar="FILE",
     type=click.Path(),
-    help="The configuration file; by default the nearest one in this folder or above.",
+    help="The configuration file; by default, the nearest file in this folder or its parent folders.",
 )
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )
+@click.option(
+    "--delegate",
+    "delegates",
+    type=DelegateName(DELEGATE_NAMES),
+    multiple=True,
+    help="All targets of the configuration with this delegate; may be given several times.",
+)
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
-@click.option("--prune", is_flag=True, help="Remove baseline entries whose model or target is gone.")
+@click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
 @live_options
 @partial(output_options, replaces=True)
 @output_option("Write to a file instead of standard output; text never replaces an existing file.", refuses=False)
@@ -64,6 +76,7 @@ def command(
     models: Sequence[str],
     config: str | None,
     targets: Sequence[str],
+    delegates: Sequence[str],
     update: bool,
     prune: bool,
     live: bool,
@@ -77,8 +90,8 @@ def command(
     """Compare every model on every target with the committed baseline.
 
     The check fails if partitions, delegate kernels, nodes on the CPU, delegated shares or boundary bytes got worse than the
-    configuration allows. It lists the nodes that fell back, why, and what changed in the model. Without MODEL, it checks
-    all models of the configuration.
+    configuration allows. The output lists the nodes that fell back to the CPU, with reasons, and the changes of the model.
+    Without MODEL, all models of the configuration are checked.
     """
     if STANDARD_INPUT in models:
         raise click.UsageError("the baseline identifies models by their files: give a file instead of - (standard input)")
@@ -90,7 +103,7 @@ def command(
     checked = check_models(
         configuration,
         model_paths(models),
-        targets,
+        [*targets, *_targets_of(configuration, delegates)],
         update=update,
         prune=prune,
         live=live,
@@ -117,6 +130,18 @@ def command(
     return _exit_code(checked.results, exit_zero)
 
 
+def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[str]:
+    """Return the names of the targets with these delegates. Raises ClickException for a delegate that no target has."""
+    names = []
+    for delegate in delegates:
+        own = [target.name for target in configuration.targets if target.target.delegate.name == delegate]
+        if not own:
+            known = ", ".join([target.name for target in configuration.targets])
+            raise click.ClickException(f"{configuration.path}: has no target for {delegate}; its targets are {known}")
+        names += own
+    return names
+
+
 def _rendered(form: str, checked: Checked, verbose: bool) -> str:
     if form == "text":
         return plain(check_lines(checked, width(), verbose))
@@ -137,7 +162,7 @@ def _begins(number: int, total: int, model: str) -> None:
 
 
 def _unreadable(results: Results) -> list[str]:
-    """Return the error messages of models that cannot be read. A message that several models share is returned once."""
+    """Return the error messages of models that cannot be read, without duplicates."""
     messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
     return list(dict.fromkeys(messages))
 

@@ -10,6 +10,7 @@ from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.runtime.target import Target, with_labels
@@ -26,15 +27,15 @@ _EPILOG = """\b
 Examples:
   delegate-sim fix model.tflite --delegate nnapi -o fixed.tflite
   delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
-  delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
+  delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
   delegate-sim fix model.tflite --micro -o fixed.tflite
 
-A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
-multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
-none get worse; if that keeps a target from a gain, --per-target writes a file for each. Before a model is written, it and the
-original run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass changes one bit of an output, fix fails. The exit
-code is 1 if no pass helps.
+A pass is a small rewrite (docs/passes.md lists all passes). Each pass is simulated, and kept if it improves the result: first
+more multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, a pass must improve one
+target and must not make any target worse. --per-target writes a file for each target instead. Before a model is written, the
+original and the new model are run on this CPU and compared (pip install 'delegate-sim[fix]'). If an exact pass changes an output,
+fix fails. The exit code is 1 if no pass helps.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -43,40 +44,46 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @for_option("A delegate to rewrite the model for; may be given several times.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the rewritten model.")
 @click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
 @click.option(
     "--allow",
     type=click.Choice(tuple(_KINDS)),
     default="rounding",
     show_default=True,
-    help="The passes to try: exact (keep every bit), also rounding (may change rounding), or also approximate.",
+    help="The passes to try: exact (keep every bit), rounding (also passes that change rounding), or approximate (all passes).",
+)
+@click.option(
+    "--pass",
+    "passes",
+    metavar="NAME",
+    type=click.Choice(tuple(PASSES)),
+    multiple=True,
+    help="Try only this pass, whatever --allow says; may be given several times.",
 )
 @click.option(
     "--shape",
     "shapes",
     metavar="INPUT=SIZES",
     multiple=True,
-    help="Fix the shape of an input, as in input=1,224,224,3, and fold everything that becomes constant; may be given several "
+    help="Fix the shape of an input, such as input=1,224,224,3, and fold the nodes that become constant; may be given several "
     "times.",
 )
 @click.option(
     "--split-tail",
     "splits",
     is_flag=True,
-    help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
+    help="Write the last nodes that stay on the CPU to a second model, FILE.tail.tflite.",
 )
-@click.option(
-    "--per-target", is_flag=True, help="Write a model for each target, FILE.TARGET.tflite, rewritten for this target alone."
-)
+@click.option("--per-target", is_flag=True, help="Write a model for each target alone, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
+@click.option("--micro", is_flag=True, help="Rewrite for TensorFlow Lite Micro instead.")
 @for_targets_options
 @format_option("The format of the report.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every pass tried, and every output.")
 @naming_its_model
 def command(
     path: str,
@@ -84,6 +91,7 @@ def command(
     written: str | None,
     plans: bool,
     allow: str,
+    passes: Sequence[str],
     shapes: Sequence[str],
     splits: bool,
     per_target: bool,
@@ -95,15 +103,15 @@ def command(
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same results."""
+    """Rewrite MODEL so that delegates take more nodes, and check that the outputs are the same."""
     if plans == (written is not None):
         raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
-        raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
+        raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     path = one_path(path)
     model = read_model(path)
     if micro and (shapes or splits or per_target):
-        raise click.UsageError("--micro takes none of --shape, --split-tail and --per-target")
+        raise click.UsageError("--micro does not take --shape, --split-tail or --per-target")
     jobs = [(tuple(targets), written)]
     if per_target:
         labeled = with_labels(targets)
@@ -112,6 +120,7 @@ def command(
         if file is not None:
             check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
     given = parse_shapes(model, shapes)
+    allowed, chosen = choose_passes(passes, _KINDS[allow])
 
     def report(step: str) -> None:
         show_progress(f"trying passes on {path}: {step}")
@@ -126,16 +135,16 @@ def command(
             raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
     if micro:
-        outcome = search_micro(model, MicroTarget(), _KINDS[allow], report=report)
+        outcome = search_micro(model, MicroTarget(), allowed, chosen, report)
         rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
         write_result(
             form, None, lambda: micro_fix_entry(outcome, rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
         )
         return DONE if outcome.plan.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
-    for chosen, file in jobs:
+    for together, file in jobs:
         show_progress(f"trying passes on {path}")
-        plan = try_shapes(search(model, chosen, _KINDS[allow], given, report=report), report=report)
+        plan = try_shapes(search(model, together, allowed, given, chosen, report), chosen, report)
         if splits:
             plan = split_tail(plan)
         results.append((plan, wrote(plan, file)))

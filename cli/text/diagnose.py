@@ -14,7 +14,7 @@ from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .diagnoses import model_name, multiply_adds_share
+from .diagnoses import advice_texts, model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented
 from .elements.target import target_lines
@@ -30,7 +30,7 @@ _NODES_WIDTH = 60
 def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
     """Return the verdict, the log lines, the causes (biggest gain first), and the result of fixing all causes.
 
-    If ``named`` is true, the text starts with the name of the model. This is needed if several diagnoses are shown.
+    If ``named`` is true, the text starts with the name of the model.
     """
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
@@ -59,7 +59,7 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if not diagnosis.findings:
         yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
     else:
-        yield Line("With all of them fixed", _HEADING)
+        yield Line("With all causes fixed", _HEADING)
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
     yield Line("")
     for reason in diagnosis.not_simulated:
@@ -78,8 +78,8 @@ def _finding_lines(
     yield from indented(f"{number}. {message(cause.title)}", width, "", _HEADING)
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
-    # A cause that appears only after another cause is fixed may concern nodes that are delegated now.
-    keeps = "keeps" if all(key in staying for key in cause.nodes) else "once another cause is fixed, would keep"
+    # A cause may appear only after another cause is fixed. Its nodes may be delegated now.
+    keeps = "keeps" if all(key in staying for key in cause.nodes) else "after another cause is fixed, keeps"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
@@ -95,17 +95,15 @@ def _finding_lines(
         versions = sorted(set(cause.node_versions.values()))
         yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
+        # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
         condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
-    yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
-    fix = diagnosis.found_pass(finding)
-    if fix is not None:
-        yield from indented(fix.text, width, "   ", _HINT)
+    for text in advice_texts(diagnosis, finding):
+        yield from indented(message(text), width, "   ", _HINT)
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
@@ -114,20 +112,20 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
     keep = "stays" if len(finding.followers) == 1 else "stay"
     return (
-        f"fixing it also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these nodes: "
-        f"{told}"
+        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these "
+        f"nodes: {told}"
     )
 
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes"
+        text = "fixing this cause does not help: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
     numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
     if not numbers:
-        return "fixing it alone does not help: other causes must be fixed too"
+        return "fixing only this cause does not help: other causes must be fixed too"
     noun = "cause" if len(numbers) == 1 else "causes"
-    return f"fixing it alone does not help: {noun} {node_list(numbers)} must be fixed too"
+    return f"fixing only this cause does not help: {noun} {node_list(numbers)} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -14,20 +14,20 @@ class PluginTraits:
     """The settings for a run of a compiler plugin by LiteRT's own tool."""
 
     manufacturer: str
-    """The name that the tool uses for the vendor."""
+    """The name that LiteRT's tool uses for the vendor."""
     folder: str
     """The plugin's folder under ``vendors`` in LiteRT's package."""
     libraries: tuple[tuple[str, str], ...]
-    """Python packages that may contain the vendor's libraries, each with the libraries' folder in the package."""
+    """Python packages that may contain the vendor's libraries, each with the folder of the libraries in the package."""
     needs: str
     """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options that the tool reads from a file, each with the tool's flag for the file."""
+    """Options with values that LiteRT's tool reads from a file, each with the flag that passes the path of this file."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the tool's flags for the plugin's options."""
+        """Yield the flags of LiteRT's tool for the plugin's options."""
         yield f"--soc_model={options['soc']}"
         yield f"--partition_strategy={options['partition_strategy']}"
         if options["max_partitions"]:
@@ -43,7 +43,7 @@ class RuntimeTraits:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTraits:
-    """An accelerator that CompiledModel loads from a library in LiteRT's package. It needs a graphics driver."""
+    """An accelerator that CompiledModel loads from a library in LiteRT's package. The accelerator needs a graphics driver."""
 
     library: str
     """The library's file name in LiteRT's package."""

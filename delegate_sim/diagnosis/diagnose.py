@@ -1,4 +1,4 @@
-"""Diagnose a model on a delegate: find the causes, their cost, and the result of fixing each cause."""
+"""Diagnose a model on a delegate: find the causes, the cost of each cause, and the result of fixing the cause."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .ranking import Ranking, rank
 def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diagnosis:
     """Apply a delegate to a model and find the causes that keep nodes on the CPU.
 
-    ``effort`` limits the number of simulations. All diagnoses and searches of one command share the same ``effort``.
+    ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``.
     """
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)

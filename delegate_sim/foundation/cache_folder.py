@@ -1,4 +1,4 @@
-"""The user's folder for results that take long to compute."""
+"""The user's cache folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def cache_folder(name: str) -> str:
-    """Return the user's default folder for one kind of cached results."""
+    """Return the default path of the cache folder with this name."""
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
     else:

@@ -1,4 +1,4 @@
-"""The Python lines that configure TensorFlow's converter, shared by conversion scripts and advice.
+"""Python lines that configure TensorFlow's converter, for conversion scripts and advice.
 
 Converter attributes that begin with an underscore are experimental: any release may remove them.
 """

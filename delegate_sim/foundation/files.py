@@ -1,4 +1,4 @@
-"""Read and write files. Only regular files of limited size are read, and files are replaced as a whole."""
+"""Read regular files of limited size, and replace files as a whole."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ from typing import BinaryIO
 from .limits import how_to_raise, raised
 
 MOST_TEXT = 64 << 20
-"""Largest size, in bytes, of a file that is read as text. Some kinds of files have a smaller limit."""
+"""Largest size, in bytes, of a file that is read as text."""
 
 LARGEST_IN_MEMORY = 64 << 20
-"""Largest size, in bytes, of a model or bundle that is read into memory. Larger files are mapped.
-
-Reading a file of this size takes about 30 ms. In a scan, every process may use this much memory for a file.
-"""
+"""Largest size, in bytes, of a model or bundle that is read into memory. Larger files are mapped."""
 
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
@@ -29,10 +26,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Inside this context, refuse to write any file that was read inside the context.
-
-    Links to such a file are refused as well.
-    """
+    """Refuse to overwrite input files inside this context. Files that are opened in the context become input files."""
     token = _inputs.set(set())
     try:
         yield
@@ -41,10 +35,9 @@ def inputs_kept() -> Iterator[None]:
 
 
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
-    """Open a regular file for reading. Raise OSError for any other file, because reading it could block or never end.
+    """Open a regular file for reading. Raise OSError for a folder, a pipe or a device.
 
-    ``is_updated`` means that the caller reads the file in order to change it. The file is then not recorded as an input, so a
-    later write to it is not refused.
+    If ``is_updated`` is True, the caller reads the file in order to change it, and the file does not become an input file.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -63,7 +56,7 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
 
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
-    """Return the content of a file of at most ``most`` bytes. Raise OSError with a message that does not repeat the path."""
+    """Return the content of a file. Raise OSError if the file has more than ``most`` bytes."""
     most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
@@ -73,9 +66,9 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def file_content(file: BinaryIO) -> memoryview:
-    """Read an open file into memory, or map it if it is large, and return the bytes. Raise OSError if this fails.
+    """Return the bytes of an open file. A large file is mapped instead of read. Raise OSError on failure.
 
-    A mapped file must not shrink while it is in use: reading past the new end kills the process (SIGBUS).
+    No program may shorten a mapped file, because reading past the new end kills the process (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
@@ -84,7 +77,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """From now on, refuse to write the files at these paths, since other processes read them. Missing files are skipped."""
+    """Record files that other processes read as input files. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return
@@ -95,7 +88,7 @@ def keep_inputs(paths: Iterable[str]) -> None:
 
 
 def open_appended(path: str) -> BinaryIO:
-    """Open a file for appending and reading, and create it if it is missing. Raise OSError if this fails."""
+    """Open a file for appending and reading. Create the file if it is missing. Raise OSError on failure."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -107,7 +100,7 @@ def open_appended(path: str) -> BinaryIO:
 
 
 def refuse_input(path: str) -> None:
-    """Raise OSError if the file at a path has been read as an input, or is not a regular file."""
+    """Raise OSError if the file at a path is an input file, or is not a regular file."""
     with suppress(FileNotFoundError):
         _refuse_status(os.stat(path))
 
@@ -120,10 +113,9 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by text, given as one string or in parts. Raise OSError if this fails.
+    """Replace the content of a file by text, given as one string or in parts. Raise OSError if the replacement fails.
 
-    The old content stays until the new text is completely on disk. ``is_updated`` means that the caller read the file in order to
-    change it. Unless ``is_updated`` is true, a file that has been read as an input is not replaced.
+    The old content stays until the new text is completely on disk. An input file is replaced only if ``is_updated`` is True.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -132,10 +124,9 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Replace the content of a file by chunks of bytes, in the same way as ``write_whole``. Raise OSError if this fails.
+    """Replace the content of a file by chunks of bytes, in the same way as ``write_whole``.
 
-    ``check`` is called with the path of the complete new file before the old file is replaced. If ``check`` raises, the old file
-    stays.
+    ``check`` gets the path of the complete new file. If ``check`` raises an error, the old file stays.
     """
 
     def fill(temporary: str) -> None:
@@ -148,9 +139,9 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by the output of a function, in the same way as ``write_whole``. Raise OSError if this fails.
+    """Replace the content of a file by the output of a function, in the same way as ``write_whole``.
 
-    ``fill`` writes the new file to the path that it is given. If ``fill`` raises, the old file stays.
+    ``fill`` gets a path, and writes the new file there. If ``fill`` raises an error, the old file stays.
     """
     import tempfile  # imported here because the import is slow
 
@@ -175,9 +166,9 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Hold the lock of a file inside this context; wait while another process holds the lock. Raise OSError if this fails.
+    """Lock a file inside this context. If another process holds the lock, wait.
 
-    Also remove the unfinished copies of this file that killed processes left in the same folder.
+    Raise OSError if locking fails. Also remove unfinished copies of the file that killed processes left in the folder.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -229,9 +220,9 @@ else:
 
     @contextmanager
     def _lock(path: str) -> Iterator[None]:
-        """Lock the folder of the file, not a separate lock file, which would be left behind. The lock ends with the process.
+        """Lock the folder of the file. The lock ends with the process.
 
-        Where Python has no ``fcntl``, as in a browser, no other process can write the file, and nothing is locked.
+        Python in a browser has no ``fcntl``, so nothing is locked there. No other process can write files in a browser.
         """
         try:
             import fcntl

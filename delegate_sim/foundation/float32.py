@@ -1,8 +1,7 @@
-"""Arithmetic of 32-bit floating-point numbers, computed with Python's 64-bit numbers.
+"""Single-precision arithmetic without numpy, which is slow to import.
 
-``numpy.float32`` would give the same results, but importing numpy takes as long as a whole short command. Sums, differences,
-products, quotients and square roots of 32-bit numbers can be computed in 64 bits and then rounded to 32 bits. The result is the
-same as in 32-bit arithmetic (Figueroa, "When is double rounding innocuous?", 1995).
+Python computes in 64 bits, and the result is rounded to 32 bits. The rounded result is the exact 32-bit result for sums,
+differences, products, quotients and square roots (Figueroa, "When is double rounding innocuous?", 1995).
 """
 
 from __future__ import annotations

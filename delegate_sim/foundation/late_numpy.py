@@ -1,7 +1,7 @@
 """numpy, imported on first use.
 
-Most models need no array, and importing numpy takes half of the time of a short command. Modules import ``np`` from here, and
-must not use ``np`` at import time.
+Most models need no array, and importing numpy takes half of the time of a short command. Other modules import ``np`` from this
+module, and must not use ``np`` at import time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Settings:
 
 
 class _LateNumpy:
-    """A stand-in for the numpy module, which imports numpy on first use."""
+    """A replacement for the numpy module that imports numpy on first use."""
 
     def __getattr__(self, name: str) -> Any:
         with contextlib.nullcontext() if _Settings.is_threaded else _one_thread():
@@ -41,13 +41,13 @@ else:
 
 
 def without_threads() -> None:
-    """Keep numpy from starting threads when numpy is imported. The threads use CPU time while they wait."""
+    """Import numpy without threads, because idle threads use CPU time. Has no effect after numpy is imported."""
     _Settings.is_threaded = False
 
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Set an environment variable that limits numpy to one thread, and remove it once numpy is imported."""
+    """Limit numpy to one thread if numpy is imported inside this context."""
     if _THREADS in os.environ:
         yield
         return

@@ -1,7 +1,7 @@
-"""Limits on the memory and time that a file or a hypothetical change can make the program use.
+"""Limits on the memory and time that the program uses for one file or one hypothetical change.
 
-A file from an untrusted source must not use up the memory or the time of a job. A user who trusts the file can set the
-environment variable DELEGATE_SIM_LIMITS to a number, which multiplies every limit.
+The limits protect a job against untrusted files. A user who trusts a file can raise the limits: every limit is multiplied by the
+number in the environment variable DELEGATE_SIM_LIMITS.
 """
 
 from __future__ import annotations
@@ -12,21 +12,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..errors import DelegateSimError, LimitError, fault_text
+from ..errors import DelegateSimError, FixError, LimitError, fault_text
 
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
-"""Largest number of elements in a list or array whose length comes from a shape, an option or a hypothetical change."""
+"""Largest length of a list or array with a length that a shape, an option or a hypothetical change sets."""
 _MOST_DIMENSIONS = 256
-"""The largest number of dimensions of a tensor.
-
-It is far higher than any kernel accepts, and low enough to multiply and to print.
-"""
+"""Largest number of dimensions of a tensor. No kernel accepts so many dimensions."""
 
 
 def raised(limit: int) -> int:
-    """Return a limit, multiplied by the number that the user has set."""
+    """Return a limit, multiplied by the number in DELEGATE_SIM_LIMITS."""
     text = os.environ.get(VARIABLE, "")
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         return limit
@@ -39,19 +36,19 @@ def how_to_raise() -> str:
 
 
 def is_above_limit(count: int) -> bool:
-    """Return whether a list or array of ``count`` elements would be above the limit."""
+    """Return whether ``count`` elements are too many for one list or array."""
     return count > _MOST_ELEMENTS and count > raised(_MOST_ELEMENTS)
 
 
 def bounded(count: int, what: str) -> int:
-    """Return a count of elements, or raise LimitError if it is above the limit.
+    """Return a count of elements, or raise LimitError if the count is above the limit.
 
-    Call this before allocating memory or running a loop if the size comes from a file or a hypothetical change. ``what`` names
-    the elements.
+    Call this function for a count from a file or a hypothetical change, before you allocate memory or run a loop. ``what``
+    names the elements.
     """
     if is_above_limit(count):
         most = raised(_MOST_ELEMENTS)
-        raise LimitError(f"{count:,} {what}, but at most {most:,} are simulated{how_to_raise()}")
+        raise LimitError(f"{count:,} {what} are more than the limit of {most:,}{how_to_raise()}")
     return count
 
 
@@ -64,20 +61,27 @@ def ensure_rank(rank: int) -> None:
     """Raise LimitError if a shape has too many dimensions."""
     if has_too_many_dimensions(rank):
         most = raised(_MOST_DIMENSIONS)
-        raise LimitError(f"a tensor with {rank:,} dimensions, but at most {most:,} are simulated{how_to_raise()}")
+        raise LimitError(f"a tensor has {rank:,} dimensions, more than the limit of {most:,}{how_to_raise()}")
 
 
 def element_count(shape: Sequence[int]) -> int:
     """Return the product of the sizes in a shape, or raise LimitError if the shape has too many dimensions."""
     ensure_rank(len(shape))
-    return math.prod(shape)  # bounded: few sizes, and Python's integers do not overflow
+    return math.prod(shape)  # bounded: the number of dimensions is limited
 
 
 @contextmanager
 def naming_model(path: str | None) -> Iterator[None]:
-    """Prefix the message of each LimitError raised in this context with the path of a model."""
+    """Prefix the message of each LimitError or FixError raised in this context with the path of a model.
+
+    A FixError that names a file already is kept.
+    """
     try:
         yield
+    except FixError as error:
+        if error.path or not path:
+            raise
+        raise FixError(error.reason, path) from error
     except LimitError as error:
         raise LimitError(error.reason, path or "the model") from None
     except (MemoryError, RecursionError) as error:
@@ -85,7 +89,7 @@ def naming_model(path: str | None) -> Iterator[None]:
 
 
 def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> LimitError:
-    """Return the error to report when a model uses up the memory or the stack of the process."""
+    """Return the error to report if a model uses up the memory or the stack of the process."""
     if isinstance(error, RecursionError):
         limit = f"it is nested deeper than Python's recursion limit of {sys.getrecursionlimit():,}"
     else:
@@ -94,7 +98,7 @@ def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> L
 
 
 def problem_text(error: Exception, path: str, fault: Callable[[Exception], str] = fault_text) -> tuple[str, bool]:
-    """Return the text to report for an error in one of several models, and whether the error is internal.
+    """Return the text of an error that one of several models caused, and whether the error is internal.
 
     ``fault`` returns the text of an internal error.
     """

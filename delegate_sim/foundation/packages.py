@@ -9,18 +9,21 @@ RUNTIME = "ai_edge_litert"
 
 
 def package_folder(name: str) -> Path | None:
-    """Return the folder of an installed package; None if the package is not installed."""
+    """Return the folder of an installed package, or None if the package is not installed."""
     spec = importlib.util.find_spec(name)
     return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
 def runtime_release() -> str:
-    """Return the installed release of LiteRT, such as ``litert-2.3.0``; empty if LiteRT is not installed."""
+    """Return the installed release of LiteRT, such as ``litert-2.3.0``, or "" if LiteRT is not installed."""
     return f"litert-{version}" if (version := package_version("ai-edge-litert")) else ""
 
 
 def package_version(name: str) -> str:
-    """Return the version of an installed package, under its name in the package index; empty if it is not installed."""
+    """Return the version of an installed package, or "" if the package is not installed.
+
+    ``name`` is the package's name in the package index.
+    """
     from importlib import metadata  # reads the folders of packages, which only live runs need
 
     try:

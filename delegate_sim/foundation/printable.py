@@ -6,7 +6,7 @@ import math
 
 
 class _Escapes(dict[int, str]):
-    """Mapping from character codes to text, computed on first use. Characters that are not printable map to escapes."""
+    """Mapping from character codes to text. A character that is not printable maps to an escape."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -21,18 +21,18 @@ _ESCAPES = _Escapes()
 def printable(text: str) -> str:
     """Return text as one line that is safe to print on a terminal.
 
-    Every character that is not printable according to Unicode is escaped: controls, line ends, bidirectional overrides and other
-    invisible characters, and undecodable bytes. Markup is left as it is.
+    Characters that are not printable according to Unicode are escaped, such as control characters, line ends and invisible
+    characters. Undecodable bytes are escaped too. Markup does not change.
     """
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 LONGEST_SAID = 500
-"""Largest length of a text that a report repeats for many nodes. Names in a file can have any length."""
+"""Largest length of a text that a report repeats for many nodes."""
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:
-    """Return a text, cut to at most ``most`` characters if it is longer. A cut text ends in an ellipsis."""
+    """Return a text of at most ``most`` characters. A longer text is cut and ends in an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
@@ -42,12 +42,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage, rounded down so that 100 % always means all."""
+    """Return ``part`` as a percentage of ``whole``, rounded down, so that only the whole is 100 %."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 
 def percentages(*fractions: float) -> list[str]:
-    """Return fractions as percentages like those of ``share``, with more digits if different ones would look the same.
+    """Return fractions as percentages, rounded down. Add digits until different fractions have different texts.
 
     >>> percentages(0.97834, 0.84173), percentages(0.84173, 0.84169)
     (['97.8 %', '84.1 %'], ['84.17 %', '84.16 %'])
@@ -61,6 +61,6 @@ def percentages(*fractions: float) -> list[str]:
 
 
 def _percent(fraction: float, digits: int) -> str:
-    # A fraction such as 0.29 is stored as slightly less.
+    # The stored value of a fraction such as 0.29 is slightly too small.
     number = math.floor(fraction * 100 * 10**digits + 1e-6) / 10**digits
     return f"{number:.{digits}f}".rstrip("0").removesuffix(".")

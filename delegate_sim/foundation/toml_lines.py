@@ -1,4 +1,4 @@
-"""Find the line of a TOML file that sets a key, since the parser does not report line numbers."""
+"""Find the line of a TOML file that sets a key. The TOML parser does not report line numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from . import toml
 def line_of(text: str, key: Sequence[str | int]) -> int:
     """Return the number, counted from 1, of the line that sets a key.
 
-    If no line sets the key, return the line of the nearest enclosing table, or 1 if there is none.
-
-    ``key`` consists of the names of tables and keys, and of indices into arrays of tables. If several statements mention the key,
-    the first statement counts.
+    If no line sets the key, return the line of the nearest enclosing table, or 1 if no enclosing table has a line. If several
+    statements set the key, return the first line. ``key`` has the names of tables and keys, and indices into arrays of tables.
     """
     lines = text.splitlines(keepends=True)
     for length in range(len(key), 0, -1):
@@ -26,7 +24,10 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
 
 
 def _statement(lines: Sequence[str], key: Sequence[str | int]) -> tuple[int, int] | None:
-    """Return the first and the last line of the statement that sets a key, counted from 0."""
+    """Return the first and the last line, counted from 0, of the statement that sets a key.
+
+    Return None if there is no statement.
+    """
     start = 0
     for end in range(len(lines)):
         try:
@@ -49,9 +50,9 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 
 
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
-    """Return the number, counted from 1, of the line between ``start`` and ``end`` that contains the last name of ``names``.
+    """Return the first line between ``start`` and ``end`` that contains the last name, or ``start`` if no line contains the name.
 
-    If no line contains the name, return the number of the line ``start``. Both ``start`` and ``end`` are counted from 0.
+    ``start`` and ``end`` are counted from 0, and the result is counted from 1.
     """
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
     for number, line in enumerate(lines[start : end + 1], start):

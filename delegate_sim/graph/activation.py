@@ -9,7 +9,7 @@ from ..model.options import Options
 
 
 class HasOptions(Protocol):
-    """The interface of a node with builtin options: ``NodeView`` for rules, and ``KernelNode`` for CPU kernels."""
+    """Interface of objects with builtin options, such as ``NodeView``."""
 
     @property
     def options(self) -> Options:
@@ -17,7 +17,7 @@ class HasOptions(Protocol):
 
 
 def fused_activation(node: HasOptions) -> str:
-    """Return the schema's name of the fused activation; an unknown value counts as NONE.
+    """Return the schema's name of the fused activation, or NONE for an unknown value.
 
     Source: ``ConvertActivation`` (``flatbuffer_conversions.cc``).
     """

@@ -1,4 +1,4 @@
-"""Limit the simulations of a command, so that commands finish within seconds even for large models."""
+"""Limit the simulations of a command, so that a command on a large model finishes within seconds."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from .graph import Graph, file_graphs
 _Item = TypeVar("_Item")
 
 _MOST_NODES = 850_000
-"""Limit on the number of nodes in all simulations of one model by one command. Above it, optional simulations are skipped."""
-_MOST_NODES_OF_TARGETS = 900_000
-"""Limit on the number of nodes in all simulations of one model by one command. Above it, whole targets are skipped."""
+"""A command skips optional simulations of a model after it has simulated this number of nodes."""
+_MOST_NODES_OF_TARGETS = 800_000
+"""A command skips all remaining targets of a model after it has simulated this number of nodes."""
 _MOST_NODES_REQUIRED = 1_000_000
-"""Limit on the number of nodes in the simulations that are required to answer a question. Above it, the question is refused."""
+"""A question about a model is refused if its required simulations have more nodes than this number."""
 _MOST_NODES_OF_A_QUESTION = 200_000
-"""Largest total number of nodes in the simulations that answer one question, such as "Does a cause depend on others?"."""
+"""Largest number of nodes in all simulations for one question, such as "Does a cause depend on other causes?"."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of nodes that the first node of each form counts for in addition to itself.
+"""Number of nodes that are added to a model's size for each form.
 
-Nodes of the same form share most results.
+A form is one combination of operator, version, options and operand properties. Nodes of one form share most results.
 """
 _WEIGHT_OF_A_SUBGRAPH = 16
-"""Number of nodes that each subgraph counts for, because delegates are applied to each subgraph separately."""
-_OF_A_NEW_FORM = 25
-"""Number of nodes that each form adds to the size of a model when the limit for one question is computed.
+"""Number of nodes that are added to a model's size for each subgraph.
 
-A form is one combination of operator, version, options and operand properties.
+Delegates are applied to each subgraph separately.
 """
+_OF_A_NEW_FORM = 25
+"""Number of nodes that are added for each form when the limit for one question is applied."""
 _LARGE_MODEL = 3500
-"""Number of nodes above which a simulation takes longer per node: above it, twice as many nodes take four times as long."""
+"""In models with more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
+"""Number of operands that a node may have at no extra cost. Two further operands cost as much as one node."""
 _SMALL_CONSTANT = 64
-"""Largest size, in bytes, of a constant whose value is part of a form. Such constants are shapes, axes and permutations."""
+"""Largest size, in bytes, of constants that are part of a form by value, such as shapes, axes and permutations."""
 
 
 class EffortQuestion(NamedTuple):
-    """A question about a model, and the number of simulations that take as long as the shortest answer to it."""
+    """A question about a model, and the smallest number of simulations for an answer."""
 
     name: str
     simulations: int
@@ -57,10 +57,10 @@ REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
 class Effort:
-    """The limit on the simulations of one model that a command runs.
+    """The limit on a command's simulations of one model.
 
-    Required simulations are only counted. Before an optional simulation, callers check ``is_over`` or ``simulations``. Before a
-    further target, callers check ``allows_target``.
+    Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
+    ``allows_target`` before a further target.
     """
 
     def __init__(self, model: Model) -> None:
@@ -72,14 +72,14 @@ class Effort:
         self._run += simulations
 
     def refusal(self, question: EffortQuestion) -> str:
-        """Return why the model is too large for a question, or "" if it is not. The simulations so far do not matter."""
+        """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # The forms of a small model need not be counted.
         most_weight = nodes * (1 + _WEIGHT_OF_A_FORM) + len(self._model.subgraphs) * _WEIGHT_OF_A_SUBGRAPH
         if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
-        return f"{nodes:,} nodes, {different}, are too many for {question.name}{how_to_raise()}"
+        return f"{nodes:,} nodes ({different}) are too many for {question.name}{how_to_raise()}"
 
     def require(self, question: EffortQuestion) -> None:
         """Raise LimitError if the model is too large for a question."""
@@ -94,26 +94,26 @@ class Effort:
 
     @property
     def allows_target(self) -> bool:
-        """True if the simulations so far leave room for a further target."""
+        """True if a further target may be simulated."""
         return self._run * self._cost < raised(_MOST_NODES_OF_TARGETS)
 
     @property
     def left(self) -> int:
-        """The number of optional simulations that are left; at least 0."""
+        """The number of optional simulations that are left, at least 0."""
         return max(-(-raised(_MOST_NODES) // self._cost) - self._run, 0)
 
     @property
     def reason(self) -> str:
-        """The reason to give for a simulation that was left out."""
+        """The message about a simulation that was left out."""
         return _reason(_MOST_NODES)
 
     @property
     def reason_for_targets(self) -> str:
-        """The reason to give for a target that was left out."""
+        """The message about a target that was left out."""
         return _reason(_MOST_NODES_OF_TARGETS)
 
     def limit(self, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield items to simulate, as long as simulations are left."""
+        """Yield items to simulate until no simulation is left."""
         return itertools.takewhile(lambda _: not self.is_over, items)
 
     def check(self) -> None:
@@ -122,14 +122,14 @@ class Effort:
             raise LimitError(self.reason)
 
     def check_target(self) -> None:
-        """Raise LimitError if there is no room for a further target."""
+        """Raise LimitError if no further target may be simulated."""
         if not self.allows_target:
             raise LimitError(self.reason_for_targets)
 
     def simulations(self, at_least: int, at_most: int) -> int:
         """Return the number of simulations that one question may use, or 0 if no optional simulation is left.
 
-        The number is ``at_least`` for large models, ``at_most`` for small models, and between them for other models.
+        The number is ``at_least`` for the largest models, and up to ``at_most`` for smaller models.
         """
         if self.is_over:
             return 0
@@ -138,12 +138,12 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one of several simulations, in nodes: the weight, and more for a large model."""
+        """The cost of one simulation in nodes: the weight of the model, or more if the model is large."""
         return self._weight * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
 
     @functools.cached_property
     def _weight(self) -> int:
-        """The sizes of all nodes. Subgraphs, and forms of nodes, increase the weight."""
+        """The weight of the model in nodes. Nodes with many operands, subgraphs and forms count as additional nodes."""
         graphs = file_graphs(self._model)
         return sum([_WEIGHT_OF_A_SUBGRAPH + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
 
@@ -165,7 +165,7 @@ def _size(node: Node) -> int:
 
 
 def _count_forms(graph: Graph) -> int:
-    """Count the distinct forms of nodes: operator, version, options, and the operand properties known before the model runs."""
+    """Count the distinct forms of nodes: operator, version, options and operand properties."""
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:
@@ -187,7 +187,7 @@ def _form_of(model: Model, tensor: Tensor) -> Hashable:
 
 
 class Tries:
-    """The limit on the tries for one question. The limit on the whole command also applies."""
+    """The limit on the simulations for one question, in addition to the limit on the whole command."""
 
     def __init__(self, count: int, effort: Effort) -> None:
         self._left = count

@@ -1,4 +1,4 @@
-"""The graph of one subgraph as a delegate sees it, and queries that several delegates use."""
+"""The graph that a delegate sees: one subgraph with its nodes and tensors."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .analysis_cache import AnalysisCache
 
 @dataclass(frozen=True, slots=True)
 class DynamicTensor:
-    """The first tensor whose size is known only at run time, with the node and the operand that make its size unknown.
+    """The first tensor with a size that is known only at run time.
 
-    ``node`` is None if the tensor is dynamic from the start. ``cause`` is the operand that would have to be constant for the size
-    to be known, or None if no constant would help.
+    ``node`` is the node that makes the tensor dynamic, or None if the tensor is dynamic from the start. ``cause`` is the
+    operand that would make the size known if the operand was constant, or None if there is no such operand.
     """
 
     tensor: int
     node: int | None
     cause: int | None
     named: int
-    """The index of the tensor that the runtime names in its message, usually the index of ``tensor``.
+    """The tensor index in the runtime's message, usually the index of ``tensor``.
 
-    If a kernel did not set the size of ``tensor``, the runtime instead names a tensor that was already dynamic; if there is no
-    such tensor, it names -1.
+    If no kernel set the size of ``tensor``, the message names an earlier dynamic tensor, or -1 if there is no earlier dynamic
+    tensor.
     """
 
 
@@ -37,9 +37,8 @@ class DynamicTensor:
 class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the runtime's messages about the node.
 
-    ``lines`` are log lines: first the line that names this node, then one line for each calling node, innermost first. A calling
-    node is a node whose call of a subgraph leads to this node. ``unregistered`` is the name of the custom operator if the node
-    fails because this operator is not registered.
+    ``lines`` are log lines: first a line about the node, then a line about each node on the path of subgraph calls, innermost
+    first. ``unregistered`` is the name of the custom operator if the node fails because the operator is not registered.
     """
 
     node: int
@@ -47,14 +46,14 @@ class PrepareFailure:
     lines: tuple[str, ...] = ()
     unregistered: str = ""
     kernel: tuple[int, int] | None = None
-    """The subgraph and the first node of the delegate kernel that fails; None if a CPU kernel fails."""
+    """The subgraph and the first node of the failing delegate kernel, or None if a CPU kernel fails."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """One subgraph: its tensors and nodes in index order, and the results of preparing them.
 
-    ``inputs`` and ``outputs`` are tensor indices; an input that control flow does not use is -1.
+    ``inputs`` and ``outputs`` are tensor indices. An input that control flow does not use is -1.
     """
 
     model: Model
@@ -67,14 +66,14 @@ class Graph:
     execution_plan: tuple[int, ...]
     """The indices of the nodes that run, in run order."""
     control_edges: ControlEdges | None = None
-    """Pairs of nodes whose order is fixed by the model's metadata; None if the metadata fixes no order."""
+    """Pairs of nodes in the order that the model's metadata fixes, or None if the metadata fixes no order."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
-    """The nodes that a hypothetical change treats as supported by the delegate, whatever the delegate's rules say."""
+    """The nodes that a hypothetical change makes supported, regardless of the delegate's rules."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return the tensor with an index, or ``NO_TENSOR`` for the index -1, which means an omitted or missing tensor."""
+        """Return the tensor with an index, or ``NO_TENSOR`` for the index -1 of an omitted or missing tensor."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
@@ -97,9 +96,9 @@ class Graph:
 
     @functools.cached_property
     def links(self) -> Sequence[tuple[int, int, int]]:
-        """The links between nodes of the plan.
+        """The links between nodes of the plan, as (writer, reader, tensor).
 
-        Each link is (writer, reader, tensor): a node that reads a tensor, and the last node that wrote the tensor before that.
+        The writer is the last node that writes the tensor before the reader reads it.
         """
         links: dict[tuple[int, int, int], None] = {}
         last: dict[int, int] = {}
@@ -122,29 +121,23 @@ class Graph:
 
     @functools.cached_property
     def results(self) -> AnalysisCache:
-        """Cached results about this graph; they must not depend on ``assumed``."""
+        """Cached results about this graph. These results must not depend on ``assumed``."""
         return AnalysisCache()
 
     def assuming(self, nodes: frozenset[int]) -> Graph:
-        """Return a copy of this graph with ``nodes`` as the assumed nodes.
-
-        The copy shares ``results`` with this graph.
-        """
+        """Return a copy of this graph with other assumed nodes. The copy shares ``results`` with this graph."""
         graph = replace(self, assumed=nodes)
         vars(graph)["results"] = self.results
         return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
-        """Return a copy of this graph in which some nodes have other inputs; ``inputs`` gives the inputs by node index."""
+        """Return a copy of this graph with changed inputs of some nodes. ``inputs`` has the new inputs by node index."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return replace(self, nodes=nodes)
 
 
 class NodeView:
-    """A node together with its operands as tensors.
-
-    In place of an omitted or missing operand, the view has ``NO_TENSOR``.
-    """
+    """A node together with its operands as tensors. An omitted or missing operand is ``NO_TENSOR``."""
 
     __slots__ = ("_options", "graph", "node", "op", "version")
 
@@ -183,7 +176,7 @@ class NodeView:
         return self.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
-        """Return the elements of a constant or persistent tensor as a flat sequence; None if the tensor is neither."""
+        """Return the elements of a constant or persistent tensor as a flat sequence, or None for any other tensor."""
         return self.graph.model.constant(tensor)
 
     @property
@@ -196,11 +189,11 @@ class NodeView:
 
 
 CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
-"""Operators whose nodes always count as having side effects, whatever their operands."""
+"""Operators that always count as operators with side effects."""
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
-    """Return whether a node has side effects, so that it must keep its order relative to other nodes with side effects.
+    """Return whether a node has side effects. Nodes with side effects keep their order.
 
     Source: ``OpMightHaveSideEffect`` (``core/subgraph.cc``).
     """
@@ -211,10 +204,7 @@ def has_side_effects(graph: Graph, node: Node) -> bool:
 
 
 def file_graph(model: Model, subgraph: Subgraph) -> Graph:
-    """Return the graph of a subgraph as the file describes it, before preparation.
-
-    Delegates that accept dynamic tensors see this graph.
-    """
+    """Return the graph of a subgraph before it is prepared. Delegates that accept dynamic tensors see this graph."""
     nodes = _added_nodes(subgraph)
     edges = control_dependencies(model)
     return Graph(
@@ -232,17 +222,14 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
 
 @functools.lru_cache(maxsize=1)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return the graphs of all subgraphs as the file describes them.
-
-    The graphs of the last model are cached.
-    """
+    """Return the graphs of all subgraphs before they are prepared. The graphs of the last model are cached."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Return the nodes that the runtime adds to the graph, renumbered if the runtime refuses to add some nodes.
+    """Return the nodes that the runtime adds to the graph, numbered without gaps.
 
-    The runtime refuses a builtin node with parameters if one tensor is both input and output of the node
+    The runtime does not add a builtin node with parameters if one tensor is both its input and its output
     (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
     refused = {node.index for node in overlapping_nodes(subgraph)}
@@ -257,7 +244,8 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
     The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
     """
-    return tuple([node for node in subgraph.nodes if _has_parameters(node) and not set(node.outputs).isdisjoint(node.inputs)])
+    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
+    return tuple([node for node in dict.fromkeys(looped) if _has_parameters(node)])
 
 
 def _has_parameters(node: Node) -> bool:

@@ -1,10 +1,10 @@
-"""The runtime's partitioner, which groups the nodes that a delegate accepted into partitions.
+"""The runtime's partitioner, which groups the nodes of a graph into partitions.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
-``core/subgraph.cc``. The subsets, their order, and the order of the nodes in each subset are the same as in the original.
+``core/subgraph.cc``. The subsets, the order of the subsets, and the order of the nodes in each subset are the same as upstream.
 
-The original scans all nodes repeatedly until nothing changes. Here, one scan is enough if the plan is in order, that is, if every
-tensor is written before it is read. For any other plan, heaps hold the nodes that are ready.
+Upstream scans all nodes repeatedly until nothing changes. This module scans a plan only once if the plan writes every tensor
+before reading it. For any other plan, this module keeps the nodes that are ready in heaps.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class PartitionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Nodes that run together, and the tensors that cross their boundary; the runtime's log counts a subset as a partition.
+    """One partition: nodes that run together, and the tensors that cross their boundary.
 
-    ``nodes`` are node indices in run order. ``inputs``, which include constants, and ``outputs`` are sorted tensor indices.
+    ``nodes`` are node indices in run order. ``inputs`` and ``outputs`` are sorted tensor indices. ``inputs`` include constants.
     """
 
     is_delegated: bool
@@ -39,10 +39,10 @@ class Subset:
 
 
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
-    """Split the graph's execution plan into subsets of delegated nodes and of other nodes, and return the subsets in run order.
+    """Split the graph's execution plan into subsets of delegated nodes and of CPU nodes. Return the subsets in run order.
 
     Nodes with side effects run in plan order, unless the graph has control edges. Raise PartitionError if the graph has a cycle.
-    The result is cached, since delegates of one family often accept the same nodes.
+    Results are cached, because similar delegates often accept the same nodes.
     """
     chosen = tuple(delegated)
     return graph.results.get("partition", (chosen,), lambda: _partitioned(graph, chosen))
@@ -50,15 +50,15 @@ def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
 
 def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]:
     control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
-    if _is_in_order(graph) and all(before < after for before, after in control_edges):
+    if is_in_order(graph) and all(before < after for before, after in control_edges):
         return _in_one_scan(graph, delegated, control_edges)
     run = _Partitioner(graph, delegated, control_edges)
     run.gather()
     return run.finish()
 
 
-def _is_in_order(graph: Graph) -> bool:
-    """Return whether at most one node of the plan writes each tensor, and no node reads a tensor before it is written."""
+def is_in_order(graph: Graph) -> bool:
+    """Return whether the plan writes each tensor at most once, and never after a node reads the tensor."""
     nodes = graph.nodes
     known = set[int]()
     for index in graph.execution_plan:
@@ -72,7 +72,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes that run together, either all or none of them delegated, and the tensors that cross the boundary of these nodes."""
+    """Nodes on one side (delegate or CPU) that run together, and the tensors that cross the boundary."""
 
     nodes: list[int]
     inputs: list[int]
@@ -82,8 +82,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs of delegated nodes alternate with epochs of other nodes. An epoch ends when no node of its type is ready. So a node
-    runs in the epoch of the last node that it waits for. If that epoch has the other type, the node runs in the next epoch.
+    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the first epoch on its side that does not come
+    before the epoch of a node that it waits for.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
@@ -131,7 +131,7 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
 
 
 def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
-    """Return a map from each node that control edges delay to the nodes that must run before it."""
+    """Return the nodes that must run before each node because of control edges."""
     earlier: dict[int, list[int]] = {}
     for before, after in control_edges:
         if before >= 0 and after < len(plan):
@@ -140,21 +140,18 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
 
 
 class _Dependencies(NamedTuple):
-    """The tensors that each node of a plan waits for; they do not depend on which nodes are delegated.
-
-    Nodes are given by their positions in the plan.
-    """
+    """The tensors that each node of a plan waits for. Nodes are given by their positions in the plan."""
 
     epochs: Sequence[int]
-    """For each tensor, ``_NOT_READY`` if a node of the plan still has to write the tensor, otherwise ``_ALWAYS_READY``."""
+    """For each tensor, ``_NOT_READY`` if a node of the plan writes the tensor, otherwise ``_ALWAYS_READY``."""
     waiting_for: Sequence[int]
-    """For each position in the plan, the number of tensors that the node at this position waits for."""
+    """For each position in the plan, the number of tensors that its node waits for."""
     readers: Mapping[int, Sequence[int]]
     """For each tensor, the positions of the nodes that wait for this tensor."""
 
 
 def _dependencies(graph: Graph) -> _Dependencies:
-    """Return the dependencies of a graph's nodes, which are the same for all delegates."""
+    """Return the dependencies of a graph's nodes. These dependencies are the same for all delegates."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     epochs = [_ALWAYS_READY] * len(graph.tensors)
     for node in nodes:
@@ -184,7 +181,7 @@ def _side_effect_chain(graph: Graph) -> ControlEdges:
 
 
 class _Partitioner:
-    """One run of the partitioner, which assigns the positions of the execution plan to epochs; each epoch becomes a subset."""
+    """One run of the partitioner, which assigns the positions of the execution plan to epochs. Epochs become subsets."""
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)
@@ -196,10 +193,10 @@ class _Partitioner:
         self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Two heaps of the positions whose nodes are ready to run: the first for CPU nodes, the second for delegated nodes."""
+        """Heaps with the positions of nodes that are ready to run: one for CPU nodes, then one for delegated nodes."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
-        """For each position, the number of tensors and control edges that the node at this position still waits for."""
+        """For each position, the number of tensors and control edges that its node still waits for."""
         self.followers: dict[int, list[int]] = {}
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):
@@ -210,10 +207,7 @@ class _Partitioner:
                 self.ready[self.is_delegated[position]].append(position)
 
     def gather(self) -> None:
-        """Assign all nodes to epochs.
-
-        An epoch takes every node of its type that becomes ready, in repeated passes over the plan.
-        """
+        """Assign all nodes to epochs. An epoch takes every ready node on its side, in repeated passes over the plan."""
         is_delegated, assign = self.is_delegated, self._assign
         while self._has_ready():
             kind = self._start_epoch()
@@ -239,14 +233,14 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Begin an epoch of the same type as the plan's first ready node, and return whether this node is delegated."""
+        """Begin an epoch with the plan's first ready node, and return whether this node is delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))
         return kind
 
     def _assign(self, position: int) -> list[int]:
-        """Put the node at a position into the current epoch, and return the positions of the nodes that become ready."""
+        """Put the node at a position into the current epoch. Return the positions of nodes that become ready."""
         epoch_of, waiting_for = self.tensor_epoch, self.waiting_for
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]

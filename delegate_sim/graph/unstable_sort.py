@@ -1,11 +1,11 @@
-"""The order in which C++ sorting leaves elements that compare equal.
+"""The order of equal elements after C++'s ``std::sort``.
 
-``std::sort`` is not stable. Common libraries keep the order of equal elements only in lists of up to 16 elements; for longer
-lists, the order depends on the library.
+``std::sort`` is not stable. Common libraries keep the order of equal elements in lists of up to 16 elements. In longer lists, the
+order depends on the library.
 
-A run is a part of the list. The GNU library splits runs of more than 16 elements by quicksort around a median of three, then
+A run is a part of the list. The GNU library splits runs of more than 16 elements by quicksort around a median of three, and then
 uses insertion sort, which is stable. LLVM's library splits runs of at least 24 elements by quicksort, with a shortcut for runs
-that are already in order.
+that are already sorted.
 
 Both libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper runs with a heap.
 """
@@ -18,11 +18,11 @@ from typing import TypeVar
 Element = TypeVar("Element")
 
 LONGEST_STABLE = 16
-"""The longest list in which equal elements always keep their order."""
+"""Length of the longest list in which equal elements always keep their order."""
 
 
 def gnu_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
-    """Return the elements by ascending key, with equal elements in the order given by the GNU C++ library."""
+    """Return the elements sorted by key. Equal elements have the order of the GNU C++ library."""
     run = [(key(element), element) for element in elements]
     _quicksort(run, 0, len(run), _most_splits(len(run)))
     return [element for _, element in sorted(run, key=lambda entry: entry[0])]
@@ -58,7 +58,7 @@ def _median(run: list[tuple[int, Element]], candidates: tuple[int, int, int]) ->
 
 
 def _split(run: list[tuple[int, Element]], pivot: int, last: int) -> int:
-    """Move elements less than the pivot to the front; return the position where the other elements begin."""
+    """Move elements less than the pivot to the front. Return the position after these elements."""
     left, right, value = pivot + 1, last, run[pivot][0]
     while True:
         while run[left][0] < value:
@@ -77,7 +77,7 @@ def _swap(run: list[tuple[int, Element]], one: int, other: int) -> None:
 
 
 def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort with a heap. A hole always sinks to a leaf before an element rises into its final place."""
+    """Sort with a heap. For each element, a hole sinks to a leaf, and then the element rises from the leaf to its place."""
     for parent in range(len(heap) // 2 - 1, -1, -1):
         _gnu_settle(heap, parent, len(heap), heap[parent])
     for end in range(len(heap) - 1, 0, -1):
@@ -111,7 +111,7 @@ _MOST_INSERTED = 8
 
 
 def llvm_sorted(elements: Iterable[Element], key: Callable[[Element], int]) -> list[Element]:
-    """Return the elements by ascending key, with equal elements in the order given by LLVM's C++ library (``__introsort``)."""
+    """Return the elements sorted by key. Equal elements have the order of LLVM's C++ library (``__introsort``)."""
     run = [(key(element), element) for element in elements]
     _introsort(run, 0, len(run), _most_splits(len(run)), is_leftmost=True)
     return [element for _, element in run]
@@ -162,9 +162,9 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 
 
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
-    """Move elements less than the first element to the left of the first element.
+    """Move the elements that are less than the first element to its left.
 
-    Return the first element's new position, and whether the elements to move were already at the front of the rest of the run.
+    Return the new position of the first element, and whether the smaller elements already came before all others.
     """
     begin, pivot = first, run[first]
     first += 1
@@ -187,7 +187,7 @@ def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -
 
 
 def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) -> int:
-    """Move elements greater than the first element to the right; return the position of the first greater element."""
+    """Move elements greater than the first element to the right. Return the position of the first greater element."""
     begin, end, pivot = first, last, run[first]
     first += 1
     while first < end and run[first][0] <= pivot[0]:
@@ -209,7 +209,7 @@ def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) ->
 
 
 def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
-    """Sort by insertion, but give up after a few moves; return whether the run is sorted."""
+    """Sort by insertion, but stop after a few moves. Return whether the run is sorted."""
     if last - first <= 5:
         run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
         return True
@@ -261,7 +261,7 @@ def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
 
 
 def _sink(heap: list[tuple[int, Element]], count: int) -> int:
-    """Move a hole at the top down to a leaf; return its final position."""
+    """Move a hole at the top down to a leaf. Return the final position of the hole."""
     hole = 0
     while 2 * hole + 1 < count:
         child = _larger_child(heap, hole, count)

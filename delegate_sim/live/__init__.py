@@ -1,1 +1,1 @@
-"""Run the real code of delegates on this host, in separate processes, if the user has installed the required packages."""
+"""Run the real code of delegates on this host, in separate processes. Users install this code themselves."""

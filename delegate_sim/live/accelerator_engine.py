@@ -1,4 +1,4 @@
-"""Engine for an accelerator that LiteRT's ``CompiledModel`` loads, such as the GPU accelerator."""
+"""Engine for an accelerator of LiteRT's ``CompiledModel``, such as the GPU accelerator."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _PREFIX = "ERROR: "
 
 
 class AcceleratorEngine(Engine):
-    """Compiles a model, reads the accelerator's messages about refused nodes, and records whether compilation fails.
+    """An engine that compiles a model, reads messages about refused nodes, and records whether compilation fails.
 
-    At the log level of LiteRT's wheel, the accelerator prints the number of delegated nodes, but not their indices.
+    The accelerator prints only the number of delegated nodes, without their indices.
     """
 
     def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
@@ -38,7 +38,7 @@ class AcceleratorEngine(Engine):
         self._driver = vulkan.driver_environment()
         lacks = ""
         if root is None or not (root / traits.library).is_file():
-            lacks = "ai-edge-litert 2.1.3 or newer for Linux, including its accelerator: pip install ai-edge-litert"
+            lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its accelerator: pip install ai-edge-litert"
         elif self._driver is None:
             lacks = vulkan.INSTALL
         super().__init__(delegate, lacks)
@@ -50,7 +50,7 @@ class AcceleratorEngine(Engine):
 
     @property
     def fixed_options(self) -> OptionValues:
-        """The values that LiteRT uses for the options that its Python API cannot set."""
+        """LiteRT's values for options that its Python API cannot set."""
         return self._traits.fixed
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
@@ -80,8 +80,7 @@ class AcceleratorEngine(Engine):
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
 
-        Compilation may fail in the accelerator, while its kernels are built, or later in the CPU delegate that runs the other
-        nodes.
+        Compilation may fail in the accelerator, or later in the CPU delegate that runs the remaining nodes.
         """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:
@@ -92,7 +91,7 @@ class AcceleratorEngine(Engine):
         return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the distinct messages about refused nodes. The accelerator repeats messages if it visits a subgraph again."""
+        """Return the distinct messages about refused nodes. The accelerator may print a message several times."""
         messages: list[tuple[str, ...]] = []
         current: list[str] | None = None
         for line in lines:

@@ -1,4 +1,4 @@
-"""Compare the log lines and partitions of a delegate's real code with the simulation."""
+"""Compare a delegate's real code with the simulation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .decision import LiveDecision, LivePartition
 from .engine import Engine
 
 _SHOWN = 3
-"""Largest number of partitions to report as missing in the simulation, and also as missing in the real code's result."""
+"""Largest number of missing partitions to report on each side."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveResult:
-    """The decision of real code, and the differences from the simulation, if any."""
+    """The decision of real code, and its differences from the simulation."""
 
     name: str
     software: str
@@ -30,7 +30,7 @@ class LiveResult:
     decision: LiveDecision
     differences: tuple[str, ...] = ()
     is_run: bool = True
-    """True if the code ran. If it could not run, the decision names the missing requirements."""
+    """True if the code ran. If the code did not run, the decision names the missing requirements."""
 
     @property
     def is_compared(self) -> bool:
@@ -43,7 +43,7 @@ class LiveResult:
         return self.is_compared and not self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data. A node is [subgraph, node], or [operator] if the node cannot be identified."""
+        """Return the result as plain data. A node is [subgraph, node], or [operator] if its place is not known."""
         partitions = self.decision.partitions
         return {
             "target": self.name,
@@ -67,10 +67,10 @@ class LiveResult:
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:
-    """Return the release to simulate, so that the result can be compared with the installed code.
+    """Return the release to simulate for a comparison with the installed code.
 
-    If the default release is requested, return the installed release. If the code has no release number, return ``requested``.
-    Raise OptionError for a release that is not installed.
+    If the user requests the default release, return the installed release. If the installed code has no release number, return
+    ``requested``. If the user requests another release than the installed release, raise OptionError.
     """
     try:
         installed = parse_release(engine.software)
@@ -79,7 +79,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     if requested.order == installed.order:
         return requested
     if requested.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"{installed} is installed here, so {engine.delegate.name} cannot be run as in {requested}")
+        raise OptionError(f"{engine.delegate.name} cannot run with {requested}, because {installed} is installed")
     return installed
 
 
@@ -90,11 +90,11 @@ def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
 
 
 def compare_live(engine: Engine, model: Model, run: Run) -> LiveResult:
-    """Run a delegate's real code on a model, and compare its decision with ``run``, which was simulated with the same options."""
+    """Run a delegate's real code on a model with the options of a simulated run, and compare both decisions."""
     result = run_live(engine, model, run.options)
     simulated = engine.expected(model, run)
     if result.decision.lacks and simulated.has_failed:
-        # The simulation predicts that the model cannot be read. This does not depend on the missing library, so the run counts.
+        # The simulation predicts that the model cannot be read. No library changes this, so the result counts as a run.
         result = replace(result, is_run=True)
     return replace(result, differences=tuple(_differences(result.decision, simulated))) if result.is_compared else result
 
@@ -114,9 +114,9 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield descriptions of the partitions that are in ``these`` but not in ``those``.
+    """Yield descriptions of the partitions that are only in ``these`` and missing in ``those``.
 
-    Nodes that cannot be identified are compared by operator.
+    If the places of nodes are not known, compare operators.
     """
 
     def key(partition: LivePartition) -> tuple[Any, ...]:

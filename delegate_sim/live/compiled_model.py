@@ -1,4 +1,4 @@
-"""Compile a model with LiteRT's ``CompiledModel`` and the GPU accelerator, which prints refusals."""
+"""Compile a model with LiteRT's ``CompiledModel`` and the GPU accelerator. The accelerator prints refusals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ai_edge_litert.options import Options
 
 
 def _main(source: str, accelerators: str, precision: str) -> int:
-    """Compile a model; return the exit code, which is 1 if compilation fails."""
+    """Compile a model. Return the exit code, which is 1 if compilation fails."""
     requested = HardwareAccelerator.GPU | HardwareAccelerator.CPU if "cpu" in accelerators.split(",") else HardwareAccelerator.GPU
     options = Options(hardware_accelerators=requested, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
     try:

@@ -1,4 +1,4 @@
-"""The decision of a delegate's real code about a model, in a form that can be compared with a simulation."""
+"""The decision of a delegate's real code about a model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..delegates.decision import FileNode
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A delegated node: the operator, and the node's place in the model file (None if the node cannot be identified)."""
+    """A delegated node: its operator, and its place in the model file, or None if the place is not known."""
 
     op: str
     place: FileNode | None = None
 
     @property
     def words(self) -> str:
-        """The node's name for messages."""
+        """The description of the node in messages."""
         if self.place is None:
             return self.op
         subgraph, node = self.place
@@ -28,24 +28,21 @@ class LiveNode:
 LivePartition = tuple[LiveNode, ...]
 
 NPU, CPU, GONE, UNKNOWN = "npu", "cpu", "gone", "unknown"
-"""Places of nodes: on the NPU, on the CPU, in no place because the compiler removed the node, or not known."""
+"""Places of nodes: on the NPU, on the CPU, removed by the compiler, or not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class LivePlacement:
-    """The place that a compiler gave to a node."""
+    """The place of a node after compilation."""
 
     subgraph: int
     node: int
     op: str
     place: str
     reason: str = ""
-    """The first check that the compiler reported for the node, as the compiler printed it; empty if it printed none."""
+    """The first failed check of the node, as the compiler printed it, or "" if it printed no check."""
     is_listed: bool = True
-    """Whether the compiler's database lists the node.
-
-    If not, the place follows from the compiled file.
-    """
+    """Whether the compiler's database lists the node. The place of a node that is not listed follows from the compiled file."""
     kernel: int | None = None
     """The number of the operator in the compiled file that runs the node on the NPU; None if the compiler gave no commands."""
 
@@ -85,23 +82,23 @@ def figures_text(figures: Mapping[str, int | float | str]) -> str:
 class LiveDecision:
     """The decision of a delegate's real code, or of the simulation.
 
-    ``lines`` holds the log lines that are compared. ``partitions`` is None if the partitions are unknown, such as after a crash.
+    ``lines`` has the log lines to compare. ``partitions`` is None if the partitions are not known, for example after a crash.
     """
 
     has_failed: bool
     end: str = ""
-    """Description of a failure or crash; empty if there was none."""
+    """Description of a failure or crash, or "" if there was no failure."""
     lines: tuple[str, ...] = ()
     partitions: tuple[LivePartition, ...] | None = None
     lacks: str = ""
-    """Requirements that were found to be missing on this host when the code ran; empty if nothing is missing."""
+    """Requirements of the code that are missing on this host, or "" if nothing is missing."""
     is_closed: bool = False
-    """True if closed-source code made the decision. Such a decision is not compared with the simulated one."""
+    """True if closed-source code made the decision. The decision is then not compared with the simulation."""
     placements: tuple[LivePlacement, ...] | None = None
-    """The place of every node, from a compiler that states it; None if the code does not state places."""
+    """The place of every node, or None if the code does not report places."""
     figures: Mapping[str, int | float | str] = field(default_factory=dict)
-    """Figures that the code printed about the compiled model, such as its memory and cycles, by name."""
+    """Figures about the compiled model by name, such as memory and cycles."""
     has_further: bool = False
-    """True if ``partitions`` may include nodes that the delegate did not select, such as nodes that are always compiled."""
+    """True if ``partitions`` may include nodes that the delegate did not select."""
     is_decided: bool = False
     """True if the decision is valid although a later step failed."""

@@ -1,4 +1,4 @@
-"""Describe a difference between real code and the simulation for a bug report, without weights or names."""
+"""A bug report about a difference between real code and the simulation, without weights or names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA = "delegate-sim/live-difference/1"
 
 
 def difference_report(model: Model, run: Run, result: LiveResult) -> dict[str, Any]:
-    """Return a difference as plain data: versions, options, both decisions, and the nodes with types and shapes."""
+    """Return a bug report as plain data: versions, options, both decisions, and the nodes with types and shapes."""
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
@@ -43,7 +43,7 @@ def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
 
 
 def _tensor(graph: Subgraph, index: int) -> str:
-    """Return a tensor's index, type and shape, and whether the tensor is constant or quantized."""
+    """Return a tensor's index, type, shape and quantization, and whether the tensor is constant."""
     if index < 0:
         return "none"
     tensor = graph.tensors[index]

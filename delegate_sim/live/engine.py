@@ -12,9 +12,9 @@ from .decision import LiveDecision
 
 
 class Engine(ABC):
-    """Interface to a delegate's real code on this host. Only ``decide`` imports or runs the code.
+    """Interface to a delegate's real code on this host.
 
-    ``lacks`` names the requirements to install, and is empty if the engine can run.
+    Only ``decide`` imports or runs the code. ``lacks`` names the requirements to install, and is empty if the engine can run.
     """
 
     def __init__(self, delegate: Delegate, lacks: str = "") -> None:
@@ -23,7 +23,7 @@ class Engine(ABC):
 
     @property
     def is_ready(self) -> bool:
-        """True if no requirement is known to be missing."""
+        """True if no missing requirement is known."""
         return not self.lacks
 
     @property
@@ -43,19 +43,19 @@ class Engine(ABC):
 
     @abstractmethod
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run the code on a model, in a separate process. Raise OptionError for options that the code does not accept."""
+        """Run the code on a model in a separate process. Raise OptionError for options that the code does not accept."""
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return the decision of a simulated run, in the form that ``decide`` returns."""
+        """Return the decision of a simulated run in the engine's format."""
 
 
 class NoEngine(Engine):
-    """Placeholder for a delegate that cannot run on any host."""
+    """Engine of a delegate that cannot run on any host."""
 
     @property
     def software(self) -> str:
-        """An empty name."""
+        """Empty, because there is no code."""
         return ""
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:

@@ -1,7 +1,7 @@
-"""Read from LiteRT's interpreter the nodes that the default delegate took.
+"""Read the nodes of the default delegate from LiteRT's interpreter.
 
-The Python API shows neither execution plans nor the nodes that a delegate kernel replaced, but delegates see both. This module
-therefore applies a second delegate after the default delegate. The second delegate claims no node and records the plans.
+LiteRT's Python API does not show execution plans, but every delegate receives them. Therefore, this module applies a second
+delegate after the default delegate. The second delegate claims no nodes, and records the plans.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Delegate(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A delegate kernel, and the nodes that the kernel replaces in the execution plan."""
+    """A delegate kernel, and the nodes that it replaces."""
 
     kernel: str
     nodes: tuple[int, ...]
@@ -114,7 +114,7 @@ NodePlan = tuple[int | Partition, ...]
 
 
 def plans(model: bytes) -> list[NodePlan]:
-    """Return the execution plan of each subgraph after the runtime has applied its default delegate.
+    """Return the execution plan of each subgraph after the runtime applied its default delegate.
 
     Raise ValueError or RuntimeError if the runtime cannot load or prepare the model.
     """
@@ -159,7 +159,7 @@ def _numbers(array: Any) -> tuple[int, ...]:
 def _main(source: str, result: str) -> None:
     """Write the execution plans of the model ``source``, or the error, to the file ``result`` as JSON.
 
-    A kernel is written as the list of its nodes.
+    A delegate kernel is a list of nodes.
     """
     content: dict[str, Any] = {"error": "", "plans": []}
     try:

@@ -71,7 +71,7 @@ def _run(model: Model, target: Target, engine: Engine, decision: LiveDecision) -
 
 
 def _subgraph_run(graph: Graph, placements: Mapping[int, LivePlacement], refusal: Refusal | None) -> SubgraphRun:
-    """Return the run of one subgraph. Gone nodes are not in the plan, because nothing runs them."""
+    """Return the run of one subgraph. The plan leaves out nodes that the compiler removed, because nothing runs them."""
     plan = [index for index in graph.execution_plan if placements[index].place != GONE]
     kept = replace(graph, execution_plan=tuple(plan))
     verdicts = {
@@ -86,7 +86,7 @@ def _subgraph_run(graph: Graph, placements: Mapping[int, LivePlacement], refusal
 def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Subset, ...]:
     """Return the partitions in running order: one for each NPU operator of the compiled file. Empty if there is none.
 
-    Tensors next to a gone node count for the partition that the gone node would belong to.
+    The tensors of a removed node count for the partition that the node would belong to.
     """
     if all(placement.place != NPU for placement in placements.values()):
         return ()
@@ -136,10 +136,10 @@ def _of_kind(kind: Kind, message: str, found: str, needed: str) -> Reason:
 
 
 def _notes(engine: Engine, decision: LiveDecision) -> Iterator[str]:
-    """Yield the version of the compiler, its estimates, the number of gone nodes, and its messages about no known node."""
+    """Yield the version of the compiler, its estimates, the number of removed nodes, and its messages about no known node."""
     estimates = figures_text(decision.figures)
     yield f"decided by {engine.software}{f': {estimates}' if estimates else ''}"
-    gone = sum([placement.place == GONE for placement in decision.placements or ()])
-    if gone:
-        yield f"{counted(gone, 'node')} gone, and not counted: the compiler removed each of them or merged it into another node"
+    removed = sum([placement.place == GONE for placement in decision.placements or ()])
+    if removed:
+        yield f"the compiler removed or folded {counted(removed, 'node')}, which the counts leave out"
     yield from [f"the compiler printed: {line}" for line in decision.lines]

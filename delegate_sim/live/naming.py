@@ -1,6 +1,6 @@
-"""Give node outputs unique names, so that a file's nodes can be identified in a model that a tool derives from the file.
+"""Give node outputs unique names, so that nodes can be identified after a tool has rewritten the model file.
 
-The new names are appended to the file's bytes. Names change no verdict, except where rules filter nodes by name.
+The new names are appended to the bytes of the model file. The new names change verdicts only if options select nodes by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes whose first output has a unique name, keyed by that name."""
+    """Return the nodes, keyed by the name of their first output. Nodes that share this name are left out."""
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
     nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
@@ -31,7 +31,10 @@ def result_names(model: Model) -> Mapping[str, FileNode]:
 
 
 def with_distinct_names(model: Model) -> bytes:
-    """Return the file with a unique name for the first output of every node. Outputs without a name field remain unnamed."""
+    """Return the bytes of the model file with a unique name for the first output of every node.
+
+    Outputs without a name field do not change.
+    """
     places = _places_without_name(model)
     used_names = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
     names = {}
@@ -45,18 +48,21 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def with_numbered_names(model: Model) -> bytes:
-    """Return the file with every tensor named by its place (``numbered_name``). Tensors without a name field remain unnamed."""
+    """Return the bytes of the model file, in which every tensor has the name from ``numbered_name``.
+
+    Tensors without a name field do not change.
+    """
     places = [(graph.index, tensor) for graph in model.subgraphs for tensor in range(len(graph.tensors))]
     return _renamed(model, {place: numbered_name(*place) for place in places})
 
 
 def numbered_name(subgraph: int, tensor: int) -> str:
-    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` matches it."""
+    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` is its pattern."""
     return f"@{subgraph}:{tensor}@"
 
 
 def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
-    """Return the file with new names for some tensors, keyed by subgraph and tensor index."""
+    """Return the bytes of the model file with new names for some tensors. ``names`` is keyed by subgraph and tensor index."""
     content = bytearray(model.content)
     if not names:
         return bytes(content)
@@ -73,7 +79,7 @@ def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the subgraph and the tensor index of every node's first output, except outputs that have a unique name."""
+    """Return the places, as (subgraph, tensor), of the first outputs of nodes without a unique name."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

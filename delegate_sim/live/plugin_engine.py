@@ -1,4 +1,4 @@
-"""Engine for a compiler plugin, which LiteRT's own tool runs."""
+"""Engine for a compiler plugin. LiteRT's own tool runs the plugin."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .process import Finished, run_limited
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
-"""Matches the lines about partitioning. All other lines depend on the host and are not compared."""
+"""Pattern of the lines about partitioning. All other lines depend on the host and are not compared."""
 _YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
@@ -35,7 +35,7 @@ _UNLOADED = re.compile(
 
 
 class PluginEngine(Engine):
-    """Partitions a model with LiteRT's tool, and reads the log lines and the partitions that the tool writes."""
+    """An engine that partitions a model with LiteRT's tool, and reads the tool's log lines and partitions."""
 
     def __init__(self, delegate: Delegate, traits: PluginTraits) -> None:
         super().__init__(delegate, _lacks(traits))
@@ -76,9 +76,9 @@ class PluginEngine(Engine):
         return LiveDecision(False, "", lines, tuple(groups))
 
     def _run_tool(self, model: bytes, options: OptionValues) -> tuple[Finished, bytes | None]:
-        """Run the tool; return how the process ended, and the model with the partitions.
+        """Run the tool.
 
-        The model is None if the tool wrote none.
+        Return how the process ended, and the model with the partitions. The model is None if the tool wrote no model.
         """
         root = packages.package_folder(packages.RUNTIME)
         assert root is not None
@@ -102,20 +102,20 @@ class PluginEngine(Engine):
 def _lacks(traits: PluginTraits) -> str:
     root = packages.package_folder(packages.RUNTIME)
     if root is None or not (root / _TOOL).is_file():
-        return "ai-edge-litert 2.1.5 or newer, including its plugins: pip install ai-edge-litert"
+        return "ai-edge-litert 2.1.5 or newer, with its plugins: pip install ai-edge-litert"
     if not (root / "vendors" / traits.folder / "compiler").is_dir():
-        return f"a release of ai-edge-litert that includes the plugin of {traits.manufacturer}"
+        return f"a release of ai-edge-litert with the plugin of {traits.manufacturer}"
     return ""
 
 
 def _missing_library(printed: Sequence[str], needs: str) -> str:
-    """Return the requirement to install if the printed lines report a library that cannot be loaded; empty if no line does."""
+    """Return the requirement to install if a printed line reports a missing library, or ""."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
     return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
 
 
 def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
-    """Write the files from which the tool reads some options, and yield the flags that name these files."""
+    """Write some options to files, and yield the tool's flags with the paths of these files."""
     for name, flag in traits.texts.items():
         if options.get(name) is not None:
             path = folder / name
@@ -124,7 +124,7 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
 
 
 def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
-    """Return the environment with the library folders in ``LD_LIBRARY_PATH``, the user's folders first."""
+    """Return the environment with the library folders in ``LD_LIBRARY_PATH``. The user's folders come first."""
     library_path = os.environ.get("LD_LIBRARY_PATH")
     owners = [(packages.package_folder(package), folder) for package, folder in traits.libraries]
     folders = [
@@ -136,9 +136,9 @@ def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
-    """Return the decision with its partitions, which the tool writes as the last subgraphs of the model ``written``.
+    """Return the decision. The partitions are the last ``number`` subgraphs of the model ``written``.
 
-    An ``odml.npu_call`` also has a partition, although the plugin did not select the nodes of the call.
+    An ``odml.npu_call`` also has a partition, although the plugin does not select the nodes of this composite.
     """
     if written is None:
         return LiveDecision(False, "", lines)
@@ -155,10 +155,10 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, nu
 
 
 def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
-    """Find the node of the file that corresponds to a node of a partition, by the name of the first output.
+    """Find a node of a partition in the model file, by the name of the node's first output.
 
-    The operators must agree, because the last node of an inlined body has the output name of another node. An exception is a
-    selected node that is compiled on its own: it appears as a call to the compiled code, and matches any operator.
+    The last node of an inlined body has the output name of another node, so the operators must agree too. A call of compiled
+    code matches any operator.
     """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
     if place is None:

@@ -1,4 +1,4 @@
-"""Run a process with limits on time and memory. A crash is returned as a result, not raised."""
+"""Run a process with limits on time and memory. A crash is a result, not an exception."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..foundation.limits import how_to_raise, raised
 
 SECONDS = 120
 MEMORY = 16 << 30
-"""Limit on the address space, in bytes. A process that exceeds the limit prints an error, or crashes."""
+"""Limit on the address space, in bytes. Above the limit, a process prints an error or crashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a process. ``status`` is the exit code; it is negative after a signal, and None after a timeout."""
+    """The end of a process. ``status`` is the exit code, a negative signal number, or None after a timeout."""
 
     status: int | None
     output: str
 
     @property
     def words(self) -> str:
-        """Description of the failure; empty if the process succeeded."""
+        """Description of the failure, or "" if the process succeeded."""
         if self.status is None:
             return f"it was stopped after {raised(SECONDS):,} seconds{how_to_raise()}"
         if self.status < 0:
@@ -37,17 +37,20 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Python code that starts a module. Python's own folders come first in the path, so that this package shadows no modules."""
+"""Python code that starts a module.
+
+Python's own folders come first in the path, so that this package's folder does not hide other modules.
+"""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a module of this package as a process in a folder, and wait for the end of the process."""
+    """Run a module of this package as a process in a folder, and wait until the process ends."""
     own = str(Path(__file__).resolve().parents[2])
     return run_limited([sys.executable, "-c", _PROBE, own, name, *arguments], environment, folder)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a command in a folder, and wait for the end of the process."""
+    """Run a command in a folder, and wait until the process ends."""
     try:
         process = subprocess.run(
             command,

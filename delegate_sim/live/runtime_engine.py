@@ -1,4 +1,4 @@
-"""Engine for the delegate that LiteRT's Python interpreter applies by default."""
+"""Engine for the default delegate of LiteRT's Python interpreter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MODULE = "delegate_sim.live.execution_plans"
 
 
 class RuntimeEngine(Engine):
-    """Loads a model in the interpreter, allocates tensors, and reads the resulting execution plans."""
+    """An engine that loads a model in the interpreter, allocates tensors, and reads the execution plans."""
 
     def __init__(self, delegate: Delegate) -> None:
         is_there = packages.package_folder(packages.RUNTIME) is not None
@@ -38,7 +38,7 @@ class RuntimeEngine(Engine):
         """Run the interpreter in a separate process."""
         if options != parse_options(self.delegate.name, self.delegate.options, {}):
             raise OptionError(
-                f"{self.delegate.name} can run only with its default options, because the interpreter applies it by itself"
+                f"{self.delegate.name} can run only with its default options, because the interpreter applies it without options"
             )
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "plans.json")

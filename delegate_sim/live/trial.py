@@ -1,4 +1,4 @@
-"""Test whether an engine runs on this host by running it on a model with one node."""
+"""Test whether an engine runs on this host. The test runs the engine on a model with one node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MODEL = (
     "AQAAAAEAAAABAAAAAAAAAAIAAABEAAAABAAAANr///8AAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAdDAAAAAAFgAQAAgAAAAAAAwAAAAAAAAAAAAHABYA"
     "AAAAAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAaW4AAAQAAABtYWluAAAAAAEAAAAQAAAADAAMAAsAAAAAAAQADAAAABwAAAAAAAAcAAAAAAAAAAA="
 )
-"""A base64-encoded model whose only node is a TANH of a float input."""
+"""A base64-encoded model with one node, a TANH of a float input."""
 
 
 def tested_engines() -> list[tuple[Engine, str]]:
@@ -30,9 +30,9 @@ def tested_engines() -> list[tuple[Engine, str]]:
 
 
 def lacking(engine: Engine) -> str:
-    """Return the missing requirements of an engine on this host; empty if the engine runs.
+    """Return the missing requirements of an engine on this host, or "" if the engine runs.
 
-    The engine is run on a small model, unless requirements are already known to be missing.
+    If the engine reports no missing requirement, run the engine on a small model.
     """
     if not engine.is_ready:
         return engine.lacks

@@ -1,7 +1,7 @@
-"""Find the Vulkan driver for a process; a software renderer is enough.
+"""Find the Vulkan driver for a process. A software renderer is enough.
 
-The Vulkan loader looks for drivers in system folders. If the system lacks a loader or drivers, the loader and the SwiftShader
-driver of an installed Chromium are used.
+The Vulkan loader searches for drivers in system folders. If the system lacks a loader or a driver, use the loader and the
+SwiftShader driver of an installed Chromium.
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ _LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
 
 
 def driver_environment() -> Mapping[str, str] | None:
-    """Return the environment variables with which a process finds a Vulkan driver.
-
-    The result is empty if no variables are needed, and None if there is no driver.
-    """
+    """Return the environment variables that a process needs to find a Vulkan driver, or None if there is no driver."""
     has_loader = ctypes.util.find_library("vulkan") is not None
     if has_loader and (
         any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)
@@ -41,5 +38,5 @@ def driver_environment() -> Mapping[str, str] | None:
 
 
 def _has_drivers(folder: str) -> bool:
-    """Return whether a folder has driver description files."""
+    """Return whether a folder has description files of drivers."""
     return any(Path(folder).glob("*.json"))

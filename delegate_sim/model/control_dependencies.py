@@ -1,6 +1,6 @@
 """Control dependencies from the model's metadata.
 
-They replace the default rule: nodes with side effects run in the order of the execution plan.
+Without control dependencies, nodes with side effects run in the order of the execution plan.
 
 Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies`` (``remat/metadata_util.cc``).
 """
@@ -15,7 +15,7 @@ METADATA_NAME = "model_control_dependencies"
 _FORMAT_VERSION = 1
 
 ControlEdges = Sequence[tuple[int, int]]
-"""Pairs of indices in the execution plan; the first node of a pair must run before the second."""
+"""Pairs of indices in the execution plan. The first node of a pair must run before the second node."""
 
 
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:

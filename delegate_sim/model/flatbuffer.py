@@ -1,14 +1,13 @@
 """Checked access to the tables of a flatbuffer by the names in the schema.
 
-``Tables`` reads one field of many tables at a time, so that the loops run inside Python's built-in functions. (The accessors that
-the ``tflite`` package generates take 91 microseconds for each node.)
+``Tables`` reads one field of many tables at a time, so that the loops run inside Python's built-in functions. The accessors of
+the ``tflite`` package are much slower.
 
-``Flatbuffer`` reads the bytes and trusts none of them. Every position is checked against the file size before it is followed. In
-addition, reading has a budget: the declared sizes of all tables, vectors and strings are added up, and their sum is limited in
-proportion to the file size. So memory and time stay proportional to the file size, even if many references point to the same
-place.
+``Flatbuffer`` checks every position against the file size before it reads the bytes there. ``Flatbuffer`` also limits the total
+size of all tables, vectors and strings that are read, in proportion to the file size. The limit keeps memory and time
+proportional to the file size, even if many references have the same target.
 
-Position 0 means that a field is absent, since no field of a file can be at position 0.
+Position 0 means that a field is absent. No field of a file can be at position 0.
 """
 
 from __future__ import annotations
@@ -26,33 +25,33 @@ from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
 _SMALLEST_TABLE = 8
-"""The smallest size of a table in bytes: a reference to the table, and the table's reference to its vtable."""
+"""Smallest number of bytes for a table: a reference to the table, and the table's own reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""The largest allowed ratio of the sum of all declared sizes to the file size.
+"""Largest allowed ratio of the total size to the file size.
 
-It is above 1, because a writer may store equal parts only once, while each reference to such a part counts.
+The ratio may be above 1, because data with several references is counted once for each reference.
 """
 _GREATEST_STRUCTURE = 1 << 27
-"""The largest number of bytes that tables, names and shapes may take in any file: enough for about a million nodes."""
+"""Largest size, in bytes, of all tables, names and shapes of a file: enough for about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
 _BLOCK = 1 << 12
 _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """Raised if a file is not valid. The message is the rest of a sentence that begins with the file's name."""
+    """Raised if a file is not valid. The message is the predicate of a sentence with the file's name as the subject."""
 
 
 def _outside(what: str) -> Malformed:
-    """Return the error for a file that refers to a position before its beginning or past its end."""
+    """Return the error for a position outside the file."""
     return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
 class Flatbuffer:
-    """The bytes of a file, and a budget for reading them.
+    """The bytes of a file, and a limit on the total size that is read.
 
-    In all methods, ``what`` describes the data for error messages.
+    The arguments ``what`` describe the data in error messages.
     """
 
     def __init__(self, content: memoryview) -> None:
@@ -69,25 +68,22 @@ class Flatbuffer:
         self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
-        """Charge ``amount``, a declared size in bytes, to the budget; raise Malformed if this exceeds the budget."""
+        """Count a size in bytes. Raise Malformed if the sum of all sizes is above the limit."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
             raise Malformed(f"has more than {self._most >> 20:,} MiB of tables, names and shapes{how_to_raise()}")
         if self._budget < 0:
-            raise Malformed(f"is malformed: with {what}, its parts claim far more bytes than the file holds")
+            raise Malformed(f"is malformed: its parts, including {what}, claim far more bytes than the file holds")
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
-        """Read one number at each position; ``kind`` is the struct format of the numbers.
-
-        Positions must not be negative.
-        """
+        """Read one number at each position. ``kind`` is the struct format of the numbers. Positions must not be negative."""
         try:
             return [number for (number,) in map(_reader(kind), itertools.repeat(self.content), positions)]
         except struct.error:
             raise _outside(what) from None
 
     def numbers(self, kind: str, positions: Sequence[int], what: str, absent: Any = 0) -> list[Any]:
-        """Read one number at each position; for a position of 0, which means an absent field, return ``absent``."""
+        """Read one number at each position. The number of an absent field (position 0) is ``absent``."""
         if 0 not in positions:
             return self.gather(kind, positions, what)
         present = list(filter(None, positions))
@@ -97,15 +93,15 @@ class Flatbuffer:
         return [next(numbers) if position else absent for position in positions]
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
-        """Return the target of the reference at each position; return 0 for the position 0, which means an absent field."""
+        """Return the target of the reference at each position. The target of an absent field (position 0) is 0."""
         if not any(positions):
             return [0] * len(positions)
         return list(map(operator.add, positions, self.numbers(_REFERENCE, positions, what)))
 
     def lengths(self, targets: Sequence[int], width: int, what: str) -> list[int]:
-        """Return the length of the vector at each position; 0 for an absent vector.
+        """Return the length of the vector at each position. An absent vector has length 0.
 
-        ``width`` is the number of bytes of an element.
+        ``width`` is the size of an element in bytes.
         """
         if not any(targets):
             return [0] * len(targets)
@@ -117,25 +113,19 @@ class Flatbuffer:
         return counts
 
     def rows(self, targets: Sequence[int], counts: Sequence[int], code: str, what: str) -> list[tuple[int, ...]]:
-        """Read the vectors of numbers at these positions; ``counts`` gives the length of each vector.
-
-        An absent vector is read as empty.
-        """
+        """Read vectors of numbers. ``counts`` has the length of each vector. An absent vector is read as empty."""
         total = sum(counts)
         self.spend(total * struct.calcsize(f"<{code}"), what)
         return self._vectors(code, targets, counts) if total else [()] * len(counts)
 
     def byte_rows(self, targets: Sequence[int], sizes: Sequence[int], what: str) -> list[bytes]:
-        """Read the vectors of bytes at these positions; ``sizes`` gives the size of each vector.
-
-        An absent vector is read as empty.
-        """
+        """Read vectors of bytes. ``sizes`` has the size of each vector. An absent vector is read as empty."""
         total = sum(sizes)
         self.spend(total, what)
         return list(itertools.chain.from_iterable(self._vectors("s", targets, sizes))) if total else [b""] * len(sizes)
 
     def strings(self, targets: Sequence[int], what: str) -> list[str]:
-        """Read the strings at these positions. An absent string is read as empty."""
+        """Read strings. An absent string is read as empty."""
         encoded = self.byte_rows(targets, self.lengths(targets, 1, what), what)
         try:
             return list(map(bytes.decode, encoded))
@@ -143,7 +133,7 @@ class Flatbuffer:
             return [text.decode("utf-8", "replace") for text in encoded]
 
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Unpack vectors. The caller has checked that they lie within the file."""
+        """Unpack vectors. The caller checks that the vectors lie within the file."""
         content = self.content
         readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
@@ -154,10 +144,7 @@ class Flatbuffer:
 
 
 class Tables:
-    """Tables of one type, which are read one field at a time.
-
-    Position 0 means that a table is absent. An absent table has no fields.
-    """
+    """Tables of one type, which are read one field at a time. A table at position 0 is absent and has no fields."""
 
     def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], title: str = "") -> None:
         self.buffer = buffer
@@ -183,9 +170,9 @@ class Tables:
         return len(self.positions)
 
     def at(self, field: str) -> list[int]:
-        """Return the position of a field in each table, or 0 for a table that lacks the field.
+        """For each table, return the position of a field, or 0 if the table lacks the field.
 
-        Only the distinct vtables are read, because writers store one vtable for all tables with the same layout.
+        Each distinct vtable is read once, because all tables with the same layout share a vtable.
         """
         entry = 4 + 2 * self._fields[field].slot
         vtables = [vtable for vtable, size in self._vtable_sizes.items() if entry + 2 <= size]
@@ -197,17 +184,17 @@ class Tables:
         return [position + offset if offset else 0 for position, offset in zip(self.positions, own, strict=True)]
 
     def targets(self, field: str, what: str) -> list[int]:
-        """Return the position that a field of each table refers to, or 0 for a table that lacks the field."""
+        """For each table, return the position that a field refers to, or 0 if the table lacks the field."""
         return self.buffer.follow(self.at(field), what)
 
     def lengths(self, field: str, what: str) -> list[int]:
-        """Return the length of the vector that a field of each table refers to. An absent vector has length 0."""
+        """Return the length of the vector in a field of each table. An absent vector has length 0."""
         return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
-        """Return two lists about the vectors that a field of each table refers to: positions of first elements, and lengths.
+        """Return two lists about the vectors in a field of each table: the positions of the first elements, and the lengths.
 
-        For an absent vector, both numbers are 0.
+        Both numbers of an absent vector are 0.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, self._fields[field].element_size, what)
@@ -224,7 +211,7 @@ class Tables:
         return self.buffer.numbers("<?", self.at(field), self.what, bool(self._fields[field].default))
 
     def rows(self, field: str) -> list[tuple[int, ...]]:
-        """Read the vectors of numbers that a field of each table refers to."""
+        """Read a vector of numbers from each table."""
         element = self._fields[field].element
         assert element is not None
         what = f"a vector of {self.what}"
@@ -234,8 +221,8 @@ class Tables:
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table.
 
-        ``limits`` gives the number of tensors in the subgraph of each table. ``place`` returns the name of a table for error
-        messages, given the table's index.
+        ``limits`` has, for each table, the number of tensors in its subgraph. ``place`` returns the name of a table by index,
+        for error messages.
         """
         rows = self.rows(field)
         elements = list(itertools.chain.from_iterable(rows))
@@ -253,10 +240,10 @@ class Tables:
         return self.buffer.strings(self.targets(field, what), what)
 
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
-        """Return the place of each table's data in the file, as (offset, size); None for a table without data.
+        """Return the place of each table's data in the file, as (offset, size), or None for a table without data.
 
-        ``field`` holds data inside the flatbuffer. In large models, ``offset_field`` and ``size_field`` may give a place after
-        the flatbuffer instead. ``first`` is the number of the first table, used in error messages.
+        The data is in ``field``. In large models, the data may be after the flatbuffer instead, at the place in
+        ``offset_field`` and ``size_field``. ``first`` is the number of the first table in error messages.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -275,17 +262,17 @@ class Tables:
         return spans
 
     def children(self, field: str) -> Tables:
-        """Return the child table that a field of each table refers to."""
+        """Return the child table in a field of each table."""
         name = self._target(field)
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return all elements of a field that is a vector of tables, as one ``Tables``, and the length of each vector."""
+        """Return all tables in a vector field, as one ``Tables``, and the length of each vector."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Like ``child_vectors``, but yield the elements in blocks of a few thousand to save memory."""
+        """Return all tables in a vector field, in blocks of a few thousand to save memory, and the length of each vector."""
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
         return (self._referred(field, block) for block in blocks), counts
@@ -296,7 +283,7 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of all elements of a field that is a vector of tables, and the length of each vector."""
+        """Return the positions of the references in a vector field, and the length of each vector."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)
@@ -311,12 +298,12 @@ class Tables:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that unpacks the struct format ``form`` at a given position."""
+    """Return a function that unpacks a struct format at a given position."""
     return struct.Struct(form).unpack_from
 
 
 def split(items: Iterable[_Item], counts: Sequence[int]) -> list[tuple[_Item, ...]]:
-    """Split items into consecutive rows; ``counts`` gives the length of each row."""
+    """Split items into consecutive rows. ``counts`` has the length of each row."""
     joined = tuple(items)
     if not joined:
         return [()] * len(counts)

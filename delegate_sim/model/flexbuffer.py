@@ -1,4 +1,4 @@
-"""Options of custom operators, which are stored as flexbuffers."""
+"""Options of custom operators. A file stores these options as flexbuffers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
 
 
 class FlexbufferMap:
-    """The map in a flexbuffer.
-
-    If the value of a key is missing, unreadable or of the wrong type, the methods return None or an empty result.
-    """
+    """The map in a flexbuffer. Missing values, unreadable values and values of the wrong type are None or empty."""
 
     def __init__(self, content: bytes | memoryview) -> None:
         from flatbuffers import flexbuffers  # imported here because few models need it
@@ -31,7 +28,7 @@ class FlexbufferMap:
             self._map = {}
 
     def has(self, key: str) -> bool:
-        """Return whether the map has a key whose value is not null."""
+        """Return whether the map has a key with a value other than null."""
         try:
             return not self._map[key].IsNull
         except _READING_ERRORS:
@@ -46,7 +43,7 @@ class FlexbufferMap:
             return None
 
     def part(self, key: str) -> FlexbufferMap:
-        """Return the map under a key, or an empty map if there is none."""
+        """Return the map under a key, or an empty map if there is no map."""
         entries = FlexbufferMap(b"")
         try:
             value: Any = self._map[key]

@@ -1,4 +1,4 @@
-"""A TFLite model as plain, frozen data: the contents of the file, before any runtime has changed them."""
+"""A TFLite model as plain, frozen data: the contents of the model file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .options import Options, OptionsReader, absent_options
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
-"""The number of bytes that are read at once when a file is hashed."""
+"""Number of bytes that are hashed at once."""
 
 
 class Allocation(Enum):
@@ -37,7 +37,7 @@ class Allocation(Enum):
     DYNAMIC = "dynamic"
     """On the heap, because its size is known only at run time (kTfLiteDynamic)."""
     CUSTOM = "custom"
-    """Provided by the subgraph that calls this subgraph (kTfLiteCustom)."""
+    """Provided by the calling subgraph (kTfLiteCustom)."""
 
     __hash__ = object.__hash__  # faster than Enum's hash, which runs in Python; allocations are looked up often
 
@@ -45,9 +45,9 @@ class Allocation(Enum):
 class Quantization(NamedTuple):
     """Quantization parameters of a tensor.
 
-    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. Affine quantization uses ``scales`` and ``zero_points``, which have
-    one element for the whole tensor or one for each slice along ``dimension``. The other two kinds keep scales and zero points in
-    separate tensors, ``scales_tensor`` and ``zero_points_tensor``.
+    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. In affine quantization, ``scales`` and ``zero_points`` have one
+    element for the whole tensor, or one element for each slice along ``dimension``. In blockwise and multi-axis quantization,
+    ``scales_tensor`` and ``zero_points_tensor`` are the tensors with the scales and zero points.
     """
 
     kind: str
@@ -60,12 +60,12 @@ class Quantization(NamedTuple):
 
     @property
     def is_affine(self) -> bool:
-        """True if scales and zero points are stored with the tensor."""
+        """True if the quantization is affine."""
         return self.kind == "affine"
 
     @property
     def scale(self) -> float:
-        """The first scale; 0 if there is none, as in a file that the runtime does not load."""
+        """The first scale, or 0 if there are no scales."""
         return float(self.scales[0]) if len(self.scales) else 0.0
 
     @property
@@ -83,8 +83,9 @@ class Quantization(NamedTuple):
 class Sparsity:
     """The storage of a sparse constant.
 
-    ``traversal_order`` is the order in which the dimensions are stored. ``block_map`` lists the dimensions that are divided into
-    blocks. ``dimensions`` has a pair for each dimension: whether it is dense, and its size if it is dense.
+    ``traversal_order`` is the order of the stored dimensions. ``block_map`` lists the dimensions that are divided into blocks.
+    ``dimensions`` has a pair for each stored dimension: whether the dimension is dense, and the dimension's size if it is
+    dense.
     """
 
     traversal_order: tuple[int, ...]
@@ -95,10 +96,9 @@ class Sparsity:
 class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
-    ``shape`` holds sizes in elements. ``shape_signature`` has -1 for each unknown size, and is None if the file has no signature.
-    ``scale`` and ``zero_point`` are the quantization parameters of a tensor with exactly one scale; for other tensors they are 0
-    (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is the place of a constant's data in the file, as (offset, size)
-    in bytes.
+    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are 0
+    unless the tensor has exactly one scale (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is the place of a
+    constant's data in the file, as (offset, size) in bytes.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -117,7 +117,7 @@ class Tensor(NamedTuple):
     zero_point: int
     sparsity: Sparsity | None
     value: FlatNumbers | None = None
-    """The value that Prepare computed for a persistent tensor: ``StoredNumbers``, or an array of any shape."""
+    """The value that Prepare computed for a persistent tensor."""
 
     @property
     def rank(self) -> int:
@@ -126,10 +126,7 @@ class Tensor(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """True if the data is in the model file.
-
-        A tensor whose value is computed by Prepare does not count as constant.
-        """
+        """True if the data is in the model file. A value that Prepare computes does not count."""
         return self.allocation is Allocation.CONSTANT
 
     @property
@@ -144,7 +141,7 @@ class Tensor(NamedTuple):
 
     @property
     def byte_size(self) -> int:
-        """The size of the data in bytes; 0 for types without a fixed size."""
+        """The size of the data in bytes, or 0 for types without a fixed size."""
         return (self.element_count * schema.BITS_PER_ELEMENT.get(self.type, 0) + 7) // 8
 
     @property
@@ -170,13 +167,13 @@ NO_TENSOR = Tensor(
     zero_point=0,
     sparsity=None,
 )
-"""The tensor that rules get in place of an omitted or missing operand, so that they need not test for a missing tensor."""
+"""The tensor that rules get in place of an omitted or missing operand."""
 
 
 class Node(NamedTuple):
     """One operator of a subgraph.
 
-    ``options`` holds the name and the position of the options table, or is None if the node has no table.
+    ``options`` has the name and the position of the options table, or is None if the node has no table.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -196,11 +193,11 @@ class Node(NamedTuple):
         return self.builtin_code == schema.CUSTOM
 
     def input(self, position: int) -> int:
-        """Return the tensor index of an operand; -1 if the operand is omitted or the node has no such operand."""
+        """Return the tensor index of an operand, or -1 if the operand is omitted or missing."""
         return self.inputs[position] if 0 <= position < len(self.inputs) else OPTIONAL_TENSOR
 
     def output(self, position: int) -> int:
-        """Return the tensor index of a result; -1 if the node has no such result."""
+        """Return the tensor index of a result, or -1 if the result is missing."""
         return self.outputs[position] if 0 <= position < len(self.outputs) else OPTIONAL_TENSOR
 
 
@@ -237,10 +234,10 @@ class Signature:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model: its subgraphs and tables, and the bytes of its file, which is mapped into memory if it is large."""
+    """A model: its subgraphs and tables, and the bytes of its file. A large file is mapped into memory."""
 
     path: str | None
-    """The path of the file; None for a model given as bytes."""
+    """The path of the file, or None for a model given as bytes."""
     size: int
     """The size of the file in bytes."""
     version: int
@@ -253,13 +250,13 @@ class Model:
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: memoryview
     parts_digest: str = ""
-    """For a model in a remote store, a digest of the parts that were read (large weights are not read); otherwise empty."""
+    """A digest of the parts that were read, for a model in a remote store. Empty for a local model."""
     offset_buffers: frozenset[int] = frozenset()
-    """The buffers whose bytes come after the flatbuffer, at the offset in ``Buffer.offset``."""
+    """The buffers with bytes after the flatbuffer (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """The options that hypothetical changes set, keyed by negative numbers.
 
-    In ``Node.options`` of a changed node, such a key takes the place of the position in the file.
+    ``Node.options`` of a changed node has such a key in place of a position in the file.
     """
 
     def __repr__(self) -> str:
@@ -269,9 +266,9 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of all bytes of the model, computed on first use.
+        """Digest of all bytes of the model.
 
-        For a remote model, only the bytes that were read are included. Raise ModelError if the file can no longer be read.
+        For a remote model, digest of the bytes that were read. Raise ModelError if the model file can no longer be read.
         """
         import hashlib  # imported here because it loads OpenSSL, which only JSON reports need
 
@@ -289,10 +286,7 @@ class Model:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 
     def options(self, node: Node) -> Options:
-        """Return the builtin options of a node.
-
-        An options table that belongs to another operator is treated as absent.
-        """
+        """Return the builtin options of a node. An options table that belongs to another operator counts as absent."""
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return absent_options(own_table)
@@ -306,17 +300,17 @@ class Model:
         return OptionsReader(self.content)
 
     def with_same_bytes(self, **changes: Any) -> Model:
-        """Return a copy of the model that has the same bytes but other values in some fields.
+        """Return a copy of the model with the same bytes and some changed fields.
 
-        The copy shares the options that this model has already read. Therefore, a negative key of ``changed_options`` must refer
-        to the same options in all copies.
+        All copies share the options that were already read. Therefore, a key of ``changed_options`` must have the same options
+        in all copies.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options
         return made
 
     def has_option(self, node: Node, name: str) -> bool:
-        """Return whether the options table of a node stores a field instead of leaving it at its default."""
+        """Return whether the options table of a node stores a field. A field that is not stored has its default value."""
         if node.options is None or node.options[1] < 0:
             return node.options is not None
         return self._options.has(*node.options, name)
@@ -324,7 +318,7 @@ class Model:
     def constant(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor as a flat sequence.
 
-        Return None if the elements are unknown or if numpy lacks their type.
+        Return None if the elements are unknown, or if numpy lacks the type.
         """
         if tensor.value is not None:
             return flat(tensor.value)

@@ -1,4 +1,4 @@
-"""Limit how often the nodes of a file repeat names, so that a small file cannot produce a huge report."""
+"""Refuse a file with nodes that repeat long names, because a small file could otherwise produce a huge report."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from .flatbuffer import Malformed
 from .model import Subgraph
 
 _MOST_SAID = 1 << 22
-"""The limit for a small file: the total number of characters in the operator and operand names of all nodes."""
+"""Limit on the total number of characters in the operator and operand names of all nodes, for a small file."""
 _MOST_SAID_FOR_A_BYTE = 4
-"""The same limit for a large file, in characters per byte of the file.
-
-Models from converters have about one character per byte.
-"""
+"""Limit on the characters in names for each byte of a large file. Files from converters have about 1 character for each byte."""
 
 
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:
-    """Raise Malformed if the nodes of a file repeat names too often; ``size`` is the file size in bytes."""
+    """Raise Malformed if the nodes of a file repeat names too often. ``size`` is the file size in bytes."""
     most = max(raised(_MOST_SAID), raised(_MOST_SAID_FOR_A_BYTE) * size)
     said = sum(map(_said, subgraphs))
     if said > most:

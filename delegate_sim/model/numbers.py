@@ -1,4 +1,4 @@
-"""The elements of constants. They are read from the file on demand and, if possible, without numpy."""
+"""The elements of constants, read from the file on first use. Small constants are read without numpy."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
         "<u8": "Q",
     }
 )
-"""The format characters of the struct module for numpy's types, without the complex types."""
+"""The format characters of the struct module for numpy's types, except complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""With more elements than this, numpy is faster, even if it has to be imported first."""
+"""With more elements than this number, numpy is faster even if numpy must be imported first."""
 
 
 class FlatNumbers(Protocol):
@@ -55,10 +55,7 @@ class FlatNumbers(Protocol):
 
 
 class StoredNumbers:
-    """Consecutive numbers of one type in a file.
-
-    ``numpy.asarray`` returns an array that shares the file's bytes.
-    """
+    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that shares the bytes."""
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
@@ -71,19 +68,16 @@ class StoredNumbers:
 
     @classmethod
     def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
-        """Return a sequence that holds ``numbers`` as elements of the type ``kind``.
-
-        Raise OverflowError if the type cannot hold a number.
-        """
+        """Return numbers as elements of the type ``kind``. Raise OverflowError if the type cannot hold a number."""
         listed = list(numbers)
         try:
             return cls.read(kind, struct.pack(f"<{len(listed)}{_FORMATS[kind]}", *listed))
         except struct.error as error:
-            raise OverflowError(f"numbers that {kind} cannot hold") from error
+            raise OverflowError(f"the type {kind} cannot hold one of the numbers") from error
 
     @classmethod
     def read(cls, kind: str, content: bytes) -> StoredNumbers:
-        """Return the bytes ``content`` as elements of the type ``kind``; an incomplete element at the end is dropped."""
+        """Return bytes as elements of the type ``kind``. An incomplete element at the end is dropped."""
         return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
 
     @property
@@ -98,10 +92,10 @@ class StoredNumbers:
         if isinstance(index, slice):
             start, stop, step = index.indices(self._count)
             if step != 1:
-                raise ValueError("elements can be cut only where they lie one after another")
+                raise ValueError("a slice of elements must have step 1")
             return StoredNumbers(self.kind, self._content, self._start + start * int(self.kind[2:]), max(stop - start, 0))
         if not -self._count <= index < self._count:
-            raise IndexError(f"element {index} of {self._count}")
+            raise IndexError(f"there is no element {index}: there are {self._count} elements")
         form, width = _FORMATS.get(self.kind), int(self.kind[2:])
         if form is None:
             return self.tolist()[index]
@@ -141,7 +135,7 @@ class StoredNumbers:
 
 
 class RepeatedNumber(StoredNumbers):
-    """The elements of a tensor in which all elements are the same number. The number is stored only once."""
+    """The elements of a tensor that are all equal. The value is stored once."""
 
     __slots__ = ("number",)
 
@@ -159,7 +153,7 @@ class RepeatedNumber(StoredNumbers):
         return array.copy() if copy else array
 
     def any(self) -> bool:
-        """Return whether there are elements and the repeated number is not 0."""
+        """Return whether any element is not 0."""
         return bool(len(self) and self.number)
 
     def tolist(self) -> list[Any]:
@@ -178,19 +172,16 @@ def kind_of(values: Any) -> str:
 
 
 def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
-    """Return the bytes of ``values``, read as elements of the type ``kind``.
-
-    Raise ValueError if the last element would be incomplete.
-    """
+    """Return the bytes of ``values`` as elements of the type ``kind``. Raise ValueError if the last element is incomplete."""
     if isinstance(values, StoredNumbers) and values.kind == kind:
         return values
     if values.nbytes % int(kind[2:]):
-        raise ValueError(f"{values.nbytes} bytes are not elements of {kind}")
+        raise ValueError(f"{values.nbytes} bytes are not a whole number of elements of {kind}")
     return StoredNumbers.read(kind, values.tobytes())
 
 
 def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
-    """Return the elements at these positions, with every bit unchanged."""
+    """Return the elements at these positions, bit for bit."""
     kind, places = kind_of(values), list(positions)
     if isinstance(values, RepeatedNumber):
         return RepeatedNumber(kind, values.number, len(places))
@@ -202,7 +193,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
 
 
 def distinct(values: FlatNumbers) -> Sequence[Any]:
-    """Return the elements as Python numbers. The number of a ``RepeatedNumber`` is returned only once."""
+    """Return the elements as Python numbers. For a ``RepeatedNumber``, return a single number."""
     if isinstance(values, RepeatedNumber):
         return [values.number] if len(values) else []
     numbers: list[Any] = values.tolist()

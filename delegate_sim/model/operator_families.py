@@ -1,9 +1,8 @@
 """The families of operators.
 
-The rules, the kernels and the tests of an operator are in files named after the operator's family:
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, and ``prepare/kernels/FAMILY.py`` has the Prepare functions. If a
-delegate supports no operator of a family, it has no file for that family. Because a model has operators of only a few
-families, only the files of these families are imported.
+Files with rules, kernels and tests are named after families. ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, and
+``prepare/kernels/FAMILY.py`` has Prepare functions. A delegate without rules for a family has no file for the family. Only the
+families of a model's operators are imported.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ _OPERATORS = {
     "resizing": "RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR",
     # Matrix products and diagonals.
     "matrix": "BATCH_MATMUL FULLY_CONNECTED MATRIX_DIAG MATRIX_SET_DIAG",
-    # Layers that carry a state from step to step.
+    # Layers with a state that passes from step to step.
     "recurrent": """
         BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN LSTM RNN SVDF UNIDIRECTIONAL_SEQUENCE_LSTM
         UNIDIRECTIONAL_SEQUENCE_RNN
     """,
-    # One result from all elements along some dimensions, or a running result.
+    # Results computed from all elements, or all earlier elements, along some dimensions.
     "reduction": "ARG_MAX ARG_MIN CUMSUM MEAN REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD SUM",
     # Copies of all elements in another shape or order of dimensions, and the shape itself.
     "reshaping": """
@@ -46,7 +45,7 @@ _OPERATORS = {
     """,
     # Reading, writing or reversing ranges of a tensor.
     "slicing": "DYNAMIC_UPDATE_SLICE REVERSE_SEQUENCE REVERSE_V2 SLICE STRIDED_SLICE",
-    # One tensor from several, or several from one.
+    # Joining several tensors into one tensor, or splitting one tensor into several tensors.
     "joining": "CONCATENATION PACK SPLIT SPLIT_V UNPACK",
     # Adding elements around a tensor.
     "padding": "MIRROR_PAD PAD PADV2",
@@ -60,12 +59,12 @@ _OPERATORS = {
     "filling": "BROADCAST_ARGS BROADCAST_TO FILL ONE_HOT RANGE TILE ZEROS_LIKE",
     # Random numbers.
     "random": "MULTINOMIAL RANDOM_STANDARD_NORMAL RANDOM_UNIFORM",
-    # Calls of other subgraphs, and resources that outlive an invocation: variables and hash tables.
+    # Calls of other subgraphs, and resources that keep their values between invocations: variables and hash tables.
     "control_flow": """
         ASSIGN_VARIABLE CALL CALL_ONCE DELEGATE HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT HASHTABLE_SIZE IF READ_VARIABLE
         VAR_HANDLE WHILE
     """,
-    # Choosing among detected boxes.
+    # Selecting detected boxes.
     "detection": "NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5",
     # Fourier transforms and complex numbers.
     "signal": "COMPLEX_ABS IMAG REAL RFFT2D",
@@ -80,7 +79,7 @@ _OPERATORS = {
         STABLEHLO_RNG_BIT_GENERATOR STABLEHLO_RSQRT STABLEHLO_SCATTER STABLEHLO_SELECT STABLEHLO_SHIFT_LEFT STABLEHLO_SLICE
         STABLEHLO_SORT STABLEHLO_SUBTRACT STABLEHLO_TANH STABLEHLO_TRANSPOSE STABLEHLO_WHILE
     """,
-    # Custom operators. They all have the same builtin code.
+    # Custom operators.
     "custom": "",
 }
 

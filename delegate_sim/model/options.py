@@ -18,8 +18,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "
 class Options:
     """The builtin options of a node, as attributes with the schema's field names.
 
-    If the node has no options table, ``table`` is None and every field is 0, an empty vector or an empty string. The runtime also
-    initializes the parameters of such a node with zeros.
+    If the node has no options table, ``table`` is None and every field is 0 or empty, as in the runtime.
     """
 
     def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:
@@ -38,25 +37,22 @@ class Options:
 
 @functools.cache
 def absent_options(table: str) -> Options:
-    """Return the options of a node without an options table: all fields are 0 or empty."""
+    """Return options with only zeros and empty fields, for a node without an options table."""
     return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
 
 
 class OptionsReader:
-    """Reads the options tables of a file. Nodes with equal options share one ``Options`` object."""
+    """A reader of the options tables of a file. Nodes with equal options share one ``Options`` object."""
 
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
-        """Layouts of options tables, by table name and vtable position, since many tables share one vtable."""
+        """Layouts of options tables, keyed by table name and vtable position. Many tables share one vtable."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
         self._by_place: dict[tuple[str, int], Options] = {}
 
     def read(self, place: tuple[str, int]) -> Options:
-        """Return the options in the table with this name and position.
-
-        Fields past the end of the file are treated as absent.
-        """
+        """Return the options in the table with this name and position. Fields past the end of the file count as absent."""
         options = self._by_place.get(place)
         if options is None:
             options = self._by_place[place] = self._read(*place)
@@ -72,7 +68,7 @@ class OptionsReader:
         return options
 
     def has(self, name: str, position: int, field: str) -> bool:
-        """Return whether an options table of the file stores a field instead of leaving it at its default."""
+        """Return whether an options table stores a field. A field that is not stored has its default value."""
         table = FileTable(self._content, name, position)
         try:
             return field in table.fields and table.place(field) > 0
@@ -80,7 +76,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return the table's name and all bytes that determine the table's values; None if the file lacks a part of the table."""
+        """Return the table's name and all bytes that determine its values, or None if the file is too short."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
@@ -92,7 +88,7 @@ class OptionsReader:
                 known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
             parts = [bytes(content[position + 4 : position + known.end])]
             for offset, width in known.elsewhere:
-                # Equal vectors can lie at different distances from their tables, so the distance is not part of the key.
+                # The distance from the table to an equal vector may differ, so the distance is not part of the key.
                 parts[0] = parts[0][: offset - 4] + bytes(4) + parts[0][offset:]
                 start = position + offset + _REFERENCE.unpack_from(content, position + offset)[0]
                 (count,) = _REFERENCE.unpack_from(content, start)
@@ -106,8 +102,8 @@ class OptionsReader:
 class _OptionsLayout:
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
-    ``elsewhere`` has a pair for each vector or string: the offset of its reference in the table, and the size of an element in
-    bytes.
+    ``elsewhere`` has a pair for each vector or string: the offset of the reference to the vector or string, and the size of an
+    element in bytes.
     """
 
     vtable: bytes
@@ -117,7 +113,7 @@ class _OptionsLayout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(name: str, vtable: bytes) -> _OptionsLayout:
-    """Return the layout of the options table ``name`` with this vtable."""
+    """Return the layout of an options table with this name and vtable."""
     end, elsewhere = 4, []
     for field in schema.table_fields(name).values():
         entry = 4 + 2 * field.slot
@@ -132,7 +128,7 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 def _values(table: FileTable) -> Mapping[str, Any]:
     """Return the value of each field of a table, by name.
 
-    If a field is outside the file, this field and all later fields of the schema are treated as absent.
+    If a field is outside the file, this field and all later fields in the schema count as absent.
     """
     values = schema.default_values(table.name)
     try:

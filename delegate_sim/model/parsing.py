@@ -1,4 +1,4 @@
-"""Parse a flatbuffer into a ``Model``, reading one field of many tables at a time."""
+"""Parse a flatbuffer into a ``Model``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .quantizations import read_quantizations
 _HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
-"""The number of bytes of one dimension in a shape."""
+"""Size in bytes of one dimension in a shape."""
 
 
 def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
@@ -43,9 +43,9 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
-    """Return the place of each buffer's bytes in the file, and the set of buffers that are stored after the flatbuffer.
+    """Return the places of all buffers, and the set of buffers that are stored after the flatbuffer.
 
-    A place is (offset, size), or None if the buffer is empty.
+    A place is a pair (offset, size), or None for an empty buffer.
     """
     what = "the data of a buffer"
     spans = tables.spans("data", "offset", "size", what)
@@ -56,7 +56,7 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code as a byte, and new files as an int; the code of an operator is the larger of the two numbers
+    Old files store a code in a byte field, and new files store it in an int field. The code is the larger number of both fields
     (``schema_utils.cc``).
     """
     codes = []
@@ -170,10 +170,9 @@ def _first_from(limit: int, numbers: Sequence[int]) -> int:
 
 
 def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
-    """Return the name and the position of each node's options table; None for a node without a table.
+    """Return the name and the position of each node's options table, or None for a node without a table.
 
-    ``union`` selects ``BuiltinOptions`` (if it is empty) or ``BuiltinOptions2`` (if it is "2"). The fields of the table are read
-    on first use.
+    ``union`` is "" for ``BuiltinOptions`` or "2" for ``BuiltinOptions2``.
     """
     names = schema.enum_names(f"BuiltinOptions{union}")
     kinds = tables.numbers(f"builtin_options{union}_type")
@@ -190,7 +189,7 @@ def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
 
 
 def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
-    """Check the vectors and strings in options tables, and count their sizes against the budget."""
+    """Check the vectors and strings in options tables, and count their sizes."""
     for field in references:
         counts = tables.lengths(field.name, f"a vector of {tables.what}")
         tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
@@ -200,7 +199,7 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
     """Read the tensors of all subgraphs. ``counts`` has the number of tensors in each subgraph."""
     numbers, tensors = _numbered(counts), list[Tensor]()
     shapes = _Shapes()
-    # Buffer 0 means that there is no data.
+    # Buffer 0 means that a tensor has no data.
     data_of = [None, *buffers[1:]]
     for tables in blocks:
         block = slice(len(tensors), len(tensors) + len(tables))
@@ -210,17 +209,14 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
 
 
 class _Shapes(dict[bytes, tuple[int, ...]]):
-    """A cache of shapes, by their bytes in the file, so that tensors of the same shape share one tuple."""
+    """A cache of shapes by their bytes in the file. Tensors of the same shape share one tuple."""
 
     def __missing__(self, sizes: bytes) -> tuple[int, ...]:
         shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
         return shape
 
     def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
-        """Read the shapes at these positions; ``ranks`` gives the rank of each shape.
-
-        An absent shape is read as empty.
-        """
+        """Read the shapes at these positions. ``ranks`` has the rank of each shape. An absent shape is read as empty."""
         rows = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
         return list(map(self.__getitem__, rows))
 
@@ -318,8 +314,8 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
     """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
 
-    ``counts`` gives the number of items in each subgraph. The items of all subgraphs are numbered in sequence; the function
-    receives this number, minus ``start``.
+    ``counts`` has the number of items in each subgraph. The function's argument is the item's position among the items of all
+    subgraphs, minus ``start``.
     """
 
     def name(position: int) -> str:

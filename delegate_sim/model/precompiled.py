@@ -1,6 +1,6 @@
-"""Models that were compiled ahead of time: the accelerator, and the nodes that were not compiled.
+"""Models that were compiled ahead of time.
 
-A compiler replaces nodes by a custom operator that holds a program for its accelerator. Each accelerator has its own operator.
+A compiler replaces nodes by a custom operator that holds a program for an accelerator. Each accelerator has its own operator.
 
 Source: ``litert/core/build_stamp.h`` and ``litert/core/dispatch_op_schema.h`` of LiteRT; ``kCustomOp``
 (``tflite/public/edgetpu.h``) of google-coral/libedgetpu; ``NBGOpMap`` of VeriSilicon/tflite-vx-delegate;
@@ -19,7 +19,7 @@ from .flexbuffer import custom_options
 from .model import Model, Node
 
 DISPATCH = "DISPATCH_OP"
-"""The custom operator that runs code that a compiler plugin of LiteRT made."""
+"""The custom operator that runs a program from a compiler plugin of LiteRT."""
 EDGE_TPU = "edgetpu-custom-op"
 
 
@@ -29,9 +29,9 @@ class CompiledOperator:
 
     accelerator: str
     compiler: str
-    """The tool that makes such programs, for use in a sentence."""
+    """The name of the tool that makes the programs, for use in a sentence."""
     runner: str
-    """The delegate that runs them, for use in a sentence."""
+    """The name of the delegate that runs the programs, for use in a sentence."""
 
 
 COMPILED_OPERATORS: Mapping[str, CompiledOperator] = MappingProxyType(
@@ -46,18 +46,18 @@ COMPILED_OPERATORS: Mapping[str, CompiledOperator] = MappingProxyType(
 """The custom operators of all known compilers, by name."""
 _STAMP = "LiteRtStamp"
 _STAMP_FIELD = 125
-"""The size in bytes of each of the two strings in the build stamp."""
+"""Size in bytes of each string in the build stamp."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """Details of how a file was compiled, as recorded in the file; all fields are empty if the file was not compiled."""
+    """Data in a model file about the compilation of the model. All fields are empty if the model was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
     is_stamped: bool = False
     code_sizes: tuple[int, ...] = ()
-    """The sizes in bytes of the compiled nodes' code, one for each node."""
+    """The size in bytes of the code of each compiled node."""
     other_nodes: int = 0
 
     @property
@@ -79,16 +79,17 @@ class Precompiled:
         size = max(self.code_sizes, default=0)
         return (
             f"the model is already compiled for {target}: {len(self.code_sizes):,} of its {total:,} nodes run compiled code "
-            f"(DISPATCH_OP, up to {size:,} bytes each), so CompiledModel does not pass it to a compiler plugin again",
+            f"(DISPATCH_OP, up to {size:,} bytes each), so CompiledModel does not pass the model to a compiler plugin again",
             "the file does not show which nodes of the source model were compiled, or which version of the plugin compiled "
             f"them{': it names only the SoC' if self.is_stamped else ''}. Other targets need the source model",
         )
 
 
 def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
-    """Yield sentences about the compiled programs in a model, except those of LiteRT's plugins (see ``precompiled``).
+    """Yield sentences about the compiled programs in a model.
 
-    ``runnable`` are the custom operators that the simulated delegates run.
+    Programs from LiteRT's plugins are left out (see ``precompiled``). ``runnable`` has the custom operators that the simulated
+    delegates run.
     """
     codes = [code.custom_code for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
     if all(code == DISPATCH for code in codes):
@@ -106,9 +107,9 @@ def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
 
 
 def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
-    """Return the accelerator that a model was compiled for, for use in a sentence; empty if there is none.
+    """Return the name of the accelerator that a model was compiled for, or "" if there is none. The name fits into a sentence.
 
-    Programs in ``runnable``, the custom operators that the simulated delegate runs, do not count.
+    ``runnable`` has the custom operators that the simulated delegate runs. Programs in these operators do not count.
     """
     codes = [str(code.custom_code) for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
     code = next((code for code in codes if code not in runnable), "")
@@ -119,10 +120,10 @@ def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
 
 
 def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:
-    """Return a sentence about where a model with a compiled program can run."""
+    """Return a sentence about the delegates that can run a model with a compiled program."""
     if is_runnable:
         return "The model runs nowhere without this delegate, not even on the CPU; the file does not show what was compiled"
-    return f"Only {operator.runner} runs them, and without it nothing runs the model: this target needs the source model"
+    return f"The model runs only with {operator.runner}: this target needs the source model"
 
 
 def is_dispatch(node: Node) -> bool:
@@ -131,12 +132,12 @@ def is_dispatch(node: Node) -> bool:
 
 
 def has_dispatches(model: Model) -> bool:
-    """Return whether the operator that runs compiled code is among the operators that the file declares."""
+    """Return whether the model lists the operator that runs compiled code."""
     return any(code.custom_code == DISPATCH for code in model.operator_codes)
 
 
 def precompiled(model: Model) -> Precompiled:
-    """Return the details of a file's compilation, read from its build stamp and from the nodes that run compiled code."""
+    """Return a model file's data about its compilation: the build stamp, and the nodes that run compiled code."""
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()

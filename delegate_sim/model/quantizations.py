@@ -16,7 +16,7 @@ _NO_ZERO_POINTS = StoredNumbers("<i8")
 
 
 class Quantizations(NamedTuple):
-    """The quantization of many tensors: lists of the values for ``Tensor.quantization``, ``scale`` and ``zero_point``."""
+    """The quantization of many tensors, as lists of values for the fields of ``Tensor``."""
 
     parameters: list[Quantization | None]
     scales: list[float]
@@ -26,7 +26,7 @@ class Quantizations(NamedTuple):
 def read_quantizations(tables: Tables) -> Quantizations:
     """Return the quantization of each tensor.
 
-    Affine quantization without scales is ignored. The parameters of other kinds of quantization are in the ``details`` table
+    Affine quantization without scales is ignored. Blockwise and multi-axis quantization are in the ``details`` table
     (``ParseQuantization``).
     """
     buffer = tables.buffer

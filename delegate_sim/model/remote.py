@@ -16,16 +16,13 @@ from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
-"""The smallest size in bytes of a buffer whose data is not fetched.
-
-The constants that rules read are far smaller.
-"""
+"""Buffers of at least this size, in bytes, are not fetched. The constants that rules read are far smaller."""
 _GREATEST_REQUEST = 1 << 22
 _SMALLEST = 8
 
 
 class RemoteContent(NamedTuple):
-    """The bytes of a model, with zeros instead of the weights, and a digest of the file size and the parts that were read."""
+    """The bytes of a model, with zeros in place of large weights, and a digest of the parts that were read."""
 
     content: memoryview
     digest: str
@@ -36,8 +33,8 @@ class RemoteContent(NamedTuple):
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
     """Read a remote model without its large weights.
 
-    If the file is a bundle, only its beginning is read. If the store cannot return parts of a file, the whole file is read.
-    Raise BundleError, or Malformed if the flatbuffer is not valid.
+    If the remote file is a bundle, read only the beginning. If the store cannot return parts of a file, read the whole file.
+    Raise BundleError if reading fails, or Malformed if the flatbuffer is not valid.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -56,7 +53,7 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
 
 
 class _WholeFile(Exception):
-    """Raised when a store returns the whole file instead of the part that was requested."""
+    """Raised if a store returns the whole file instead of the requested part."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__()
@@ -64,25 +61,25 @@ class _WholeFile(Exception):
 
 
 class _Parts:
-    """The parts of a remote file that were read. Parts that were not read take no memory."""
+    """The parts of a remote file that were read."""
 
     def __init__(self, file: RemoteFile | RangedView, size: int) -> None:
         self._file = file
         self.size = size
         self.content = mmap.mmap(-1, size)
         self._has = bytearray(-(-size // _BLOCK))  # bounded: blocks of the file
-        """For each block, 1 if the block was read, otherwise 0."""
+        """For each block, 1 if the block was read, or 0 if it was not read."""
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
-        """Read the blocks that hold numbers of ``width`` bytes at these positions; positions outside the file are ignored."""
+        """Read the blocks with numbers of ``width`` bytes at these positions. Positions outside the file are ignored."""
         inside = [position for position in positions if 0 <= position < self.size]
         blocks = {position // _BLOCK for position in inside}
         blocks |= {(min(position + width, self.size) - 1) // _BLOCK for position in inside}
         self.fetch(_runs(sorted(blocks)))
 
     def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
-        """Read the given ranges of blocks, except blocks that were already read. A range is (first, end)."""
+        """Read ranges of blocks, given as (first, end), except blocks that were already read."""
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
@@ -103,7 +100,7 @@ class _Parts:
             self.read += len(part)
 
     def digest(self) -> str:
-        """Return a digest of the parts that were read, their positions, and the size of the file."""
+        """Return a digest of three things: the parts that were read, the positions of the parts, and the size of the file."""
         sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
@@ -118,7 +115,7 @@ class _RangedFlatbuffer(Flatbuffer):
         super().__init__(memoryview(parts.content))
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
-        """Read numbers after fetching the blocks that hold them."""
+        """Fetch the blocks that contain the numbers at these positions, and read the numbers."""
         self._parts.ensure(positions, struct.calcsize(kind))
         return super().gather(kind, positions, what)
 
@@ -131,7 +128,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that hold anything besides weights. A range is (first, end)."""
+    """Yield the ranges of blocks that contain other data than weights, as (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)
@@ -142,7 +139,7 @@ def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[in
 
 
 def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of consecutive blocks in a sorted list. A range is (first, end)."""
+    """Yield the ranges of consecutive blocks in a sorted list, as (first, end)."""
     starts = [block for place, block in enumerate(blocks) if not place or blocks[place - 1] != block - 1]
     ends = [block for place, block in enumerate(blocks, 1) if place == len(blocks) or blocks[place] != block + 1]
     for start, end in zip(starts, ends, strict=True):

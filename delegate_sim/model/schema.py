@@ -38,10 +38,7 @@ BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
         "FLOAT8_E5M2": 8,
     }
 )
-"""The number of bits of one element, by type.
-
-STRING, RESOURCE, VARIANT and unknown types are missing, since they have no fixed size.
-"""
+"""The number of bits of one element, for each type with a fixed size."""
 
 NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -61,7 +58,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
         "UINT16": "<u2",
     }
 )
-"""The numpy type for each type whose constants numpy can read without converting them."""
+"""The numpy type for each type that numpy can read directly."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
@@ -86,17 +83,17 @@ _STRUCT_CODES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a table; ``default`` is the value that an absent field has."""
+    """A field of a table. ``default`` is the value of an absent field."""
 
     name: str
     slot: int
     type: str
-    """The type, written as in ``tflite_schema.TABLES``."""
+    """The type, as in ``tflite_schema.TABLES``."""
     default: Any
 
     @property
     def format(self) -> str | None:
-        """The struct format of a numeric field; None for a reference."""
+        """The struct format of a numeric field, or None for a reference."""
         code = _STRUCT_CODES.get(self.type)
         return None if code is None else f"<{code}"
 
@@ -107,23 +104,23 @@ class Field:
 
     @property
     def element(self) -> str | None:
-        """The struct format character for the elements, if the field is a vector of numbers; otherwise None."""
+        """The struct format character of the elements of a vector of numbers, or None for any other field."""
         return _STRUCT_CODES.get(self.type[1:-1]) if self.is_vector else None
 
     @property
     def target(self) -> str | None:
-        """The type of the tables that the field, or each element of its vector, refers to; None if there are no tables."""
+        """The type of the tables in the field, or None if the field has no tables."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """The number of bytes of the number or reference that the table stores for the field."""
+        """The size in bytes of the field's number or reference in the table."""
         return struct.calcsize(self.format or "<I")
 
     @property
     def element_size(self) -> int:
-        """The size in bytes of one element (a number, reference or character) of the field's vector or string."""
+        """The size in bytes of one element of the field's vector or string."""
         return 4 if self.target is not None else struct.calcsize(f"<{self.element or 's'}")
 
 
@@ -159,18 +156,18 @@ def builtin_code(op: str) -> int:
 
 
 def options_table(op: str) -> str:
-    """Return the name of a builtin operator's options table, or "" if the operator has none."""
+    """Return the name of a builtin operator's options table, or "" if the operator has no options table."""
     return OPTIONS_TABLES.get(op, "")
 
 
 @functools.cache
 def table_fields(table: str) -> Mapping[str, Field]:
-    """Return the fields of a table by name; empty if the schema lacks the table."""
+    """Return the fields of a table by name. The result is empty if the schema lacks the table."""
     return MappingProxyType({name: _field(name, *declared) for name, declared in TABLES.get(table, {}).items()})
 
 
 def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
-    """Return a field with its default: () for a vector of numbers, and an empty string for any other reference."""
+    """Return a field. The field's default is () for a vector of numbers, and "" for any other reference."""
     field = Field(name, slot, declared_type, default)
     if field.format is None:
         return replace(field, default=() if field.element else "")

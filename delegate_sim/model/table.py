@@ -1,7 +1,7 @@
 """Access to single tables of a flatbuffer by the names in the schema.
 
-Use this module to read a few tables of a file that is already loaded. To load a file, use ``flatbuffer.py``, which reads and
-checks many tables at once.
+Use this module to read a few tables of a file that was already loaded. To load a file, use ``flatbuffer.py``, which checks all
+tables.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", 
 
 @dataclass(frozen=True, slots=True)
 class FileTable:
-    """A table at a position of the file.
-
-    Reading past the end of the file raises struct.error.
-    """
+    """A table at a position of the file. Reading past the end of the file raises struct.error."""
 
     content: memoryview
     name: str
@@ -34,7 +31,7 @@ class FileTable:
 
     @property
     def fields(self) -> Mapping[str, schema.Field]:
-        """The fields that the schema declares for the table; empty if the schema lacks the table."""
+        """The fields of the table in the schema, or an empty mapping if the schema lacks the table."""
         return schema.table_fields(self.name)
 
     def place(self, field: str) -> int:
@@ -50,10 +47,7 @@ class FileTable:
         return offset and self.position + offset
 
     def places(self) -> dict[int, int]:
-        """Return the position of each field that the table stores, by the field's slot.
-
-        The result includes fields that the schema lacks.
-        """
+        """Return the positions of the stored fields, keyed by slot. Fields that the schema lacks are included."""
         vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
         slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2
         offsets = struct.unpack_from(f"<{slots}H", self.content, vtable + 4)
@@ -65,10 +59,7 @@ class FileTable:
         return place and self._follow(place)
 
     def value(self, field: str) -> Any:
-        """Return the value of a field, which is a number, a vector of numbers or a string.
-
-        If the table lacks the field, return the field's default.
-        """
+        """Return the value of a field: a number, a vector of numbers or a string. An absent field has its default value."""
         declared = self.fields[field]
         place = self.place(field)
         if not place:
@@ -81,7 +72,7 @@ class FileTable:
         return elements if declared.element else elements[0].decode("utf-8", "replace")
 
     def children(self, field: str) -> list[FileTable]:
-        """Return the tables in the vector that a field refers to."""
+        """Return the tables in a vector field."""
         name, start = self.fields[field].target, self.target(field)
         if not start:
             return []

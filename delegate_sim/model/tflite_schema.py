@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TFLITE_VERSION = "2.18.0"
-"""The release of the ``tflite`` package that this was written from."""
+"""The release of the ``tflite`` package that ``make schema`` reads."""
 
 ENUMS: Mapping[str, Mapping[int, str]] = {
     "ActivationFunctionType": {

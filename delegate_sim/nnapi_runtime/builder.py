@@ -1,4 +1,6 @@
-"""Builder with the NNAPI calls that build a model. A call raises NnRefused if the runtime would return an error for it.
+"""Builder of models, with one method for each NNAPI call.
+
+A method raises NnRefused if the NNAPI call returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -33,9 +35,9 @@ BOUNDARY_OPERAND = Rule(
 class ModelBuilder:
     """A model under construction.
 
-    As in the runtime, the caller may continue after a refused call. If the function ``on_refusal`` is given, refusals are passed
-    to it and not raised. A refused call then still takes effect, so that all refusals of a model are reported. However, refusals
-    by ``finish`` are always raised.
+    The caller may continue after a refused call. Without ``on_refusal``, every refusal is raised. With ``on_refusal``, only
+    refusals by ``finish`` are raised. All other refusals are passed to ``on_refusal``, and the refused calls take effect, so
+    that later calls report more refusals.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class ModelBuilder:
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
         self._verdicts: list[Version | NnRefusal] = []
-        """The verdict on each operation together with its operands; outdated if an operand changes later."""
+        """The verdict on each operation together with its operands. A later change of an operand does not update the verdict."""
         self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
@@ -68,12 +70,12 @@ class ModelBuilder:
 
     @property
     def inputs(self) -> Sequence[int]:
-        """The model's inputs; empty until ``identify_inputs_and_outputs`` is called."""
+        """The model's inputs. Empty before ``identify_inputs_and_outputs`` is called."""
         return self._inputs
 
     @property
     def outputs(self) -> Sequence[int]:
-        """The model's outputs; empty until ``identify_inputs_and_outputs`` is called."""
+        """The model's outputs. Empty before ``identify_inputs_and_outputs`` is called."""
         return self._outputs
 
     def add_operand(
@@ -81,7 +83,7 @@ class ModelBuilder:
     ) -> int:
         """Add an operand and return its index.
 
-        ``has_pointer`` means that the pointer to the dimensions is not null even if there are no dimensions.
+        If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
         """
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
@@ -91,7 +93,7 @@ class ModelBuilder:
         return len(self._operands) - 1
 
     def set_channel_quantization(self, index: int, dimension: int, scales: Sequence[float], repeats: int = 1) -> None:
-        """Set the channel scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand to ``scales``, repeated ``repeats`` times."""
+        """Set the channel scales of a TENSOR_QUANT8_SYMM_PER_CHANNEL operand: ``scales``, repeated ``repeats`` times."""
         operand = self._operand(index, Call.SET_CHANNEL_QUANTIZATION)
         if operand is None:
             return
@@ -106,7 +108,7 @@ class ModelBuilder:
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
 
-        ``value`` only matters for scalars, whose value may be the default of an optional input.
+        Only the values of scalars matter, because a scalar may have the default value of an optional input.
         """
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
@@ -125,7 +127,7 @@ class ModelBuilder:
         operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
-        """Make an operand a constant whose value is in a memory object of the caller."""
+        """Make an operand a constant in a memory object of the caller."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is None:
             return
@@ -141,7 +143,7 @@ class ModelBuilder:
         self._has_changed |= bool(self._operations)
 
     def add_operation(self, code: int, inputs: Sequence[int], outputs: Sequence[int], tag: int | None = None) -> None:
-        """Add an operation; ``tag`` is any number by which the caller can recognize the operation later."""
+        """Add an operation. ``tag`` is a number that identifies the operation for the caller."""
         try:
             self._check_indices(inputs, Call.ADD_OPERATION)
             self._check_indices(outputs, Call.ADD_OPERATION)
@@ -160,29 +162,30 @@ class ModelBuilder:
     ) -> None:
         """Set the model's inputs and outputs.
 
-        ``pointers`` has a flag for each of the two lists: if true, the pointer to the list is not null even if the list is empty.
+        ``pointers`` has a flag for each of the two lists. If the flag is True, the pointer to the list is not null, even if the
+        list is empty.
         """
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
                 refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
-        # A refusal does not undo what the call has changed before.
+        # A refused call keeps the changes that it made before the refusal.
         self._inputs = list(inputs)
         self._list(inputs, Lifetime.MODEL_INPUT)
         self._outputs = list(outputs)
         self._list(outputs, Lifetime.MODEL_OUTPUT)
 
     def relax_to_float16(self, allow: bool = True) -> None:
-        """Set whether devices may compute FLOAT32 operations with float16 precision."""
+        """Allow or forbid float16 precision in FLOAT32 operations."""
         self._relaxed = allow
 
     def check(self) -> Version:
-        """Check the model as a whole, like ``finish``, and return the version that the model needs."""
+        """Check the whole model and return the version that it needs."""
         return self._check(None)
 
     def finish(self) -> NnModel:
-        """Check the model as a whole and return it. Upstream: ModelBuilder.cpp finish."""
+        """Check the whole model and return it. Upstream: ModelBuilder.cpp finish."""
         operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
         required = self._check(operations)
         trimmed = tuple(operations)
@@ -193,9 +196,9 @@ class ModelBuilder:
         )
 
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        """Check the model as a whole and return the version that it needs.
+        """Check the whole model and return the version that it needs.
 
-        ``operations`` are the model's operations in run order, or None if they have not been sorted yet.
+        ``operations`` are the model's operations in run order, or None if they are not sorted yet.
         """
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)
@@ -204,7 +207,7 @@ class ModelBuilder:
             )
         if len(operations) < len(self._operations):
             stuck = sorted({one.index for one in self._operations} - {one.index for one in operations})
-            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "all inputs")
+            refuse(RUN_ORDER, Call.FINISH_MODEL, f"operation {stuck[0]}", "an input that is never written", "no such input")
         verdicts = self._verdicts if operations is self._operations and not self._has_changed else None
         required = check_model(self._operands, operations, self._inputs, self._outputs, self._android, verdicts)
         check_level(required, self._level)
@@ -218,7 +221,7 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return the operand with an index. If there is none, refuse the call ``call`` and return None."""
+        """Return the operand with an index. If there is no such operand, refuse the call and return None."""
         try:
             self._check_indices((index,), call)
         except NnRefused as refused:
@@ -238,5 +241,7 @@ class ModelBuilder:
         for index in indices:
             operand = self._operands[index]
             if operand.lifetime != Lifetime.TEMPORARY:
-                refuse(BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, listed once")
+                refuse(
+                    BOUNDARY_OPERAND, Call.IDENTIFY, f"operand {index}", operand.lifetime.value, "no value, and only one listing"
+                )
             operand.lifetime = lifetime

@@ -1,7 +1,4 @@
-"""Run test cases that are given as plain data.
-
-Cases and results have the format in which the results of real runtimes are recorded.
-"""
+"""Run test cases that are given as plain data. The recorded results of real runtimes have the same format."""
 
 from __future__ import annotations
 
@@ -31,16 +28,16 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
-    """Return the operand of a case in its state after addOperand. Channel scales and a value are set by later calls."""
-    # Infinity and NaN are written as strings, since JSON lacks them.
+    """Return the operand of a case as addOperand creates it. Later calls set channel scales and a value."""
+    # Infinity and NaN are strings, because JSON has no such numbers.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
 
 
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the verdict on the operand of a case, which has the keys ``type dims scale zero_point per_channel value``.
+    """Return the verdict on the operand of a case with the keys ``type dims scale zero_point per_channel value``.
 
-    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair of the length and the kind of value:
-    "null" for an omitted operand, "mem" for a memory object, anything else for a pointer.
+    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair: the length of the value, and its
+    kind. The kind "null" means an omitted operand, "mem" means a memory object, and any other text means a pointer.
     """
     operand = read_operand(case)
     try:
@@ -63,7 +60,7 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
     operand = read_operand(case)
     check_operand_type(operand)
     if "scales" in case:
-        # The case has only the number of scales; the values of the scales do not matter here.
+        # The case has only the number of scales. Their values do not matter.
         operand.channels = ChannelQuantization(case["channel_dim"], (1.0,), case["scales"])
         check_channels(operand, operand.channels)
     if is_omitted:
@@ -72,9 +69,9 @@ def _full_operand(case: Mapping[str, Any], is_omitted: bool) -> NnOperand:
 
 
 def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.ANDROID_13) -> dict[str, Any]:
-    """Return the verdict on the operation of a case, which has the keys ``op inputs outputs omitted``.
+    """Return the verdict on the operation of a case with the keys ``op inputs outputs omitted``.
 
-    ``op`` is the name of the operation; ``omitted`` lists the omitted inputs.
+    ``op`` is the name of the operation. ``omitted`` lists the omitted inputs.
     """
     release = AndroidRelease(android)
     omitted = case.get("omitted", ())
@@ -97,8 +94,8 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
 def read_model(case: Mapping[str, Any], subgraphs: Sequence[Mapping[str, Any]] = (), relaxed: bool = False) -> NnModel:
     """Return the finished model of a case.
 
-    The keys of the case are ``operands operations inputs outputs``, and ``constants_int32 constants_float submodels``, which
-    give the values of operands by index.
+    The case has the keys ``operands operations inputs outputs``, and values of operands by index under
+    ``constants_int32 constants_float submodels``.
     """
     builder = ModelBuilder()
     for operand in case["operands"]:
@@ -120,7 +117,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 def read_device(case: Mapping[str, Any]) -> DriverDevice:
-    """Return the driver that a case describes. The case identifies operations by their tags."""
+    """Return the driver of a case. The case identifies operations by their tags."""
     supported = frozenset(case["supports"])
     broken = case["fail_prepare_id"]
 
@@ -144,8 +141,7 @@ def read_device(case: Mapping[str, Any]) -> DriverDevice:
 def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> CompilationOptions:
     """Return the compilation options of a case.
 
-    If the case sets no partitioning mode and leaves the choice of devices to the runtime, the property debug.nn.partition sets
-    the mode.
+    If the case sets no partitioning mode and no devices, the property debug.nn.partition sets the mode.
     """
     partitioning = options["partitioning"]
     if partitioning is None:
@@ -156,7 +152,7 @@ def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> 
 
 
 def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
-    """Return the devices of a case in the order in which compilation receives them; the CPU is last, unless it is excluded."""
+    """Return the devices of a case in the order for compilation. The CPU is last, unless the case excludes it."""
     devices: list[Device] = [read_device(one) for one in case["devices"]]
     how = case["options"]["devices"]
     if how == "all" and properties.get("debug.nn.cpuonly") == "1":
@@ -165,7 +161,7 @@ def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> lis
 
 
 def compile(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Compile the model of a case, which has the keys ``main subgraphs devices options``, and return the result.
+    """Compile the model of a case with the keys ``main subgraphs devices options``.
 
     The case may also have the key ``properties``: the debug.nn.* properties of an engineering build of Android.
     """

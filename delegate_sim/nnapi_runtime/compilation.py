@@ -1,6 +1,6 @@
-"""Compile a model for several devices: assign the operations to devices, and compile the steps of the resulting plan.
+"""Compile a model for several devices: assign the operations to devices, and compile the steps of the plan.
 
-If compilation fails, the CPU may run the whole model instead.
+If compilation fails, the CPU may run the whole model.
 
 Upstream: runtime/CompilationBuilder.cpp finish; runtime/ExecutionPlan.cpp CompoundBody::finish, finishStepModel.
 """
@@ -21,29 +21,29 @@ from .types import AndroidRelease, OperationType, Preference, ResultCode, is_ext
 _FILE = "runtime/ExecutionPlan.cpp"
 STEP_BOUNDARY = Rule(
     "compilation-step-boundary",
-    "Each step has an input and an output. A step whose results are never read has no output.",
+    "Each step has an input and an output. A step has no output if nothing reads its results.",
     f"{_FILE}: finishStepModel",
     AndroidRelease.ANDROID_12,
 )
 STEP_PREPARED = Rule("compilation-driver", "The driver compiles the step.", f"{_FILE}: compile")
 STEP_SIZES = Rule(
     "compilation-step-sizes",
-    "A result that a step on a device below feature level 3 passes to other steps has a known size. Up to Android 11, this "
-    "applies to every step.",
+    "If a device has a feature level below 3, its steps pass only results of known size to other steps. Up to Android 11, this "
+    "applies to all devices.",
     f"{_FILE}: CompoundBody::finish",
 )
 SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/CompilationBuilder.cpp: forTest_failPartitioning")
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
-"""The first release in which a step may read an operand of unknown size that another step writes."""
+"""From this release on, steps may pass operands of unknown size to other steps."""
 _OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
 class Partitioning(IntEnum):
     """The values of the property ``debug.nn.partition``.
 
-    If the application chooses the devices itself, WITHOUT_FALLBACK always applies.
+    If the application chooses devices, the value WITHOUT_FALLBACK applies.
     """
 
     CPU_ONLY = 0
@@ -64,7 +64,7 @@ class PlanKind(Enum):
 class CompilationOptions:
     """Options of a compilation.
 
-    If ``simulated_failure`` is not 0, the plan fails with this error code. The runtime's own tests simulate failures like this.
+    If ``simulated_failure`` is not 0, the plan fails with this error code, as in the runtime's own tests.
     """
 
     preference: Preference = Preference.FAST_SINGLE_ANSWER
@@ -76,7 +76,7 @@ class CompilationOptions:
 class Compilation:
     """The result of a compilation.
 
-    ``refusal`` is the first failure, even if the CPU took over and ``code`` therefore reports success.
+    ``refusal`` is the first failure. If the CPU runs the model after this failure, ``code`` means success.
     """
 
     code: int
@@ -89,8 +89,8 @@ class Compilation:
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
     """Compile a finished model for a list of devices.
 
-    Raise ProcessAborted if the runtime would abort the process. The rules of releases before Android 13 were read from the
-    runtime's sources, not measured.
+    Raise ProcessAborted if the runtime aborts the process. The rules of releases before Android 13 were read from source code,
+    not measured.
 
     Upstream: CompilationBuilder.cpp finish.
     """
@@ -112,9 +112,10 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 
 
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
-    """Return whether the CPU may run the whole model after a failure with the result code ``code``.
+    """Return whether the CPU may run the whole model after a failure with this result code.
 
-    There is no fallback if the caller made an error, if the options forbid a fallback, or if the CPU lacks an operation.
+    The CPU must not run the model if the caller made an error, if the options forbid a fallback, or if the CPU lacks an
+    operation.
     """
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
@@ -122,7 +123,7 @@ def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bo
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:
-    """Compile the steps of a plan in order and raise NnRefused at the first failure."""
+    """Compile the steps of a plan in order. Raise NnRefused at the first failure."""
     if plan.device is not None:
         model = plan.models[0]
         _check_prepared(plan.device.prepare(model, model.operations), plan.device)
@@ -141,9 +142,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Make a temporary operand an output of the step that writes it, if another step, or an interpreted IF or WHILE, reads it.
-
-    The model's own outputs are already outputs of the steps that write them.
+    """Find temporary operands that another step, or an interpreted IF or WHILE, reads. Make them outputs of their steps.
 
     Upstream: findTempsAsStepModelOutputs.
     """
@@ -161,15 +160,14 @@ def _find_temporary_outputs(plan: Plan) -> None:
 
 
 def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
-    """Compile a step, after checking that it has inputs and outputs.
+    """Check that a step has inputs and outputs, and compile the step.
 
     Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish.
     """
     if android >= STEP_BOUNDARY.since and not (step.has_inputs and step.has_outputs):
-        lacking = "outputs" if step.has_inputs else "inputs"
-        refuse(
-            STEP_BOUNDARY, Call.FINISH_COMPILATION, f"step on {step.device.name}", f"no {lacking}", "both", ResultCode.OP_FAILED
-        )
+        lacking = "output" if step.has_inputs else "input"
+        subject, needed = f"step on {step.device.name}", "an input and an output"
+        refuse(STEP_BOUNDARY, Call.FINISH_COMPILATION, subject, f"no {lacking}", needed, ResultCode.OP_FAILED)
     _check_prepared(step.device.prepare(step.model, step.operations), step.device)
     if android >= _DYNAMIC_SINCE and step.device.version.level < _DYNAMIC_LEVEL:
         _check_sizes(step, f"a known size, or a device of feature level {_DYNAMIC_LEVEL}")
@@ -188,14 +186,12 @@ def _check_prepared(code: ResultCode, device: Device) -> None:
 
 
 def _check_outputs_read_later(plan: Plan) -> None:
-    """Raise ProcessAborted if a step reads a model output that no step of the main model writes.
+    """Raise ProcessAborted if a step reads a model output, but no step of the main model writes the output.
 
-    This is an assertion of the runtime. Upstream: findModelOutputsThatAreDownstreamInputs.
+    The runtime aborts because an assertion fails. Upstream: findModelOutputsThatAreDownstreamInputs.
     """
     written = {(step.source, index) for step in plan.execution_steps for index in step.model_outputs}
     for step in plan.execution_steps:
         for index in step.output_inputs:
             if step.source != 0 or (step.source, index) not in written:
-                raise ProcessAborted(
-                    f"a step reads operand {index}, which is a model output that no step of the main model writes"
-                )
+                raise ProcessAborted(f"a step reads the model output {index}, but no step of the main model writes this output")

@@ -1,6 +1,6 @@
-"""Removal of an operation's trailing optional inputs if they hold their default values, as in the runtime's ``finish``.
+"""Removal of trailing optional inputs with default values, as in the runtime's ``finish``.
 
-Without these inputs, the operation may need a lower feature level.
+Without these inputs, an operation may need a lower feature level.
 
 Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
 """
@@ -16,11 +16,11 @@ from .operations import OPERATIONS
 from .types import AndroidRelease
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
-"""The first release whose ``finish`` removes trailing inputs that hold their default values."""
+"""From this release on, ``finish`` removes trailing inputs with default values."""
 
 
 def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:
-    """Return the operation without the trailing optional inputs that hold their default values."""
+    """Return the operation without trailing optional inputs that have default values."""
     rule = OPERATIONS.get(operation.type)
     if rule is None or not rule.optional:
         return operation

@@ -1,4 +1,4 @@
-"""Devices as the runtime sees them: the operations that they support, their costs, and whether they can compile a model.
+"""Devices: the operations that they support, the costs of operations, and whether they compile a model.
 
 Upstream: runtime/Manager.cpp DriverDevice, CpuDevice; runtime/ExecutionPlan.cpp getPerformance.
 """
@@ -17,19 +17,19 @@ from .visible_operations import visible_operations
 
 CPU_NAME = "nnapi-reference"
 
-# The cost of a type that the driver's table of costs lacks.
+# The cost of types that are not in the driver's table of costs.
 MAX_COST = 3.4028234663852886e38
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceCost:
-    """Execution time and power of an operation, as multiples of the values for the CPU."""
+    """Execution time and power of an operation, as multiples of the CPU's values."""
 
     execution: float
     power: float
 
     def by(self, preference: Preference) -> float:
-        """Return the power if the preference is LOW_POWER, otherwise the execution time."""
+        """Return the power for the preference LOW_POWER, or the execution time for any other preference."""
         return float32(self.power if preference == Preference.LOW_POWER else self.execution)
 
 
@@ -41,8 +41,8 @@ _CPU_COST = DeviceCost(1.0, 1.0)
 class Costs:
     """The costs of a device's operations.
 
-    ``by_type`` gives the cost by the type of the first operand, and ``default`` is the cost for all other types. The ``relaxed``
-    costs apply to FLOAT32 operands if float16 precision is allowed.
+    ``by_type`` has the costs, keyed by the type of the first operand. ``default`` is the cost for all other types. The
+    ``relaxed`` costs are for FLOAT32 operands if float16 precision is allowed.
     """
 
     by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
@@ -53,9 +53,9 @@ class Costs:
     while_overhead: DeviceCost = _UNKNOWN_COST
 
     def of_type(self, code: int, is_relaxed: bool) -> DeviceCost:
-        """Return the cost of an operation whose first operand has the type ``code``.
+        """Return the cost of an operation. ``code`` is the type of the first operand.
 
-        ``is_relaxed`` tells whether the model allows float16 precision.
+        ``is_relaxed`` means that the model allows float16 precision.
         """
         if is_relaxed and code == OperandType.FLOAT32:
             return self.relaxed_scalar
@@ -65,7 +65,7 @@ class Costs:
 
 
 class Device(Protocol):
-    """The interface of a device, as compilation uses it."""
+    """The interface of a device for compilation."""
 
     @property
     def name(self) -> str:
@@ -99,10 +99,7 @@ _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
 
 @dataclass(frozen=True, slots=True)
 class CpuDevice:
-    """The runtime's own CPU device.
-
-    It sees whole models and supports all operations except OEM operations and extensions.
-    """
+    """The runtime's own CPU device, which supports all operations except OEM operations and extensions."""
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME
@@ -112,7 +109,7 @@ class CpuDevice:
 
     @property
     def version(self) -> Version:
-        """The version of the runtime; it includes operations that drivers cannot run."""
+        """The version of the runtime, which includes operations that drivers cannot run."""
         return Version(MAX_FEATURE_LEVEL[self.android], runtime_only=True)
 
     def supported(self, model: NnModel) -> list[bool]:
@@ -120,13 +117,13 @@ class CpuDevice:
         return [one.type != OperationType.OEM_OPERATION and not is_extension(one.type) for one in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Return NO_ERROR, since the CPU compiles every model."""
+        """Return NO_ERROR. The CPU compiles every model."""
         return ResultCode.NO_ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class DriverDevice:
-    """A driver, described by functions that tell which operations it accepts and which models it compiles."""
+    """A driver, described by a function that accepts operations and a function that compiles models."""
 
     name: str
     feature_level: int
@@ -145,8 +142,8 @@ class DriverDevice:
     def supported(self, model: NnModel) -> list[bool]:
         """Return whether the driver accepts each operation.
 
-        The runtime shows the driver only the operations that its feature level allows. If the call to the driver fails, no
-        operation is accepted.
+        The driver sees only the operations that its feature level allows. If the call to the driver fails, the driver accepts
+        no operation.
         """
         visible = visible_operations(model, self.version)
         if visible is None or not self.answers:
@@ -155,12 +152,12 @@ class DriverDevice:
         return [operation.index in taken for operation in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Return NO_ERROR if the driver compiles these operations, otherwise OP_FAILED."""
+        """Return NO_ERROR if the driver compiles these operations, or OP_FAILED."""
         return ResultCode.NO_ERROR if self.compiles(model, operations) else ResultCode.OP_FAILED
 
 
 def operation_cost(model: NnModel, operation: NnOperation, device: Device, preference: Preference) -> float:
-    """Return the cost of an operation on a device, computed in single precision. The cost is time or power (see ``preference``).
+    """Return the cost of an operation on a device, in single precision. ``preference`` selects time or power.
 
     Upstream: ExecutionPlan.cpp getPerformance.
     """

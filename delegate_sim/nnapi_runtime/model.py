@@ -1,4 +1,4 @@
-"""Finished models: their operations in run order, the version that each operation needs, and the rules of ``finish``.
+"""Finished models, and the rules of ``finish``.
 
 Upstream: runtime/ModelBuilder.cpp sortIntoRunOrder, finish; common/types/src/Validation.cpp validateModelSubgraph;
 common/ModelUtils.cpp removeDeadOperands.
@@ -20,7 +20,7 @@ _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
 
 RUN_ORDER = Rule(
     "model-run-order",
-    "Every operand that an operation reads has a value or is written by an operation, without cycles.",
+    "Every operand that an operation reads has a value, or an operation writes it. There are no cycles.",
     "runtime/ModelBuilder.cpp: sortIntoRunOrder",
 )
 MODEL_EMPTY = Rule("model-empty", "A model has operands and operations.", _VALIDATION)
@@ -36,12 +36,12 @@ MODEL_BOUNDARY = Rule(
 )
 WRITTEN_TWICE = Rule(
     "model-written-twice",
-    "An operation writes no constant, no model input, and no operand that another operation writes.",
+    "An operation does not write constants, model inputs, or operands that another operation writes.",
     "common/types/src/Validation.cpp: validateExecutionOrder",
 )
 NEVER_WRITTEN = Rule(
     "model-never-written",
-    "Every operand that is not a constant, a model input or omitted is written by an operation, even if nothing reads it.",
+    "An operation writes every operand, except constants, model inputs and omitted operands, even if nothing reads the operand.",
     "common/types/src/Validation.cpp: validateExecutionOrder",
     AndroidRelease.ANDROID_11,
 )
@@ -58,7 +58,7 @@ _PLAIN = Version(1)
 class NnOperation:
     """One operation of a model.
 
-    ``index`` is the number of earlier addOperation calls; ``tag`` is any number by which the caller recognizes the operation.
+    ``index`` is the number of earlier addOperation calls. ``tag`` is a number that identifies the operation for the caller.
     """
 
     type: int
@@ -70,10 +70,7 @@ class NnOperation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NnModel:
-    """A finished model.
-
-    ``operations`` are in run order and have no trailing inputs that hold their defaults.
-    """
+    """A finished model. ``operations`` are in run order, without trailing inputs that have default values."""
 
     operands: tuple[NnOperand, ...]
     operations: tuple[NnOperation, ...]
@@ -81,7 +78,7 @@ class NnModel:
     outputs: tuple[int, ...]
     relaxed: bool = False
     android: AndroidRelease = AndroidRelease.ANDROID_13
-    # The version that the model needed before trailing inputs were removed; ``finish`` compares it with the runtime's version.
+    # The version that the model needs with all inputs. ``finish`` compares this version with the runtime's version.
     required: Version = _PLAIN
 
     @property
@@ -101,12 +98,12 @@ class NnModel:
 
     @cached_property
     def operation_versions(self) -> tuple[Version, ...]:
-        """The version that each operation needs, including the versions that its operands need."""
+        """The version that each operation and its operands need."""
         return tuple(operation_version(one, self.operands, self.android) for one in self.operations)
 
     @cached_property
     def version(self) -> Version:
-        """The version that a device needs to run the model; unused operands do not count."""
+        """The version that a device needs to run the model. Unused operands do not count."""
         used = {*self.inputs, *self.outputs}
         for operation in self.operations:
             used.update(operation.inputs, operation.outputs)
@@ -114,7 +111,7 @@ class NnModel:
 
     @cached_property
     def version_as_submodel(self) -> Version:
-        """The version that a device needs to run the model as a submodel of another model; unused operands count as well."""
+        """The version that a device needs to run the model as a submodel. Here, unused operands count too."""
         return combine([*self.operation_versions, *map(operand_version, self.operands)])
 
 
@@ -124,7 +121,7 @@ def combine(versions: Iterable[Version]) -> Version:
 
 
 def operation_version(operation: NnOperation, operands: Sequence[NnOperand], android: AndroidRelease) -> Version:
-    """Return the version that an operation needs, including the versions that its operands need.
+    """Return the version that an operation and its operands need.
 
     Upstream: validateOperationIncludingOperandVersions.
     """
@@ -134,10 +131,10 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
 
 
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
-    """Return the operations in run order; omit operations that can never run because no operation writes one of their inputs.
+    """Return the operations in run order, without operations that can never run.
 
-    Of the operations that are ready, the one that became ready last runs next. ``is_produced`` receives the index of an operand,
-    and returns whether an operation has to write the operand before it can be read.
+    Of all ready operations, the operation that became ready last runs next. ``is_produced`` takes an operand's index and
+    returns whether an operation must write this operand.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
@@ -157,7 +154,7 @@ def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
 
 
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
-    """Return whether the operations are in run order, that is, no operand is read before it is written."""
+    """Return whether the operations are in run order, so that every operand is written before an operation reads it."""
     known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:
@@ -169,9 +166,10 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 
 
 class ReadyTracker:
-    """Tracks which operations are ready. An operation is ready if all its inputs are written.
+    """A record of the inputs that operations wait for.
 
-    An operand that an operation reads twice counts as two inputs.
+    An operation is ready if all its inputs are written. If an operation reads an operand twice, the operand counts as two
+    inputs.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker.
     """
@@ -187,11 +185,11 @@ class ReadyTracker:
                 self._readers[index].append(place)
 
     def initially_ready(self) -> list[int]:
-        """Return the operations that are ready before any operation has run."""
+        """Return the operations that are ready before any operation runs."""
         return [place for place, count in enumerate(self._missing) if count == 0]
 
     def finish(self, place: int) -> list[int]:
-        """Mark an operation as done and return the operations that became ready."""
+        """Mark an operation as done. Return the operations that become ready."""
         ready = []
         for index in self._operations[place].outputs:
             for reader in self._readers[index]:
@@ -209,9 +207,9 @@ def check_model(
     android: AndroidRelease,
     verdicts: Iterable[Version | NnRefusal] | None = None,
 ) -> Version:
-    """Check a model whose operations are in run order and return the version that it needs.
+    """Check a model with operations in run order. Return the version that the model needs.
 
-    ``verdicts`` holds the result of ``operation_version`` for each operation, or its refusal, if these are already known.
+    ``verdicts`` has, for each operation, the known result of ``operation_version`` or the refusal.
 
     Upstream: validateModelSubgraph.
     """
@@ -222,7 +220,7 @@ def check_model(
     for index, operand in enumerate(operands):
         if operand.type == _MODEL or operand.lifetime is Lifetime.SUBMODEL:
             _check_lifetime(index, operand)
-        # Every level has FLOAT32 tensors, the most frequent operands; their other properties need no check.
+        # FLOAT32 tensors, the most frequent operands, need no checks, because every level has them.
         if operand.type != _TENSOR_FLOAT32 or not operand.dimensions:
             versions.add(operand_version(operand, f"operand {index}"))
     if verdicts is None:

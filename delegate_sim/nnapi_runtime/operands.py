@@ -1,4 +1,4 @@
-"""Operands, and the checks of the calls that add them and set their values.
+"""Operands, and the checks of calls that add operands and set their values.
 
 Upstream: runtime/ModelBuilder.cpp addOperand, setOperandValue*, setOperandSymmPerChannelQuantParams;
 common/types/src/Validation.cpp validateOperandTypeImpl, validateOperandSymmPerChannelQuantParamsImpl, validateOperand.
@@ -15,7 +15,7 @@ from ..foundation.float32 import float32
 from .refusal import Call, Rule, refuse
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
 
-# Larger constants are referenced instead of copied when they are set.
+# The runtime copies constants up to this size, and references larger constants.
 MAX_COPIED_BYTES = 128
 
 _MAX_BYTES = 0xFFFFFFFF
@@ -37,7 +37,7 @@ class Lifetime(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuantization:
-    """The channel dimension of an operand, and the scales of its channels: ``scales``, repeated ``repeats`` times."""
+    """The channel dimension of an operand, and the channel scales: ``scales``, repeated ``repeats`` times."""
 
     dimension: int
     scales: tuple[float, ...]
@@ -50,15 +50,15 @@ class ChannelQuantization:
 
 
 class Submodel(Protocol):
-    """A finished model that an operand refers to; this interface has the properties that the checks read."""
+    """A finished model that is the value of an operand, with the properties that checks read."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
-        """The indices of the operands that are the model's inputs."""
+        """The indices of the input operands."""
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """The indices of the operands that are the model's outputs."""
+        """The indices of the output operands."""
 
     @property
     def input_operands(self) -> list[NnOperand]:
@@ -76,7 +76,7 @@ class Submodel(Protocol):
 class OperandKey:
     """The properties of an operand that the checks read.
 
-    Operands of equal type, shape and quantization share one key, and keys are compared by identity.
+    Operands of equal type, shape and quantization share one key. Keys are compared by identity.
     """
 
     __slots__ = ("channel", "dimensions", "scale", "type", "zero_point")
@@ -90,7 +90,7 @@ class OperandKey:
 
 
 class NnOperand:
-    """One operand of a model; ``value`` holds the bytes of a copied constant if they are known."""
+    """One operand of a model. ``value`` has the known bytes of a copied constant."""
 
     __slots__ = ("channels", "dimensions", "key", "lifetime", "scale", "submodel", "type", "value", "zero_point")
 
@@ -118,7 +118,7 @@ class NnOperand:
 
     @property
     def rank(self) -> int:
-        """Number of dimensions; 0 for a scalar and for a tensor of unknown rank."""
+        """Number of dimensions, or 0 for a scalar and for a tensor of unknown rank."""
         return len(self.dimensions)
 
     @property
@@ -128,12 +128,12 @@ class NnOperand:
 
     @property
     def is_produced(self) -> bool:
-        """True if an operation has to write the operand before another operation may read it."""
+        """True if an operation must write the operand before another operation may read it."""
         return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
     def byte_size(self) -> int:
-        """The number of bytes of the value; 0 if it is unknown."""
+        """The number of bytes of the value, or 0 if the number is unknown."""
         if not is_tensor(self.type):
             return element_size(self.type)
         if not self.dimensions:
@@ -152,11 +152,11 @@ OPERAND_TYPE = _rule("operand-type", "The type belongs to NNAPI or to a register
 SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar has no dimensions.", "validateScalarDimensions")
 DIMENSIONS_POINTER = _rule(
     "operand-dimensions-pointer",
-    "The pointer to the dimensions is set if and only if there are dimensions.",
+    "The pointer to the dimensions is set if there are dimensions, and is null if there are no dimensions.",
     "ANeuralNetworksModel_addOperand",
     "runtime/ModelBuilder.cpp",
 )
-OPERAND_BYTES = _rule("operand-bytes", "With its known dimensions, the tensor has less than 4 GiB.", "validateTensorDimensions")
+OPERAND_BYTES = _rule("operand-bytes", "The known dimensions of the tensor give less than 4 GiB.", "validateTensorDimensions")
 OPERAND_SCALE = _rule("operand-scale", "The scale is positive or zero, as the type requires.", "validateOperandTypeImpl")
 OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point is in the range of the type.", "validateOperandTypeImpl")
 CHANNEL_TYPE = _rule(
@@ -172,7 +172,7 @@ CHANNEL_SCALE = _rule("channel-scale", "Each scale is positive.", "validateOpera
 CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor has scales.", "validateOperandExtraParams")
 VALUE_POINTER = _rule(
     "value-pointer",
-    "The length of a value is set if and only if its pointer is set.",
+    "The length of a value is 0 if the pointer to the value is null, and more than 0 for any other pointer.",
     "setOperandValue",
     "runtime/ModelBuilder.cpp",
 )
@@ -188,7 +188,7 @@ VALUE_LENGTH = _rule(
 
 _T = OperandType
 
-# The lowest and the highest zero point by type. These types need a positive scale; all other types need the scale 0.
+# The lowest and the highest zero point by type. These types need a positive scale. All other types need the scale 0.
 _ZERO_POINTS: dict[int, tuple[int, int]] = {
     _T.TENSOR_QUANT8_ASYMM: (0, 255),
     _T.TENSOR_QUANT8_ASYMM_SIGNED: (-128, 127),
@@ -196,20 +196,20 @@ _ZERO_POINTS: dict[int, tuple[int, int]] = {
     _T.TENSOR_QUANT8_SYMM: (0, 0),
     _T.TENSOR_QUANT16_SYMM: (0, 0),
 }
-# Quantization of TENSOR_INT32 is checked when the model is finished; quantization of OEM types is never checked.
+# The quantization of TENSOR_INT32 is checked when the model is finished. The quantization of OEM types is never checked.
 _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
     """Check an operand in the same way as addOperand.
 
-    ``has_pointer`` means that the pointer to the dimensions is not null even if there are no dimensions.
+    If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
 
     Upstream: Validation.cpp validateOperandTypeImpl.
     """
     call = Call.ADD_OPERAND
     if has_pointer and not operand.dimensions:
-        refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer to none", "no pointer, or at least one dimension")
+        refuse(DIMENSIONS_POINTER, call, "dimensions", "a pointer without dimensions", "a null pointer, or dimensions")
     if is_extension(operand.type) or not is_known_type(operand.type):
         refuse(OPERAND_TYPE, call, "type", operand.type, "an NNAPI type")
     if is_tensor(operand.type):
@@ -235,7 +235,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
         needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
-        # The source only compares the scale with 0, but records of real runtimes show that they also refuse infinite scales.
+        # The source only compares the scale with 0, but real runtimes also refuse infinite scales.
         if not 0 < operand.scale < float("inf"):
             refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
     elif operand.scale != 0:
@@ -251,10 +251,10 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
     if operand.type != OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL:
         refuse(CHANNEL_TYPE, call, "type", type_name(operand.type), "TENSOR_QUANT8_SYMM_PER_CHANNEL")
     if not 0 <= channels.dimension < operand.rank:
-        refuse(CHANNEL_DIMENSION, call, "channel dimension", channels.dimension, f"less than the rank, {operand.rank}")
+        refuse(CHANNEL_DIMENSION, call, "channel dimension", channels.dimension, f"less than the rank {operand.rank}")
     expected = operand.dimensions[channels.dimension]
     if expected == 0 or channels.count != expected:
-        needed = f"{expected}, the channels" if expected else "a known number of channels"
+        needed = f"{expected}, one for each channel" if expected else "a known number of channels"
         refuse(CHANNEL_COUNT, call, "scales", channels.count, needed)
     for scale in channels.scales:
         if not scale > 0:
@@ -262,14 +262,14 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
 
 
 def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) -> None:
-    """Check the length of a value that is set by setOperandValue or setOperandValueFromMemory with a pointer that is not null.
+    """Check the length of a value with a pointer that is not null.
 
     Upstream: ModelBuilder.cpp setOperandValue, setOperandValueFromMemory.
     """
     if call == Call.SET_VALUE and length == 0:
-        refuse(VALUE_POINTER, call, "length", 0, "more than 0 for a value that has a pointer")
+        refuse(VALUE_POINTER, call, "length", 0, "more than 0 if the pointer is not null")
     if operand.has_unknown_size:
-        refuse(VALUE_SHAPE, call, "dimensions", list(operand.dimensions), "all known, none of them 0")
+        refuse(VALUE_SHAPE, call, "dimensions", list(operand.dimensions), "known dimensions other than 0")
     is_free = call == Call.SET_VALUE and operand.type == OperandType.OEM_SCALAR
     if not is_free and length != operand.byte_size:
         refuse(VALUE_LENGTH, call, "length", length, operand.byte_size)
@@ -278,13 +278,13 @@ def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) ->
 
 
 def check_no_value(length: int) -> None:
-    """Check the length for an operand that is omitted, that is, whose value is set to a null pointer."""
+    """Check the length of the value of an omitted operand. The value is a null pointer."""
     if length:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 
 
 def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
-    """Check an operand of a finished model and return the version that it needs.
+    """Check an operand of a finished model. Return the version that the operand needs.
 
     Upstream: Validation.cpp validateOperand.
     """
@@ -304,5 +304,5 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
 
 
 def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
-    """Return a new operand in its state after addOperand, with the scale rounded to single precision."""
+    """Return a new operand after addOperand, with the scale rounded to single precision."""
     return NnOperand(code, tuple(dimensions), float32(scale), zero_point)

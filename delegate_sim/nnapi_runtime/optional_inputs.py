@@ -17,10 +17,7 @@ class Default:
     value: int
 
     def holds(self, operand: NnOperand) -> bool:
-        """Return whether an operand is a copied constant with this value.
-
-        The runtime does not read the values of referenced constants.
-        """
+        """Return whether an operand has the default value. The runtime reads only the values of copied constants."""
         if operand.lifetime != Lifetime.CONSTANT_COPY or operand.value is None or operand.type != self.type:
             return False
         return int.from_bytes(operand.value, "little", signed=True) == self.value
@@ -33,11 +30,10 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 
 @dataclass(frozen=True, slots=True)
 class OptionalInputs:
-    """The optional inputs that follow the first ``start`` inputs, which are required.
+    """The optional inputs after the first ``start`` inputs of one form of an operation.
 
-    An operation may have several forms with different optional inputs. ``told_by`` tells these forms apart: it is the position of
-    an input, and a type that this input has in this form only. If dropping inputs with default values would leave exactly
-    ``paired`` inputs, nothing is dropped. This keeps two inputs together that are valid only as a pair.
+    ``told_by`` identifies the form by the position of an input, and by a type that this input has only in this form. Two
+    optional inputs may be valid only as a pair. Therefore, no input is dropped if exactly ``paired`` inputs would remain.
     """
 
     start: int
@@ -46,13 +42,13 @@ class OptionalInputs:
     paired: int | None = None
 
     def fits(self, inputs: Sequence[NnOperand]) -> bool:
-        """Return whether the inputs have this form and include at least one of the optional inputs."""
+        """Return whether the inputs match this form of the operation and include at least one optional input."""
         if not self.start < len(inputs) <= self.start + len(self.defaults):
             return False
         return self.told_by is None or inputs[self.told_by[0]].type == self.told_by[1]
 
     def count_needed(self, inputs: Sequence[NnOperand]) -> int:
-        """Return the number of inputs that remain after trailing inputs with default values are dropped."""
+        """Return the number of inputs without trailing inputs that have default values."""
         count = len(inputs)
         while count > self.start and self.defaults[count - 1 - self.start].holds(inputs[count - 1]):
             count -= 1

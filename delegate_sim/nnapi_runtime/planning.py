@@ -19,7 +19,7 @@ from .types import AndroidRelease, OperationType, Preference
 
 NO_DEVICE = Rule(
     "compilation-no-device",
-    "For each operation, at least one of the compilation's devices supports it.",
+    "Each operation has at least one device that supports it.",
     "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
 )
 
@@ -27,7 +27,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 
 class ControlStep(Enum):
-    """The kind of a step that the runtime itself interprets. No device runs such a step."""
+    """The kind of a step that the runtime itself interprets."""
 
     IF = "if"
     WHILE = "while"
@@ -38,7 +38,7 @@ class ControlStep(Enum):
 class Interpreted:
     """A step that the runtime interprets: an IF, a WHILE, or a jump.
 
-    IF and WHILE have an ``operation``, and ``source`` is the number of the model that contains it.
+    IF and WHILE have an ``operation``. ``source`` is the number of the model with this operation.
     """
 
     kind: ControlStep
@@ -55,14 +55,14 @@ class Interpreted:
 class PlanStep:
     """Operations of one model that one device runs together.
 
-    ``source`` is the number of this model in the plan: 0 for the main model, 1 or more for a model that an IF or WHILE refers to.
+    ``source`` is the number of the model in the plan. The main model has the number 0, and the models of IF and WHILE follow.
     """
 
     device: Device
     model: NnModel
     source: int
     operations: list[NnOperation] = field(default_factory=list)
-    # The indices of the step's operands, grouped by the source or the use of their values.
+    # The indices of the step's operands, grouped by origin and use.
     model_inputs: list[int] = field(default_factory=list)
     temporary_inputs: list[int] = field(default_factory=list)
     output_inputs: list[int] = field(default_factory=list)
@@ -72,7 +72,7 @@ class PlanStep:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, operation: NnOperation) -> None:
-        """Add an operation. The operations whose results it reads must already be in this or an earlier step."""
+        """Add an operation. The operations that write its inputs must already be in this step or in earlier steps."""
         self.operations.append(operation)
         for index in operation.inputs:
             if index not in self._seen:
@@ -105,7 +105,7 @@ class PlanStep:
 
     @property
     def in_run_order(self) -> list[NnOperation]:
-        """The operations in the order in which the compiled step runs them."""
+        """The operations in run order."""
         return run_order(self.operations, self.written.__contains__)
 
 
@@ -113,7 +113,7 @@ class PlanStep:
 class Plan:
     """The plan for running a model.
 
-    ``device`` is set if one device runs the whole model; otherwise ``steps`` lists the steps. Both are empty at first.
+    ``device`` is set if one device runs the whole model. If several devices run the model, ``steps`` has the steps.
     """
 
     device: Device | None = None
@@ -127,7 +127,7 @@ class Plan:
 
 
 def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Add the steps for a model to an empty plan. If planning raises NnRefused, the steps planned so far stay in the plan.
+    """Add the steps for a model to an empty plan. If planning raises NnRefused, earlier steps stay in the plan.
 
     Upstream: partitionTheWork.
     """
@@ -143,7 +143,7 @@ class _StepPartitioner:
         self._interpreter = len(devices)
 
     def partition(self, model: NnModel) -> None:
-        """Split a model, and the models that an interpreted IF or WHILE runs, into steps."""
+        """Split a model, and the models of an interpreted IF or WHILE, into steps."""
         source = len(self._plan.models)
         self._plan.models.append(model)
         best = self._best_devices(model)
@@ -158,7 +158,7 @@ class _StepPartitioner:
                 queues[best[place]].append(place)
 
         enqueue(tracker.initially_ready())
-        # The last devices of the list go first, so that more inputs may be ready when the first devices get their turn.
+        # Later devices in the list run first, so that more inputs may be ready for earlier devices.
         while (chosen := next((i for i in reversed(range(len(queues))) if queues[i]), None)) is not None:
             step = None if chosen == self._interpreter else PlanStep(self._devices[chosen], model, source)
             if step is not None:
@@ -189,9 +189,8 @@ class _StepPartitioner:
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
         """Return the device with the lowest cost among the devices that support an operation.
 
-        If several devices have the lowest cost, the CPU wins if it is one of them; otherwise, the device listed first wins.
-        Android 12 has an exception: a device that is updated separately from Android wins over a device that is not, even if it
-        is listed later.
+        If several devices have the lowest cost, prefer the CPU, then the first of these devices. On Android 12, devices that
+        are updated separately from Android come before other devices of equal cost.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -219,9 +218,9 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an IF or WHILE has operands of unknown size, or refers to a model with inputs or outputs of unknown size.
+    """Return whether an operand of an IF or WHILE, or an input or output of its models, has an unknown size.
 
-    Only the CPU supports such operations.
+    Only the CPU supports an IF or WHILE with unknown sizes.
     """
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [

@@ -1,4 +1,4 @@
-"""Refusals of the runtime: rules with stable codes, and the violations of these rules."""
+"""Refusals of the runtime: rules with stable codes, and violations of rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .types import AndroidRelease, ResultCode
 
 
 class Call(str, Enum):
-    """The NNAPI function whose call is refused."""
+    """The NNAPI function of a refused call."""
 
     ADD_OPERAND = "ANeuralNetworksModel_addOperand"
     SET_CHANNEL_QUANTIZATION = "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams"
@@ -25,7 +25,7 @@ class Call(str, Enum):
 
 
 class Concern(Enum):
-    """The property of the operands that a rule on operations checks."""
+    """The property of operands that a rule on operations checks."""
 
     TYPES = "types"
     RANK = "rank"
@@ -40,8 +40,7 @@ RULES: dict[str, Rule] = {}
 class Rule:
     """One check of the runtime.
 
-    ``source`` names the upstream file and function. ``since`` is the first Android release whose runtime makes the check; 10
-    means "10 or earlier", since older runtimes are not simulated.
+    ``source`` names the upstream file and function. ``since`` is the first simulated Android release with this check.
     """
 
     __slots__ = ("code", "concern", "since", "source", "summary")
@@ -66,7 +65,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """The violation of a rule: the part of the model that breaks the rule, the value found there, and the needed value."""
+    """The violation of a rule: the part of the model that breaks the rule, its value, and the needed value."""
 
     subject: str
     found: str
@@ -75,7 +74,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class NnRefusal:
-    """One refusal by the runtime: the first rule that a call breaks. Further rules that the call breaks are not reported."""
+    """One refusal by the runtime, with the first rule that a call breaks."""
 
     rule: Rule
     call: Call
@@ -106,7 +105,7 @@ class NnRefusal:
 
 
 class NnRefused(DelegateSimError):
-    """Raised when the runtime returns an error from a call; ``refusal`` holds the call and the reason."""
+    """Raised if the runtime returns an error from a call. ``refusal`` has the call and the reason."""
 
     def __init__(self, refusal: NnRefusal) -> None:
         super().__init__(f"{refusal.call.value} refuses: {refusal.text}")
@@ -114,7 +113,7 @@ class NnRefused(DelegateSimError):
 
 
 class ProcessAborted(DelegateSimError):
-    """Raised when the runtime would abort the process because one of its own assertions fails."""
+    """Raised if the runtime aborts the process because one of its own assertions fails."""
 
 
 def refuse(

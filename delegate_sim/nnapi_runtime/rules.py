@@ -1,8 +1,8 @@
-"""All rules of the runtime by code, collected from the modules that check them."""
+"""All rules of the runtime by code."""
 
 from __future__ import annotations
 
-from . import builder, compilation  # noqa: F401  # with all that they import
+from . import builder, compilation  # noqa: F401  # importing these modules defines all rules
 from .refusal import RULES
 
 __all__ = ["RULES"]

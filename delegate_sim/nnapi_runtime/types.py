@@ -163,7 +163,7 @@ class Preference(IntEnum):
 
 
 class AndroidRelease(IntEnum):
-    """An Android release whose NNAPI runtime this package simulates.
+    """An Android release with a simulated NNAPI runtime.
 
     From Android 11 on, the runtime is updated separately from Android.
     """
@@ -174,7 +174,7 @@ class AndroidRelease(IntEnum):
     ANDROID_13 = 13
 
 
-# The feature level of the runtime that a release shipped with; later updates of the runtime can raise it.
+# The feature level of each release's own runtime. Later updates of the runtime can raise the level.
 MAX_FEATURE_LEVEL = {
     AndroidRelease.ANDROID_10: 3,
     AndroidRelease.ANDROID_11: 4,
@@ -189,7 +189,7 @@ API_LEVELS = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000
 def feature_level(api_level: int) -> int:
     """Return the feature level, counted from 1, for an NNAPI constant such as 29 or 1000006.
 
-    A number between two of NNAPI's constants means the lower level. A number below 27 means 0.
+    For a number between two of NNAPI's constants, return the level of the smaller constant. For a number below 27, return 0.
     """
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
@@ -197,7 +197,7 @@ def feature_level(api_level: int) -> int:
 class Version(NamedTuple):
     """The version of NNAPI that a model or an operation needs, or that a device supports.
 
-    ``level`` is a feature level. ``runtime_only`` means that only the runtime itself, and no driver, supports this version.
+    ``level`` is a feature level. ``runtime_only`` means that only the runtime itself supports this version, and no driver does.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """
@@ -210,7 +210,7 @@ class Version(NamedTuple):
         return Version(max(self.level, other.level), self.runtime_only or other.runtime_only)
 
     def fits(self, available: Version) -> bool:
-        """Return whether a device with the version ``available`` satisfies this version."""
+        """Return whether a device with the version ``available`` supports this version."""
         return self.level <= available.level and (available.runtime_only or not self.runtime_only)
 
 
@@ -243,17 +243,17 @@ _SCALARS = frozenset({_T.FLOAT32, _T.INT32, _T.UINT32, _T.BOOL, _T.FLOAT16, _T.M
 
 
 def is_known_type(code: int) -> bool:
-    """Return whether the code is an operand type of NNAPI itself, not of an extension."""
+    """Return whether the code is an operand type of NNAPI itself."""
     return code in _TYPES
 
 
 def is_tensor(code: int) -> bool:
-    """Return whether the code is the operand type of a tensor."""
+    """Return whether the code is a tensor type."""
     return code not in _SCALARS
 
 
 def is_extension(code: int) -> bool:
-    """Return whether an operand type or an operation belongs to an extension. The codes of extensions have a prefix."""
+    """Return whether an operand type or an operation belongs to an extension. Codes of extensions have a prefix."""
     return (code & 0xFFFFFFFF) >> 16 != 0
 
 
@@ -273,7 +273,7 @@ def type_name(code: int) -> str:
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:
-    """Return the product of the dimensions, computed in unsigned 32-bit arithmetic, as in the runtime."""
+    """Return the product of the dimensions in unsigned 32-bit arithmetic, as in the runtime."""
     count = 1
     for dimension in dimensions:
         count = count * dimension & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""Cached checks of operands and operations, since models contain many equal operands and operations."""
+"""Cached checks of operands and operations. Models contain many equal operands and operations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 @functools.lru_cache(_KEPT)
 def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
-    """Return the key that all operands with the same type, shape and quantization share."""
+    """Return the key of all operands with this type, shape and quantization."""
     return OperandKey(code, dimensions, scale, zero_point, channel)
 
 
 @functools.lru_cache(_KEPT)
 def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
-    """Return the refusal if addOperand refuses an operand, otherwise None."""
+    """Return the refusal by addOperand, or None if addOperand accepts the operand."""
     try:
         check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
     except NnRefused as refused:
@@ -33,7 +33,7 @@ def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
 
 @functools.lru_cache(_KEPT)
 def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
-    """Return the refusal if ``call`` refuses to set an operand to a value of ``length`` bytes, otherwise None."""
+    """Return the refusal by a call that sets a value of ``length`` bytes, or None if the call accepts the value."""
     try:
         check_value(NnOperand(key.type, key.dimensions), length, call)
     except NnRefused as refused:
@@ -54,7 +54,7 @@ def key_of(operand: NnOperand) -> OperandKey:
 class OperationVerdict:
     """The verdicts on an operation alone (``own``) and together with its operands (``whole``).
 
-    A verdict is the version that is needed, or the refusal.
+    A verdict is the needed version, or the refusal.
     """
 
     own: Version | NnRefusal
@@ -64,15 +64,15 @@ class OperationVerdict:
 def validate_with_operands(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
 ) -> OperationVerdict:
-    """Return the verdict on an operation alone, and the verdict on the operation together with its operands."""
+    """Return the verdicts on an operation alone and together with its operands."""
     if code in _CONTROL_FLOW:
-        # This verdict is not cached: it depends on the models that operands of control flow refer to, and keys lack these models.
+        # Verdicts on control flow are not cached, because they depend on other models, and keys do not include these models.
         return _verdict(code, inputs, outputs, android)
     return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
 
 
 def version_or_raise(verdict: Version | NnRefusal) -> Version:
-    """Return the version of a verdict; raise NnRefused if the verdict is a refusal."""
+    """Return the version of a verdict, or raise NnRefused if the verdict is a refusal."""
     if isinstance(verdict, NnRefusal):
         raise NnRefused(verdict)
     return verdict
@@ -99,6 +99,6 @@ def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand
 
 
 def operand_of(key: OperandKey) -> NnOperand:
-    """Return a new operand that has the properties of this key."""
+    """Return a new operand with the properties of a key."""
     channels = None if key.channel is None else ChannelQuantization(key.channel, ())
     return NnOperand(key.type, key.dimensions, key.scale, key.zero_point, channels, key=key)

@@ -13,11 +13,11 @@ from .types import Version
 
 
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
-    """Return the operations that the runtime shows to a device, in run order; None if the runtime shows nothing.
+    """Return the operations that the runtime shows to a device, in run order, or None if the runtime shows no operation.
 
-    A device with the version that the model needs sees the whole model. Any other device sees a slice: the operations that need
-    no higher version than the device has. The runtime shows nothing if the slice has no outputs. It also shows nothing if an
-    operation of the slice refers to another model, since the runtime cannot slice that model.
+    A device that supports the model's version sees the whole model. Any other device sees a slice, which has the operations
+    that the device's version allows. The runtime shows no operation if the slice has no outputs, or if an operation of the
+    slice refers to another model.
     """
     if model.version.fits(available):
         return list(model.operations)

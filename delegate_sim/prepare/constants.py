@@ -1,7 +1,7 @@
-"""Compute the result of a single operator whose operands are constant (constant folding, as in converters).
+"""Compute the result of an operator with constant operands (constant folding, as in converters).
 
-The module supports the operators that models use to compute shapes, axes and masks. Their operands may be integers, booleans or
-floats; quantized constants are not folded, because converters do not fold them either.
+This module supports the operators that models use to compute shapes, axes and masks. Operands may be integers, booleans or
+floats. Like a converter, this module does not fold quantized constants.
 """
 
 from __future__ import annotations
@@ -21,16 +21,13 @@ Array: TypeAlias = "npt.NDArray[Any]"
 _Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
 
 _LARGEST_RESULT = 1 << 20
-"""The largest number of elements of a folded result.
-
-A converter does not fold a result that would make the file much larger.
-"""
+"""Largest number of elements of a folded result. A converter does not fold results that make the model file much larger."""
 
 
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
-    """Return the results of a node, computed from the values of its operands; ``types`` lists the types of the results.
+    """Return the results of a node, computed from its operands. ``types`` has the types of the results.
 
-    Return None if the operator is not supported, a result is too large, or the operands do not fit together.
+    Return None if the operator is not supported, if a result is too large, or if the operands do not match.
     """
     evaluator = _EVALUATORS.get(op)
     kinds = [schema.NUMPY_TYPES.get(name) for name in types]
@@ -56,9 +53,9 @@ def _axes(array: Array) -> tuple[int, ...]:
 
 
 def _reduced(name: str) -> _Evaluator:
-    """Return an evaluator that applies a numpy function along axes.
+    """Return an evaluator that applies the numpy function with this name along axes.
 
-    The function is given by name, so that numpy need not be imported to build the table of evaluators.
+    A name is given instead of a function, so that building the table of evaluators does not import numpy.
     """
 
     def reduce(options: Options, operands: Sequence[Array]) -> Any:
@@ -75,7 +72,7 @@ def _of_two(function: Callable[[Any, Any], Any]) -> _Evaluator:
 
 
 def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluator:
-    """Return an evaluator that applies a function element by element to ``count`` operands, which are broadcast together."""
+    """Return an evaluator that broadcasts ``count`` operands and applies a function to each element."""
 
     def apply(_: Options, operands: Sequence[Array]) -> Any:
         taken = operands[:count]
@@ -104,7 +101,7 @@ def _named(function: str | Callable[..., Any]) -> Any:
 
 
 def _divided(left: Array, right: Array) -> Array:
-    """Return the quotient; the quotient of integers is rounded toward zero."""
+    """Return the quotient. Quotients of integers are rounded toward zero."""
     if left.dtype.kind == "f":
         return np.asarray(left / right)
     if not np.all(right):
@@ -172,7 +169,7 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape as a tuple. Raise ValueError if an array of this shape has more elements than a folded result may have."""
+    """Return a shape as a tuple. Raise ValueError if a tensor of this shape has too many elements for a folded result."""
     if element_count(shape) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)
@@ -180,7 +177,7 @@ def _small(shape: Sequence[int]) -> tuple[int, ...]:
 
 def _tiled(_: Options, operands: Sequence[Array]) -> Array:
     times = _ints(operands[1])
-    _small([max(size, 1) for size in (*operands[0].shape, *times)])  # numpy repeats one dimension after the other
+    _small([max(size, 1) for size in (*operands[0].shape, *times)])  # numpy repeats one dimension after another
     return np.tile(operands[0], times)  # bounded: checked above
 
 

@@ -1,8 +1,8 @@
 """Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
-A converter replaces a SHAPE by a constant if the shape is known. Then it also computes every node whose operands have all become
-constant. Nodes whose operands are already constant in the file are not computed, because the converter left them in the file on
-purpose. An example is a DEQUANTIZE of float16 weights.
+A converter replaces a SHAPE by a constant if the shape is known. The converter then also computes every node with operands that
+became constant. A node that reads only constants of the model file is not computed, such as a DEQUANTIZE of float16 weights.
+The converter left such a node in the model on purpose.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 from .operands import known_array
 
 _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
-"""Operators whose results depend only on the shape of the operand."""
+"""Operators with results that depend only on the shape of the operand."""
 
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "MUL")
 _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
-"""Operators whose result is all zeros if the operand is all zeros."""
+"""Operators that return only zeros if their operand has only zeros."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedGraph:
-    """A prepared subgraph, with the tensors that became constant and the tensors whose shape is unknown.
+    """A prepared subgraph, with the indices of tensors that became constant or have an unknown shape.
 
-    ``constants`` lists the tensors that became constant. ``zeros`` lists those constants whose elements are all 0. ``open`` lists
-    the tensors of unknown shape. ``dynamic`` lists the open tensors whose shape depends on values at run time, even if the file
-    gives a shape for them.
+    ``constants`` are the tensors that became constant, and ``zeros`` are the constants that contain only zeros. ``open`` are
+    the tensors of unknown shape. ``dynamic`` are the tensors in ``open`` with a shape that depends on values at run time.
     """
 
     graph: Graph
@@ -42,19 +41,19 @@ class FoldedGraph:
 
 
 class Folding:
-    """The state of folding one subgraph, updated after each node is prepared."""
+    """The state of folding one subgraph."""
 
     def __init__(self, subgraph: KernelSubgraph) -> None:
         self.subgraph = subgraph
         self.constants: set[int] = set()
         self.zeros: set[int] = set()
         self.widened: dict[int, int] = {}
-        """For each tensor that a DEQUANTIZE widens from a float16 constant, the index of this constant."""
+        """The float16 constants that DEQUANTIZE nodes widen, by the index of the result."""
         self.dynamic: set[int] = set()
         self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
 
     def note(self, node: KernelNode, is_prepared: bool) -> None:
-        """Record a node after its preparation, and compute its results if its operands have become constant."""
+        """Record a prepared node, and compute its results if its operands became constant."""
         results = [index for index in node.node.outputs if index >= 0]
         source = node.optional_input(0)
         is_widening = node.op == "DEQUANTIZE" and source is not None and source.is_constant and source.type == "FLOAT16"
@@ -101,7 +100,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantizes. The quantized values are not needed here, so zeros are stored instead.
+            # A converter folds before it quantizes. Nothing reads the quantized values, so zeros are stored instead.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             if not is_known:
                 return False
@@ -123,10 +122,7 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Return whether the quantized result of a node is all zeros because its operand is all zeros.
-
-        The quantized values themselves are not computed.
-        """
+        """Return whether the quantized result of a node has only zeros because the operand has only zeros."""
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros
         value = node.optional_input(1)
@@ -134,10 +130,7 @@ class Folding:
         return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
-        """Return whether a node is a product with a factor that is all zeros.
-
-        A converter folds such a product, because it assumes that the other factor is finite.
-        """
+        """Return whether a node is a product with a factor of zeros. A converter assumes that the second factor is finite."""
         if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
             return False
         if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:
@@ -152,12 +145,10 @@ class Folding:
         return node.op == "FULLY_CONNECTED" and len(node.node.inputs) > 2 and node.node.input(2) >= 0
 
     def _product_of_zeros(self, node: KernelNode) -> FlatNumbers | None:
-        """Return the result of a product with a factor that is all zeros: either zeros, or the bias repeated for each row.
+        """Return the result of a product with a factor of zeros: zeros, or the bias repeated for each row.
 
-        Return None if the result would have too many elements.
-
-        The elements of a quantized result are not computed. Instead, all elements are 1 if the bias has an element that is not 0,
-        and 0 otherwise.
+        Return None if the result has too many elements. The elements of a quantized result are placeholders: 1 if the bias has
+        an element other than 0, or 0.
         """
         result = node.output(0)
         bias = None
@@ -168,7 +159,7 @@ class Folding:
             return RepeatedNumber("<i1", int(bias is not None and bias.any()), result.element_count)
         if bias is None:
             return RepeatedNumber("<f4", 0, result.element_count)
-        # bounded: at most what may be folded
+        # bounded: the limit on folded elements
         return np.resize(bias, result.element_count) if node.elements.take_folded(result.element_count) else None
 
     def _values(self, node: KernelNode, results: list[KernelTensor]) -> list[Array] | None:

@@ -1,8 +1,7 @@
 """The node and the tensors that the Prepare functions of CPU kernels read and change.
 
-A Prepare function here does the same as the upstream function: it reads operands, may refuse the node with ``KernelNode.ensure``,
-and sets the type, shape and allocation of the results. Temporary tensors and quantization multipliers are left out, because
-neither delegates nor the report use them.
+As in upstream, a Prepare function reads operands, may refuse the node, and sets the type, shape and allocation of the results.
+Temporary tensors and quantization multipliers are left out, because delegates and reports do not use them.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import replace
 from typing import NoReturn, Protocol
 
 from ..foundation.limits import element_count, ensure_rank, is_above_limit, raised
+from ..foundation.printable import counted
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
@@ -24,15 +24,15 @@ from ..releases.catalogue import NEWEST, Release
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types whose tensors have no size in bytes until they have a value."""
+"""Types of tensors that have no size in bytes until they have a value."""
 
 
 class PrepareError(Exception):
-    """Raised if the CPU kernel refuses to prepare a node; the message gives the reason.
+    """Raised if the CPU kernel refuses to prepare a node. The message is the reason.
 
-    ``lines`` holds log lines that come before the line that names the node, for example lines about a node in a called subgraph.
-    ``kernel`` is the delegate kernel that failed, if one failed in a called subgraph. ``unregistered`` is the name of the custom
-    operator, if the reason is that this operator is not registered.
+    ``lines`` has log lines that come before the line about the node, for example lines about a node in a called subgraph.
+    ``kernel`` is a delegate kernel that failed in a called subgraph. ``unregistered`` is the name of a custom operator that is
+    not registered.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class PrepareError(Exception):
 
 
 class KernelTensor:
-    """A tensor while its graph is being prepared; its type, shape, allocation and value may change."""
+    """A tensor during preparation. Its type, shape, allocation and value may change."""
 
     __slots__ = ("allocation", "computed", "model", "shape", "source", "type")
 
@@ -83,12 +83,12 @@ class KernelTensor:
 
     @property
     def scale(self) -> float:
-        """The scale if the tensor is quantized per tensor, otherwise 0."""
+        """The scale of a tensor with one scale, or 0."""
         return self.source.scale
 
     @property
     def zero_point(self) -> int:
-        """The zero point if the tensor is quantized per tensor, otherwise 0."""
+        """The zero point of a tensor with one zero point, or 0."""
         return self.source.zero_point
 
     @property
@@ -98,12 +98,12 @@ class KernelTensor:
 
     @property
     def is_constant(self) -> bool:
-        """True if the value is in the file (``IsConstantTensor``)."""
+        """True if the value is in the model file (``IsConstantTensor``)."""
         return self.allocation is Allocation.CONSTANT
 
     @property
     def is_constant_or_persistent(self) -> bool:
-        """True if the value is known once the graph has been prepared (``IsConstantOrPersistentTensor``)."""
+        """True if the value is known after preparation (``IsConstantOrPersistentTensor``)."""
         return self.allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
 
     @property
@@ -112,16 +112,16 @@ class KernelTensor:
         return self.allocation is Allocation.DYNAMIC
 
     def value(self) -> FlatNumbers:
-        """Return the elements as a flat sequence in C order; raise PrepareError if they are not known or cannot be read."""
+        """Return the elements as a flat sequence in C order. Raise PrepareError if the elements are not known."""
         elements = self.known_value()
         if elements is None:
             raise PrepareError(f"the value of tensor {self.index} is not known")
         return elements
 
     def known_value(self) -> FlatNumbers | None:
-        """Return the elements as a flat sequence in C order; None if they are not known.
+        """Return the elements as a flat sequence in C order, or None if the elements are not known.
 
-        Elements in the file are read as the type that the tensor has now.
+        Elements in the model file are read with the current type of the tensor.
         """
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)
@@ -151,7 +151,7 @@ class KernelTensor:
 
 
 class KernelTensors(dict[int, KernelTensor]):
-    """The tensors of a subgraph by index. Each tensor is created at its first use, because most tensors are never used."""
+    """The tensors of a subgraph by index. Each tensor is created at its first use."""
 
     def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
         super().__init__()
@@ -166,15 +166,15 @@ class KernelTensors(dict[int, KernelTensor]):
 
 
 class KernelSubgraph:
-    """A subgraph while it is being prepared.
+    """A subgraph during preparation.
 
-    If the subgraph is prepared again, it keeps the sizes that calling nodes have set and the types that kernels have set.
+    A second preparation keeps the sizes that calling nodes set, and the types that kernels set.
     """
 
     def __init__(self, model: Model, graph: Graph) -> None:
         self.graph = graph
         self.inputs = list(graph.inputs)
-        """The tensor indices of the inputs; -1 for an input that no node reads."""
+        """The tensor indices of the inputs, with -1 for inputs that no node reads."""
         self.outputs = graph.outputs
         self.nodes = list(graph.nodes)
         self.tensors = KernelTensors(model, graph.tensors)
@@ -183,7 +183,7 @@ class KernelSubgraph:
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:
-        """The tensors that nodes read, together with the outputs of the subgraph (``GetInputTensorsCount``)."""
+        """The tensors that nodes read, and the outputs of the subgraph (``GetInputTensorsCount``)."""
         return frozenset(self.outputs).union(*[node.inputs for node in self.nodes])
 
     def remove_unused_inputs(self) -> None:
@@ -212,26 +212,25 @@ class KernelSubgraph:
 
 
 class Interpreter(Protocol):
-    """The part of the interpreter that kernels use to access other subgraphs."""
+    """The part of the interpreter that kernels use."""
 
     def subgraph_count(self) -> int:
         """Return the number of subgraphs."""
 
     def subgraph(self, index: int) -> KernelSubgraph:
-        """Return a subgraph; raise PrepareError if the model has no subgraph with this index."""
+        """Return a subgraph. Raise PrepareError if the model has no subgraph with this index."""
 
     def current_subgraph(self) -> KernelSubgraph:
-        """Return the subgraph whose node is being prepared."""
+        """Return the subgraph of the node that is being prepared."""
 
     def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
-        """Prepare another subgraph (``AllocateTensors``); raise PrepareError if one of its nodes cannot be prepared."""
+        """Prepare another subgraph (``AllocateTensors``). Raise PrepareError if one of its nodes cannot be prepared."""
 
 
 class ComputedElements:
-    """A limit on the number of elements that kernels may compute during one preparation.
+    """A limit on the number of elements that kernels compute during one preparation.
 
-    Ordinary models stay far below the limit, because their kernels only compute small tensors such as shapes and axes. Without a
-    limit, a hostile file could demand the computation of far more elements than the file holds.
+    Kernels of ordinary models compute only small tensors, such as shapes and axes. A hostile file can ask for far more elements.
     """
 
     def __init__(self) -> None:
@@ -239,14 +238,14 @@ class ComputedElements:
         self._folded = 0
 
     def take(self, count: int) -> bool:
-        """Return whether a result with ``count`` elements may be computed; if so, subtract ``count`` from the limit."""
+        """Return whether a result with ``count`` elements may be computed. If so, subtract ``count`` from the limit."""
         is_taken = count <= min(self.left, self._most_at_once)
         if is_taken:
             self.left -= max(count, 0)
         return is_taken
 
     def take_folded(self, count: int) -> bool:
-        """Return whether a constant of ``count`` elements may be folded; if so, count the elements as folded."""
+        """Return whether a constant of ``count`` elements may be folded. If so, count these elements as folded."""
         is_taken = not is_above_limit(self._folded + count)
         if is_taken:
             self._folded += count
@@ -254,7 +253,7 @@ class ComputedElements:
 
 
 class KernelNode:
-    """A node while its graph is being prepared."""
+    """A node during preparation."""
 
     __slots__ = ("_options", "cause", "elements", "has_open_result", "interpreter", "model", "node", "release", "tensors")
 
@@ -272,13 +271,13 @@ class KernelNode:
         self.tensors = tensors
         self.interpreter = interpreter
         self.release = release
-        """The release of the runtime whose kernels are simulated."""
+        """The simulated release of the runtime."""
         self.elements = elements or ComputedElements()
-        """The limit on the number of elements that may still be computed."""
+        """The limit on the number of computed elements."""
         self.cause: int | None = None
-        """The index of the operand that makes the results dynamic because it is not constant."""
+        """The index of the operand that makes the results dynamic."""
         self.has_open_result = False
-        """True if the kernel reported that it does not know the size of its result (see ``leave_open``)."""
+        """True if the kernel does not know the size of its result (see ``leave_open``)."""
         self._options: Options | None = None
 
     @property
@@ -295,7 +294,7 @@ class KernelNode:
 
     @property
     def input_count(self) -> int:
-        """The number of operands, omitted ones included."""
+        """The number of operands, including omitted operands."""
         return len(self.node.inputs)
 
     @property
@@ -304,7 +303,7 @@ class KernelNode:
         return len(self.node.outputs)
 
     def input(self, position: int) -> KernelTensor:
-        """Return the operand at a position; refuse the node if the operand is omitted or missing (``GetInputSafe``)."""
+        """Return the operand at a position. Refuse the node if the operand is omitted or missing (``GetInputSafe``)."""
         inputs = self.node.inputs
         index = inputs[position] if 0 <= position < len(inputs) else -1
         if index < 0:
@@ -312,13 +311,13 @@ class KernelNode:
         return self.tensors[index]
 
     def optional_input(self, position: int) -> KernelTensor | None:
-        """Return the operand at a position; None if the operand is omitted or missing (``GetOptionalInputTensor``)."""
+        """Return the operand at a position, or None if it is omitted or missing (``GetOptionalInputTensor``)."""
         inputs = self.node.inputs
         index = inputs[position] if 0 <= position < len(inputs) else -1
         return self.tensors[index] if index >= 0 else None
 
     def output(self, position: int = 0) -> KernelTensor:
-        """Return the result at a position; refuse the node if the result is missing (``GetOutputSafe``)."""
+        """Return the result at a position. Refuse the node if the result is missing (``GetOutputSafe``)."""
         outputs = self.node.outputs
         index = outputs[position] if 0 <= position < len(outputs) else -1
         if index < 0:
@@ -326,39 +325,42 @@ class KernelNode:
         return self.tensors[index]
 
     def intermediate(self, position: int) -> KernelTensor:
-        """Return the intermediate tensor at a position; refuse the node if the tensor is missing."""
+        """Return the intermediate tensor at a position. Refuse the node if the tensor is missing."""
         indices = self.node.intermediates
         index = indices[position] if 0 <= position < len(indices) else -1
         if index < 0:
-            raise PrepareError(f"intermediate {position} is missing")
+            raise PrepareError(f"intermediate tensor {position} is missing")
         return self.tensors[index]
 
     def leave_out_result(self, position: int) -> None:
-        """Replace the result at a position with -1 (omitted) in the node. Later preparations of the node keep this change."""
+        """Replace the result at a position with -1 (omitted) in the node. Later preparations keep this change."""
         outputs = list(self.node.outputs)
         outputs[position] = OPTIONAL_TENSOR
         self.node = self.node._replace(outputs=tuple(outputs))
 
     def ensure(self, condition: bool, message: str) -> None:
-        """Refuse the node unless the condition holds (``TF_LITE_ENSURE``). ``message`` is our own description of the problem."""
+        """Refuse the node if a condition does not hold (``TF_LITE_ENSURE``). ``message`` describes the problem."""
         if not condition:
             raise PrepareError(message)
 
     def ensure_counts(self, inputs: int | tuple[int, ...], outputs: int) -> None:
-        """Refuse the node unless it has the right numbers of operands and results; ``inputs`` may list several numbers."""
+        """Refuse a node with a wrong number of operands or results.
+
+        ``inputs`` is the allowed number of operands, or several allowed numbers.
+        """
         allowed = (inputs,) if isinstance(inputs, int) else inputs
         if len(self.node.inputs) not in allowed or len(self.node.outputs) != outputs:
-            raise PrepareError(f"has {self.input_count} inputs and {self.output_count} outputs")
+            raise PrepareError(f"has {counted(self.input_count, 'input')} and {counted(self.output_count, 'output')}")
 
     def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
-        """Refuse the node unless the tensor has this type, or one of these types."""
+        """Refuse the node unless the tensor has the given type or one of the given types."""
         if tensor.type != types if isinstance(types, str) else tensor.type not in types:
-            raise PrepareError(f"tensor {tensor.index} is {tensor.type}")
+            raise PrepareError(f"tensor {tensor.index} is {tensor.type}, an unsupported type")
 
     def ensure_rank(self, tensor: KernelTensor, rank: int) -> None:
         """Refuse the node unless the tensor has this number of dimensions."""
         if len(tensor.shape) != rank:
-            raise PrepareError(f"tensor {tensor.index} has {tensor.rank} dimensions, not {rank}")
+            raise PrepareError(f"tensor {tensor.index} has {counted(tensor.rank, 'dimension')}, not {rank}")
 
     def ensure_shape(self, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
         """Refuse the node unless the tensor has this shape."""
@@ -372,8 +374,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuse the node if the shape or the size in bytes of a constant would change. Also refuse the node if a size in the new
-        shape is negative, unless tensors of this type have no size in bytes.
+        Refuse the node if the tensor is constant and its shape or size in bytes changes. Also refuse the node if a dimension is
+        negative and the tensor's type has a size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))
@@ -386,10 +388,7 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """Make a tensor dynamic (``SetTensorToDynamic``).
-
-        ``cause`` is the operand whose unknown value determines the tensor's size.
-        """
+        """Make a tensor dynamic (``SetTensorToDynamic``). ``cause`` is the operand with a value that determines the size."""
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
@@ -399,7 +398,7 @@ class KernelNode:
     def leave_open(self, cause: KernelTensor) -> None:
         """Report that the size of the result is known only at run time, because ``cause`` is not constant.
 
-        Unlike ``set_dynamic``, this does not change the allocation of the result (``kTfLiteOutputShapeNotKnown``).
+        The allocation of the result does not change (``kTfLiteOutputShapeNotKnown``).
         """
         self.has_open_result = True
         if self.cause is None:
@@ -414,7 +413,7 @@ class KernelNode:
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
         """Make a tensor persistent, and resize it (``SetTensorToPersistentRo``).
 
-        The real kernel computes the tensor's value during preparation; ``value`` is None if the value is not computed here.
+        The real kernel computes the tensor's value. ``value`` is None if this package does not compute the value.
         """
         tensor.allocation = Allocation.PERSISTENT
         self.resize(tensor, shape)
@@ -423,15 +422,15 @@ class KernelNode:
 
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
-"""The Prepare function of each operator. If an operator has no Prepare function, its results stay as the file describes them."""
+"""The Prepare function of each operator. The results of an operator without a Prepare function stay as in the model file."""
 CHANGED_IN: dict[str, tuple[Release, ...]] = {}
-"""For each operator, the releases in which its Prepare function changed."""
+"""The releases in which the Prepare function of each operator changed."""
 
 
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
     """Return a decorator that registers a Prepare function for operators.
 
-    ``changed_in`` must list every release in which the behavior of the function changed.
+    ``changed_in`` must have every release in which the behavior of the function changed.
     """
 
     def register(function: Kernel) -> Kernel:
@@ -446,7 +445,7 @@ def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel]
 
 
 def broadcast_shape(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape to which two shapes broadcast (``CalculateShapeForBroadcast``, ``kernels/kernel_util.cc``).
+    """Return the broadcast shape of two shapes (``CalculateShapeForBroadcast``, ``kernels/kernel_util.cc``).
 
     Raise PrepareError if the shapes cannot be broadcast together.
     """

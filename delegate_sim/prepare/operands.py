@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def only_operand(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result of a node whose operator has one operand and one result."""
+    """Return the operand and the result of an operator with one operand and one result."""
     node.ensure_counts(1, 1)
     return node.input(0), node.output()
 
 
 def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
-    """Return the first tensor that is neither constant nor persistent; None if the values of all tensors are known."""
+    """Return the first tensor with an unknown value, or None if the values of all tensors are known."""
     for tensor in tensors:
         if not tensor.is_constant_or_persistent:
             return tensor
@@ -30,7 +30,7 @@ def first_unknown(*tensors: KernelTensor) -> KernelTensor | None:
 
 
 def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
-    """Return the elements of a constant or persistent tensor as a flat sequence; None if the elements cannot be read."""
+    """Return the elements of a constant or persistent tensor as a flat sequence, or None if they cannot be read."""
     values = tensor.known_value()
     if values is None or len(values) < tensor.element_count:
         return None
@@ -41,7 +41,7 @@ def known_elements(tensor: KernelTensor) -> FlatNumbers | None:
 def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
     """Return a constant or persistent tensor as an array with the tensor's shape.
 
-    Return None if the elements cannot be read, or if the tensor has too many elements or dimensions for an array.
+    Return None if the elements cannot be read, or if there are too many elements or dimensions for an array.
     """
     elements = known_elements(tensor)
     if elements is None or tensor.rank > MOST_ARRAY_DIMENSIONS:
@@ -54,7 +54,7 @@ def known_array(tensor: KernelTensor) -> npt.NDArray[Any] | None:
 def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
     """Yield the flat positions of selected elements of a tensor.
 
-    ``axes`` has a pair for each dimension: the size of the dimension, and the indices that are selected along it.
+    ``axes`` has a pair for each dimension: the size of the dimension, and the selected indices.
     """
     along, distance = [], 1
     for size, taken in reversed(axes):
@@ -64,14 +64,12 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return a tensor's data, read as 32-bit integers. Some kernels read data in this way and ignore the tensor's type."""
+    """Return a tensor's data, read as 32-bit integers. Some kernels read data in this way whatever the tensor's type is."""
     return read_as(tensor.value(), "<i4").tolist()
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:
-    """Return whether a tensor's shape signature has an unknown size.
-
-    For a constant this is always False, because the runtime drops the shape signature.
+    """Return whether a tensor's shape signature has an unknown size. The runtime drops the shape signatures of constants.
 
     Upstream: ``kernels/kernel_util.cc: HasUnspecifiedDimension``.
     """
@@ -79,5 +77,5 @@ def has_unspecified_dimension(tensor: KernelTensor) -> bool:
 
 
 def wrapped(axis: int, rank: int) -> int:
-    """Return an axis counted from the front; a negative ``axis`` counts from the back."""
+    """Return an axis counted from the front. A negative ``axis`` counts from the back."""
     return axis + rank if axis < 0 else axis

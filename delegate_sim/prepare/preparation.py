@@ -1,4 +1,4 @@
-"""Preparation of a model's graphs, as in the interpreter: shapes, allocations, and the first dynamic tensor.
+"""Preparation of a model's graphs: shapes, allocations, and the first dynamic tensor.
 
 Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/subgraph.cc``, and the Prepare functions in
 ``kernels/*.cc``.
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""An empty mapping, which is the default of arguments that map the indices of subgraphs to data."""
+"""An empty mapping, used as the default value of arguments that map subgraphs to data."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""The largest number of preparations that calls may cause, on average per subgraph.
+"""Largest average number of times that calls may prepare each subgraph and node.
 
-If calls would cause more, preparation fails. The real runtime would take too long to prepare such a model.
+With more calls, preparation fails, because the real runtime takes too long to prepare a model with so many calls.
 """
 
 
@@ -45,12 +45,11 @@ def prepare(
     unregistered: frozenset[str] = frozenset(),
     cache: AnalysisCache | None = None,
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph in order, in the same way as the runtime prepares subgraphs before it applies a delegate.
+    """Prepare every subgraph in order, as the runtime does before it applies a delegate.
 
-    With ``fixed_shapes``, a tensor that would be dynamic gets its shape from the file. This simulates a model that was converted
-    with known shapes. Only outputs of type STRING may stay dynamic, because a file cannot give their size. ``repaired`` lists
-    nodes (as pairs of subgraph and node) that are assumed to be accepted by their CPU kernels. ``unregistered`` lists the custom
-    operators of the model that are not registered.
+    With ``fixed_shapes``, dynamic tensors get their shapes from the model file, as if the model was converted with known
+    shapes. Only outputs of type STRING stay dynamic. ``repaired`` has nodes that CPU kernels are assumed to accept, as
+    (subgraph, node). ``unregistered`` has the custom operators that are not registered.
     """
     if cache is None:
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
@@ -87,19 +86,16 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The nodes that delegates took from a subgraph, and the order in which the subgraph's nodes run afterwards.
-
-    The runtime does not call the CPU kernels of the nodes that delegates took.
-    """
+    """The delegated nodes of a subgraph, and the run order of all its nodes. Delegated nodes need no CPU kernels."""
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in the order in which they run; empty if this is the order in the file.
+    """All nodes in run order, or an empty tuple for the order in the model file.
 
-    The nodes of a delegate kernel are listed where the kernel runs.
+    In place of a delegate kernel, the kernel's nodes are listed.
     """
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The lines that the runtime logs if a delegate kernel cannot be prepared, keyed by the first node of the kernel."""
+    """The log lines about delegate kernels that cannot be prepared, keyed by the first node of the kernel."""
 
 
 def prepare_rest(
@@ -109,11 +105,11 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph after delegates took nodes; return the failure if a node cannot be prepared, otherwise None.
+    """Prepare the first subgraph after delegates took nodes. Return the failure, or None if all nodes can be prepared.
 
-    Nodes after the first node with a dynamic result are not prepared. ``taken`` maps the index of a subgraph to the nodes that
-    delegates took. The shapes that a delegate gives to the results of these nodes are not known. The shapes from the CPU kernel
-    are used instead or, if the CPU kernel refuses the node, the shapes from the file.
+    Nodes after the first node with a dynamic result are not prepared. ``taken`` has the delegated nodes by subgraph. It is not
+    known which shapes a delegate gives to the results of its nodes. Therefore, these results get the shapes from the CPU
+    kernel, or the shapes from the model file if the CPU kernel refuses the node.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -125,9 +121,9 @@ def prepare_around(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph without the nodes that were compiled before the runtime loaded the model.
+    """Prepare every subgraph without the nodes that a compiler plugin compiled.
 
-    The results of the compiled nodes get their shapes as described for ``prepare_rest``.
+    The results of compiled nodes have shapes as in ``prepare_rest``.
     """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
     interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
@@ -135,20 +131,20 @@ def prepare_around(
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
-    """Prepare every subgraph, and fold the tensors that a converter can compute from known shapes into constants."""
+    """Prepare every subgraph, and fold tensors that a converter can compute from known shapes."""
     interpreter = _FoldingInterpreter(model, release)
     return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
 
 class Repreparation:
-    """A prepared graph in which single nodes can be prepared again, with operands that a delegate has changed."""
+    """A prepared graph with nodes that can be prepared again after a delegate changes operands."""
 
     def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
         self._graph = graph
         self._interpreter = _Interpreter(graph.model, release=release)
 
     def refusal(self, node: Node) -> str | None:
-        """Return the reason why the CPU kernel refuses a node; None if the kernel accepts the node."""
+        """Return the reason why the CPU kernel refuses a node, or None if the kernel accepts the node."""
         try:
             self._interpreter.prepare_node(self._graph, node)
         except PrepareError as error:
@@ -157,7 +153,7 @@ class Repreparation:
 
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
-    """Return whether the runtime itself has a kernel for an operator, with a Prepare function that is modeled here."""
+    """Return whether this package has the Prepare function of the runtime's own kernel for an operator."""
     return find_kernel(_kernel_name(op, is_custom)) is not None
 
 
@@ -174,14 +170,14 @@ def _run_kernel(node: KernelNode) -> None:
     try:
         function(node)
     except (IndexError, OverflowError, ZeroDivisionError, ValueError) as error:
-        # The real kernel would read past an array or divide by zero, so the shapes of its results cannot be known.
+        # The real kernel reads past an array or divides by zero, so the shapes of its results are not known.
         raise PrepareError(f"its operands do not match ({type(error).__name__})") from error
 
 
 def _run_on_delegate(node: KernelNode) -> None:
     """Give the results of a delegated node the shapes from its CPU kernel.
 
-    If the kernel refuses the node or leaves a result dynamic, the results stay as they were.
+    If the kernel refuses the node or makes a result dynamic, the results do not change.
     """
     results = [node.tensors[index] for index in node.node.outputs if index >= 0]
     before = [(result.type, result.shape, result.allocation, result.computed) for result in results]
@@ -194,10 +190,10 @@ def _run_on_delegate(node: KernelNode) -> None:
 
 
 def _keep_variants(node: KernelNode) -> None:
-    """Mark dynamic VARIANT results of an application's custom operator as not dynamic.
+    """Put dynamic VARIANT results of an application's custom operator into the arena.
 
-    Such operators, for example operators on lists, allocate VARIANT results themselves, and the runtime does not count these
-    results as dynamic (``kernels/variants/list_kernels/*.cc``).
+    Such operators allocate VARIANT results themselves, and the runtime does not treat these results as dynamic
+    (``kernels/variants/list_kernels/*.cc``).
     """
     for position in range(node.output_count):
         result = node.output(position)
@@ -206,10 +202,7 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """An interpreter that prepares subgraphs in order. A called subgraph is also prepared when a kernel asks for it.
-
-    See ``kernel.Interpreter``.
-    """
+    """An interpreter that prepares subgraphs, in order or for a calling kernel (see ``kernel.Interpreter``)."""
 
     def __init__(
         self,
@@ -227,20 +220,20 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """The interface of each subgraph and the value of ``_changes`` when the subgraph was last prepared for a caller."""
+        """The interface of each called subgraph and the value of ``_changes`` at its last preparation."""
         self._changes = 0
-        """The number of calls so far that changed the inputs or outputs of the called subgraph."""
+        """The number of calls so far that changed an interface."""
         self._elements = ComputedElements()
         self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph, starting from the state in which calling nodes left it, and return the prepared graph."""
+        """Prepare a subgraph as calling nodes have changed it, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()
 
     def prepare_node(self, graph: Graph, node: Node) -> None:
-        """Prepare one node of a prepared graph; raise PrepareError if the kernel refuses the node."""
+        """Prepare one node of a prepared graph. Raise PrepareError if the kernel refuses the node."""
         subgraph = self._subgraphs.get(graph.index)
         if subgraph is None:
             subgraph = self._subgraphs[graph.index] = KernelSubgraph(self.model, graph)
@@ -283,13 +276,13 @@ class _Interpreter:
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
         self._calls_made += 1 + len(subgraph.nodes)
         if len(self._preparing) > _DEEPEST_CALL:
-            raise PrepareError(f"calls of subgraphs are nested more than {_DEEPEST_CALL} deep")
+            raise PrepareError(f"calls of subgraphs are nested more than {_DEEPEST_CALL} levels deep")
         if self._calls_made > self._most_calls:
             raise PrepareError(f"subgraphs call each other too often{how_to_raise()}")
         self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        """Prepare the nodes in order; stop after a node that is refused or has a dynamic result (``PrepareOpsStartingAt``)."""
+        """Prepare the nodes in order. Stop after a refused node or a dynamic result (``PrepareOpsStartingAt``)."""
         self._preparing.append(subgraph)
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
@@ -301,7 +294,7 @@ class _Interpreter:
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             if position in taken.failing:
                 kernel = (subgraph.graph.index, position)
-                subgraph.failure = PrepareFailure(position, "a delegate's kernel fails", taken.failing[position], kernel=kernel)
+                subgraph.failure = PrepareFailure(position, "a delegate kernel fails", taken.failing[position], kernel=kernel)
                 break
             if position in taken.delegated:
                 _run_on_delegate(running)
@@ -333,13 +326,11 @@ class _Interpreter:
         if not refused or not subgraph.nodes:
             return None
         node = refused[0]
-        message = (
-            f"the runtime did not add node {node.index} of the file ({node.op}), because a tensor is its input and its output"
-        )
+        message = f"the runtime did not add node {node.index} of the file ({node.op}), because an input is also the output"
         return PrepareFailure(0, message, (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:
-        """Refuse a node with an unregistered custom operator, which has no Prepare function (``Subgraph::OpPrepare``)."""
+        """Refuse a node with a custom operator that is not registered (``Subgraph::OpPrepare``)."""
         if node.is_custom and node.op in self._unregistered:
             raise PrepareError(
                 f"the custom operator {node.op} is not registered", (unregistered_line(node.op),), unregistered=node.op
@@ -358,7 +349,8 @@ _NOTHING_TAKEN = Taken(())
 class _FoldingInterpreter(_Interpreter):
     """An interpreter that prepares whole subgraphs for folding.
 
-    If a node is refused or has dynamic results, the shapes of its results stay unknown, and the preparation continues.
+    A refused node or a dynamic result does not stop the preparation. The shapes of dynamic results and of the results of
+    refused nodes stay unknown.
     """
 
     def __init__(self, model: Model, release: Release) -> None:
@@ -366,7 +358,7 @@ class _FoldingInterpreter(_Interpreter):
         self._foldings: dict[int, Folding] = {}
 
     def folded_graph(self, index: int) -> FoldedGraph:
-        """Prepare a subgraph, and return it with the tensors that became constant."""
+        """Prepare and fold a subgraph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return self._foldings[index].freeze()

@@ -13,10 +13,10 @@ from .kernel import KernelNode, KernelTensor
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
 
 _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-"""The bounds to which each fused activation clips its result; activations that are not listed do not clip."""
+"""The bounds of each fused activation that clips its result."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
-"""The largest quotient of bound and scale that still fits into int32 after the kernels round the quotient to float32."""
+"""Largest quotient of bound and scale that fits into int32. Kernels round the quotient to float32."""
 
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
@@ -27,7 +27,7 @@ NARROW_DEQUANTIZE_TYPES = {
     "INT2": parse_release("litert-2.1.0"),
     "UINT4": parse_release("litert-2.1.3"),
 }
-"""For each of these types, the first release in which DEQUANTIZE accepts it."""
+"""The first release in which DEQUANTIZE accepts each type."""
 HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
 
 
@@ -38,25 +38,25 @@ def dequantized_types(release: Release) -> tuple[str, ...]:
 
 
 def affine_quantization(tensor: KernelTensor) -> Quantization | None:
-    """Return the affine quantization parameters of a tensor; None if the tensor has none, or is quantized in another way."""
+    """Return the affine quantization parameters of a tensor, or None if the tensor has no affine quantization."""
     quantization = tensor.quantization
     return quantization if quantization is not None and quantization.is_affine else None
 
 
 def check_activation_range(node: KernelNode, result: KernelTensor, activation: str) -> None:
-    """Refuse the node unless the result can represent the bounds of the activation (``CalculateActivationRangeQuantized``)."""
+    """Check that the result can represent the bounds of the activation (``CalculateActivationRangeQuantized``)."""
     node.ensure_type(result, _QUANTIZED_TYPES)
     for bound in _ACTIVATION_BOUNDS.get(activation, ()):
         node.ensure(
             result.scale != 0 and abs(bound / result.scale) <= _GREATEST_QUANTIZED_BOUND,
-            "the bounds of the fused activation cannot be quantized with the output scale",
+            "the output scale is missing, or too small for the bounds of the fused activation",
         )
 
 
 def check_product_scale(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """Refuse the node unless the bias scale is close to input scale times weight scale (``GetQuantizedConvolutionMultipler``)."""
+    """Check that the bias scale is close to input scale times weight scale (``GetQuantizedConvolutionMultipler``)."""
     product_scale = source.scale * weights.scale
     if bias is not None:
         node.ensure(
@@ -76,7 +76,7 @@ def check_convolution_quantization(
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 
-    The number of scales is checked here too, although upstream checks it in the callers of
+    This function also checks the number of scales, which upstream checks before it calls
     ``PopulateConvolutionQuantizationParams``.
     """
     quantization = affine_quantization(weights)
@@ -95,12 +95,12 @@ def check_convolution_quantization(
 
 
 def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:
-    """Refuse the node unless the bias of an INT16 kernel has the type in the option ``quantized_bias_type``.
+    """Check that the bias of an INT16 kernel has the type that the option ``quantized_bias_type`` gives.
 
     If the option is FLOAT32, the bias may have any type.
     """
     if node.options.table is None:
-        node.fail("the node has no options that give the type of the bias")
+        node.fail("there are no options with the type of the bias")
     kind = schema.tensor_type_name(node.options.quantized_bias_type)
     if kind == "FLOAT32":
         return
@@ -109,13 +109,13 @@ def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> No
 
 
 def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
-    """Refuse the node unless the zero points of all tensors are 0."""
+    """Check that the zero points of all tensors are 0."""
     for tensor in tensors:
         node.ensure(tensor.zero_point == 0, "a zero point is not 0")
 
 
 def power_of_two_exponent(tensor: KernelTensor) -> int | None:
-    """Return the exponent of a power of two that is close to a tensor's scale; None if no power of two is close.
+    """Return the exponent of the power of two that is close to a tensor's scale, or None if no power of two is close.
 
     Upstream: ``internal/quantization_util.cc: CheckedLog2``.
     """

@@ -1,4 +1,4 @@
-"""Windows that slide over an input: the number of windows that fit, and the limits of strides and sizes."""
+"""Windows of convolution and pooling: the number of windows in an input, and the limits of strides and sizes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _UNKNOWN_PADDING = "UNKNOWN"
 
 
 def padding_of(node: KernelNode) -> str:
-    """Return the padding mode of a node (``ConvertPadding``); UNKNOWN if the node has no options."""
+    """Return the padding mode of a node (``ConvertPadding``), or UNKNOWN if the node has no options."""
     if node.options.table is None:
         return _UNKNOWN_PADDING
     return schema.enum_names("Padding").get(node.options.padding, _UNKNOWN_PADDING)
 
 
 def output_size(padding: str, size: int, window: int, stride: int, dilation: int = 1) -> int | None:
-    """Return the number of windows that fit along one dimension; None if the kernel refuses the sizes.
+    """Return the number of windows that fit along one dimension, or None if the kernel refuses the sizes.
 
     Upstream: ``kernels/padding.h: ComputeOutSizeChecked``.
     """
@@ -38,14 +38,14 @@ def output_size(padding: str, size: int, window: int, stride: int, dilation: int
 
 
 def dilated(window: int, dilation: int) -> int:
-    """Return the size that a window covers with dilation (``kernels/padding.h: ComputeEffectiveFilterSize``)."""
+    """Return the size of a window with dilation (``kernels/padding.h: ComputeEffectiveFilterSize``)."""
     return (window - 1) * dilation + 1
 
 
 def checked_output_sizes(
     node: KernelNode, sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> list[int]:
-    """Return the number of windows along height and width; refuse the node if the window does not fit.
+    """Return the number of windows along height and width. Refuse the node if the window does not fit.
 
     Upstream: ``kernels/padding.h: ComputePaddingHeightWidthChecked``.
     """
@@ -54,7 +54,7 @@ def checked_output_sizes(
     for size, window, stride, dilation in zip(sizes, windows, strides, dilations, strict=True):
         count = output_size(padding, size, window, stride, dilation)
         if count is None:
-            node.fail("the window does not fit the input")
+            node.fail("the window does not fit into the input")
         total_padding = max(0, (count - 1) * stride + dilated(window, dilation) - size)
         ensure_int32(node, total_padding // 2)
         counts.append(count)
@@ -72,5 +72,5 @@ def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
 
 
 def ensure_steps(node: KernelNode, *steps: int) -> None:
-    """Refuse the node unless all strides and dilations are positive 16-bit integers."""
+    """Check that all strides and dilations are positive 16-bit integers."""
     node.ensure(min(steps) > 0 and max(steps) <= INT16_MAX, "a stride or dilation is out of range")

@@ -24,9 +24,9 @@ class Release(NamedTuple):
     def order(self) -> tuple[int, ...]:
         """A sort key that orders releases by the age of their rules.
 
-        LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
-        from the same time. A release after the newest known one has the key of the newest release. A minor release without a
-        patch number has the key of its first patch release.
+        LiteRT continues TensorFlow Lite after release 2.17. A later TensorFlow release has the key of the LiteRT release from the
+        same time. A release newer than all known releases has the key of the newest known release. ``tf-2.15`` has the key of
+        ``tf-2.15.0``.
         """
         if self.is_after_newest:
             return NEWEST.order
@@ -36,7 +36,7 @@ class Release(NamedTuple):
 
     @property
     def is_after_newest(self) -> bool:
-        """Whether this release belongs to a minor release that is newer than every known one of its family."""
+        """Whether this release is newer than all known releases of its family."""
         return self.version[:2] > _NEWEST_MINOR[self.family]
 
     def is_at_least(self, other: Release) -> bool:
@@ -45,7 +45,7 @@ class Release(NamedTuple):
 
 
 def oldest_alike(release: Release, changes: Iterable[Release]) -> Release:
-    """Return the oldest release that behaves like ``release``, given the releases in which behavior changed."""
+    """Return the oldest release that behaves like ``release``. Behavior changes only in the releases ``changes``."""
     return max([change for change in changes if release.is_at_least(change)], key=lambda change: change.order, default=OLDEST)
 
 
@@ -56,7 +56,7 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 21): (2, 1, 2),
     (2, 22): (2, 3, 0),
 }
-"""For each TensorFlow release after 2.17, the LiteRT release from the same time."""
+"""The LiteRT release from the same time, for each TensorFlow release after 2.17."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (
@@ -68,9 +68,9 @@ _MINOR_RELEASES = (
 _NEWEST_MINOR = dict(_MINOR_RELEASES)
 """The newest known minor release of each family."""
 PRE_RELEASES: Mapping[tuple[str, tuple[int, ...]], str] = {("tf", (2, 22)): "2.22.0rc0"}
-"""Minor releases that are known only from a release candidate, with its version."""
+"""Minor releases that are known only from a release candidate, and the version of the release candidate."""
 RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
-"""The releases whose log messages are known, oldest first within a family."""
+"""The releases with known log messages, oldest first within a family."""
 
 _LITERT = """
     1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
@@ -80,7 +80,7 @@ KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"li
 
 OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
-"""The newest release. All rules apply to this release, except for withdrawn rules."""
+"""The newest release. All rules that were not withdrawn apply to this release."""
 DEFAULT_RELEASE = str(NEWEST)
 
 
@@ -88,9 +88,8 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    A release between two known releases is accepted, and uses the rules of the known release before it. A release after the
-    newest known one uses the newest rules (see ``release_note``). A release of LiteRT-LM (``litert-lm-0.14``) stands for
-    the release of LiteRT that it contains. For any other name, raise OptionError with a list of the known releases.
+    The release may be unknown, but must not be older than all known releases. For a release of LiteRT-LM (``litert-lm-0.14``),
+    return the LiteRT release that LiteRT-LM contains. For any other text, raise OptionError.
     """
     contained = contained_release(str(text))
     if contained is not None:
@@ -103,15 +102,15 @@ def parse_release(text: str) -> Release:
 
 
 def is_release_name(text: str) -> bool:
-    """Return whether a text has the form of a release name, known or not."""
+    """Return whether a text begins like the name of a release."""
     return text.startswith(("tf-", "litert-"))
 
 
 def release_note(release: Release) -> str | None:
-    """Return a note that names the release whose rules are used for ``release``; None if ``release`` itself is known."""
+    """Return a note that names the rules used for an unknown release, or None if ``release`` is known."""
     if (release.family, release.version[:2]) in PRE_RELEASES:
         candidate = PRE_RELEASES[release.family, release.version[:2]]
-        return f"{release} was not published when its rules were read; they are those of the release candidate {candidate}"
+        return f"the rules of {release} were read from its release candidate {candidate}"
     if release.is_after_newest:
         newest = Release(release.family, _NEWEST_MINOR[release.family])
         return f"{release} is not known, because it is newer than {newest}; the rules of {newest} are used instead"

@@ -1,7 +1,7 @@
-"""The releases of LiteRT-LM, and the releases of LiteRT that they contain.
+"""The releases of LiteRT-LM, and the release of LiteRT that each of them contains.
 
-LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in its ``WORKSPACE``), not from a release. Each release
-of LiteRT-LM therefore gets the last release of LiteRT that was branched off before that commit.
+LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in ``WORKSPACE`` of LiteRT-LM). The table has the last
+release of LiteRT that was branched off before this commit.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ WORDS = MappingProxyType(
         ASSUMED: "by the releases before and after it; its build file is not known",
     }
 )
-"""The way in which the contained release of LiteRT was found, in words."""
+"""Descriptions of the ways in which the contained release of LiteRT was found."""
 
 
 class Contained(NamedTuple):
-    """The release of LiteRT in a release of LiteRT-LM, and how it was found."""
+    """The release of LiteRT in a release of LiteRT-LM, and the way in which it was found."""
 
     litert: str
     basis: str
@@ -41,17 +41,17 @@ CONTAINED = MappingProxyType(
         "0.18": Contained("litert-2.3.0", MEASURED),
     }
 )
-"""The known releases of LiteRT-LM. Earlier releases are left out: it is not known what they contain."""
+"""The known releases of LiteRT-LM. The contents of earlier releases are not known."""
 PREFIX = "litert-lm-"
 _NAME = re.compile(r"(?:litert-lm-|litertlm-(?:android|jvm)[-:])(\d+\.\d+)(?:\.\d+)?")
-"""Names of the Python packages' and of Maven's releases, which have the same numbers."""
+"""Pattern of release names: the names of this project and the names on Maven."""
 LITERT_LM_RELEASES = tuple([f"{PREFIX}{version}" for version in CONTAINED])
 
 
 def contained_release(name: str) -> Contained | None:
     """Return the release of LiteRT in a release of LiteRT-LM (``litert-lm-0.14`` or ``litertlm-android-0.14.0``).
 
-    Return None if the name is not that of a known release of LiteRT-LM.
+    Return None if the release of LiteRT-LM is not known.
     """
     match = _NAME.fullmatch(name.strip())
     return CONTAINED.get(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""Caveats about runtime releases whose rules are not known."""
+"""Notes about runtime releases for which the rules are not known."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from .catalogue import Release, parse_release, release_note
 
 
 def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
-    """If the delegate's rules in ``release`` are not known, yield a note that names the release whose rules are used.
+    """Yield notes about a release for which the delegate's rules are not known.
 
-    ``known_since`` is the oldest release in which the rules are known, and empty if the delegate is not part of the runtime.
-    ``is_unchanged`` means that the delegate's rules are the same in all releases since ``known_since``.
+    The notes name the release used instead. ``known_since`` is the oldest release with known rules, or "" if the delegate is
+    not part of the runtime. ``is_unchanged`` means that the delegate's rules are the same in all releases since
+    ``known_since``.
     """
     note = release_note(release)
     if note is not None:
@@ -33,5 +34,5 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 
 def predicted_build(release: Release) -> str:
-    """Return a note: whether the release can create the delegate's kernels is only predicted from the newest sources."""
+    """Return a note that predictions about a release come from newer source code."""
     return f"whether {release} can create the delegate's kernels is predicted from the newest source code"

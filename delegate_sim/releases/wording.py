@@ -1,4 +1,4 @@
-"""The log lines that each runtime release and benchmark_model print when a delegate is applied."""
+"""The log lines about the application of a delegate, from the runtime and from benchmark_model."""
 
 from __future__ import annotations
 
@@ -52,31 +52,31 @@ def _wording(release: Release) -> str:
 
 
 def replacing_line(release: Release, *, replaced: int, total: int, kernel: str, partitions: int, subgraph: int, name: str) -> str:
-    """Return the line that reports the replaced nodes (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
+    """Return the line about replaced nodes (``ReplaceNodeSubsetsWithDelegateKernels``, ``core/subgraph.cc``)."""
     return _wording(release).format(
         replaced=replaced, total=total, kernel=kernel, partitions=partitions, subgraph=subgraph, name=name
     )
 
 
 def redoing_line(delegates: int) -> str:
-    """Return the line that says that delegates are applied again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
+    """Return the line about delegates that are applied again (``RedoAllDelegates``, ``core/subgraph.cc``)."""
     return f"Redoing {delegates} delegates."
 
 
 def prepare_failure_line(node: int, op: str) -> str:
-    """Return the line that names a node that cannot be prepared (``ReportOpError``, ``core/subgraph.cc``)."""
+    """Return the line about a node that cannot be prepared (``ReportOpError``, ``core/subgraph.cc``)."""
     return f"Node number {node} ({op}) failed to prepare."
 
 
 def unregistered_line(op: str) -> str:
-    """Return the message about an unregistered custom operator, or about a TensorFlow operator that needs the Flex delegate."""
+    """Return the message about a custom operator or a TensorFlow operator (Flex) that is not registered."""
     if op.startswith(FLEX):
         return _NO_FLEX_LINE
     return f"Encountered unresolved custom op: {op}.\nSee instructions: https://www.tensorflow.org/lite/guide/ops_custom "
 
 
 def benchmark_line(provider: str, *, kernels: int, plan_size: int) -> str:
-    """Return benchmark_model's summary of one delegate, for the plan of the first subgraph (``benchmark_tflite_model.cc``)."""
+    """Return benchmark_model's line about one delegate in the first subgraph (``benchmark_tflite_model.cc``)."""
     if kernels == 1 and plan_size == 1:
         return f"Explicitly applied {provider} delegate, and the model graph will be completely executed by the delegate."
     if kernels:

@@ -19,7 +19,7 @@ from .source import Source
 
 
 class RuleTarget(Protocol):
-    """The part of a target that the rules of every delegate may use. Each delegate's own target has more fields."""
+    """The part of a target that all rules may use. The target of each delegate has more fields."""
 
     @property
     def release(self) -> Release:
@@ -40,7 +40,7 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The refusal of operators that a delegate has no rule for. ``problem`` may contain the placeholder ``{builtin_code}``."""
+    """The refusal of operators without a rule. ``problem`` may contain the placeholder ``{builtin_code}``."""
 
     needed: str
     hint: str = ""
@@ -51,7 +51,7 @@ class Unknown:
 
 
 class _Asked(NamedTuple):
-    """A check that applies to one target, with the text of its refusal for this target."""
+    """A check for one target, with the texts of its refusal."""
 
     finder: Callable[[NodeView, Any], str | None]
     code: str
@@ -62,7 +62,7 @@ class _Asked(NamedTuple):
 
 
 class _Checks(NamedTuple):
-    """The checks that apply to one target. A node that meets the check ``early`` is accepted without further checks."""
+    """The checks of one operator for one target. A node that meets the check ``early`` is accepted without further checks."""
 
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
@@ -75,10 +75,10 @@ class RuleBook(Generic[T]):
     """The rules of one delegate.
 
     ``families`` has the rules of builtin operators, one mapping per family. ``custom`` has the rules of custom operators.
-    ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of every rule without a
-    location of its own. ``excluded`` is called before a rule is evaluated. It returns a reason to refuse the node, or None.
-    ``key`` returns the part of a target that determines which checks apply. By default, this is the whole target. ``others`` is
-    the rule for all operators that have no rule of their own. If ``others`` is None, such operators are refused.
+    ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of all rules that name no
+    location. ``excluded`` runs before the rules, and returns a reason to refuse a node, or None. ``key`` returns the part of a
+    target that determines which checks apply. By default, this part is the whole target. ``others`` is the rule for all
+    operators that have no rule of their own. If ``others`` is None, these operators are refused.
     """
 
     delegate: str
@@ -93,19 +93,18 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """Whether the delegate reads the operands of nodes that it accepts. False for a delegate that selects nodes only by operator.
-    """
+    """Whether the delegate reads the operands of accepted nodes. False if the delegate selects nodes only by operator."""
     has_native_messages: bool = False
-    """Whether the delegate's own message about a refusal (``Check.said``) serves as the refusal's native name."""
+    """Whether the native name of a refusal is the delegate's own message (``Check.said``)."""
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
-        """The checks that apply, cached by operator and target."""
+        """The cached checks, by operator and target."""
         return {}
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
-        """All rules by operator, builtin operators first. Reading this attribute loads every family."""
+        """All rules by operator, builtin operators first. Reading this attribute loads the rules of every operator family."""
         return MappingProxyType({**_joined(self.families), **self.custom})
 
     @functools.cached_property
@@ -114,7 +113,7 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def explained(self) -> Mapping[str, Kind]:
-        """Each kind of problem, keyed by the delegate's code for this kind."""
+        """The kinds of problem, keyed by the delegate's codes."""
         return {kind.code(self.delegate): kind for kind in self.kinds}
 
     def validate(self, node: NodeView, target: T) -> Verdict:
@@ -153,7 +152,10 @@ class RuleBook(Generic[T]):
         return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
-        """Return the rule of an operator, or else ``others``; None if the delegate does not support the operator."""
+        """Return the rule of an operator, or ``others`` if the operator has no rule.
+
+        Return None if the delegate does not support the operator.
+        """
         rule = self.custom.get(op) if is_custom else self._builtin(op)
         if rule is not None or (is_custom and self.unknown_custom is not None):
             return rule
@@ -170,7 +172,7 @@ class RuleBook(Generic[T]):
         return {release for release in releases if release is not None}
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
-        """Return the reason for refusing a node whose operator the delegate does not support."""
+        """Return the reason to refuse a node with an unsupported operator."""
         if unknown is None:
             unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
         kind = self._worded(unknown.kind)
@@ -184,7 +186,7 @@ class RuleBook(Generic[T]):
         return self._worded(kind).code(self.delegate)
 
     def native_of(self, kind: Kind) -> str:
-        """Return the delegate's own name for a kind of problem, or the project's name if the delegate has none."""
+        """Return the delegate's own name for a kind of problem, or delegate-sim's name if the delegate has no name."""
         worded = self._worded(kind)
         return worded.native or worded.suffix or worded.name
 
@@ -206,7 +208,7 @@ class RuleBook(Generic[T]):
         return self._by_name[kind.name]
 
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        """Return the checks of an operator that apply to a target; None if the delegate does not support the operator."""
+        """Return the checks of an operator for a target, or None if the delegate does not support the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
         try:
             return self._kept[key]

@@ -1,4 +1,4 @@
-"""Checks that a delegate applies to several tensors of a node, one tensor after the other."""
+"""Checks that a delegate applies to several tensors of a node, one tensor after another."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .rule import Check
 from .vocabulary import check
 
 TensorFinder = Callable[[Tensor], str | None]
-"""A function that returns a description of a tensor that fails a check, and returns None for a tensor that passes."""
+"""A function that returns the description of a tensor that fails a check, or None for a tensor that passes."""
 NamedTensors = Callable[[NodeView], Iterable[tuple[str, Tensor]]]
-"""A function that returns some tensors of a node with their names, in the order in which the delegate checks them."""
+"""A function that returns named tensors of a node, in the order of the delegate's checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDemand:
-    """A demand that each of several tensors of a node must meet."""
+    """A demand that several tensors of a node must meet."""
 
     kind: Kind
     needed: str
@@ -28,14 +28,14 @@ class TensorDemand:
 
 
 def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str, Tensor]]:
-    """Yield the operands of a node that are not omitted; with ``positions``, only the operands at these positions."""
+    """Yield the operands of a node at some positions, without omitted operands."""
     for position, index in enumerate(node.node.inputs[positions], positions.start or 0):
         if index >= 0:
             yield f"input {position}", node.graph.tensors[index]
 
 
 def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
-    """Yield the results of a node that are not omitted."""
+    """Yield the results of a node, without omitted results."""
     for position, index in enumerate(node.node.outputs):
         if index >= 0:
             yield f"output {position}", node.graph.tensors[index]
@@ -44,8 +44,8 @@ def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
 def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[object], ...]:
     """Return one check for each demand.
 
-    The delegate applies all demands to one tensor before it looks at the next tensor. If an earlier tensor fails any demand, the
-    check of a later tensor therefore passes, and the check that the earlier tensor fails reports the reason.
+    The delegate applies all demands to one tensor before it reads the next tensor. The delegate stops at the first tensor that
+    fails a demand.
     """
 
     def check_of(demand: TensorDemand) -> Check[object]:

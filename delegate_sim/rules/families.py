@@ -1,7 +1,7 @@
 """Rules that are loaded one operator family at a time.
 
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for the operators of one family. The module is imported when a model has
-one of these operators. ``model/operator_families.py`` lists the families and their operators.
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family. This module is imported if a model has an operator of
+the family. ``model/operator_families.py`` lists the families and their operators.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LazyRules(Mapping[str, OpRule[T]]):
-    """Rules that are loaded when one of the operators in ``possible`` is looked up for the first time."""
+    """Rules that are loaded at the first lookup of an operator in ``possible``."""
 
     def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
         self.possible = possible
@@ -49,9 +49,9 @@ def _read_rules(module: ModuleType) -> Rules[T]:
 
 
 def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
-    """Return the rules of a package: one mapping for each operator family that has a module in the package.
+    """Return the rules in a package: one mapping for each module, which has the rules of one operator family.
 
-    ``read`` returns the rules in a module; by default, this is the module's ``RULES``.
+    ``read`` returns the rules in a module. By default, these are the module's ``RULES``.
     """
 
     def load(family: str) -> Rules[T]:
@@ -66,6 +66,6 @@ def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_ru
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
-    """Return rules to which ``change`` is applied when they are loaded. ``change`` must not add operators."""
+    """Return rules that ``change`` changes when they are loaded. ``change`` must not add operators."""
     possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
     return LazyRules(possible, lambda: change(rules))

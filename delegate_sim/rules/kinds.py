@@ -1,6 +1,6 @@
 """Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
-A delegate uses its own wording for a kind only if the problem really differs (``Kind.reworded``).
+A delegate uses its own wording for a kind only if the delegate's problem really differs (``Kind.reworded``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Problem(Enum):
-    """The subject of a refusal. All delegates share these subjects, and the diagnosis groups causes by subject."""
+    """The subject of a refusal. The diagnosis groups causes by subject."""
 
     DYNAMIC_SHAPE = "dynamic-shape"
     OPERATOR_VERSION = "operator-version"
@@ -44,9 +44,8 @@ class Kind:
     """A kind of problem.
 
     Checks refer to a kind by its ``name``. A delegate's code for the kind is ``DELEGATE-name``, or ``DELEGATE-suffix`` if there
-    is a ``suffix``. If ``is_shared`` is true, the code is the kind's name, for every delegate. ``title``, ``meaning`` and
-    ``advice`` explain the code, and ``hint`` says in a few words what to change. ``native`` is the delegate's own name for the
-    kind, if any.
+    is a ``suffix``. If ``is_shared`` is true, the code of every delegate is ``name``. ``title``, ``meaning`` and ``advice``
+    explain the code. ``hint`` says in a few words what to change. ``native`` is the delegate's own name for the kind, if any.
     """
 
     name: str
@@ -65,7 +64,7 @@ class Kind:
         return Explanation(self.title, self.meaning, self.advice)
 
     def reworded(self, **changes: Any) -> Kind:
-        """Return a copy of this kind in a delegate's own words. The name stays the same."""
+        """Return a copy of this kind with a delegate's own texts."""
         return replace(self, **changes)
 
     def code(self, delegate: str) -> str:
@@ -74,7 +73,7 @@ class Kind:
 
 
 def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    """Return a kind whose code is its name, so that the code is the same for every delegate."""
+    """Return a kind with the same code for every delegate."""
     return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
 
 
@@ -83,16 +82,16 @@ OPERATOR = Kind(
     Problem.OPERATOR,
     "operator that the delegate does not support",
     "The delegate has no implementation of this operator.",
-    "Replace the operator in the model with supported ones, or leave it to the CPU at the beginning or end of the model, where "
-    "it does not split the graph.",
+    "Replace the operator in the model with supported operators. Or move it to the beginning or end of the model, where it does "
+    "not split the graph.",
     "replace the operator, or move it to the beginning or end of the model",
 )
 VERSION = Kind(
     "operator-version",
     Problem.OPERATOR_VERSION,
     "operator version above the maximum",
-    "The converter raises an operator's version when a node uses a newer feature of the operator. The delegate accepts "
-    "versions only up to a fixed maximum, even if it could run the node.",
+    "The converter raises an operator's version when a node uses a newer feature of the operator. The delegate refuses "
+    "versions above a fixed maximum, even if it could run the node.",
     "Find the feature that raised the version, and switch it off in the converter.",
     "convert so that the operator keeps an older version",
 )
@@ -108,8 +107,8 @@ MALFORMED_OPERANDS = Kind(
     "malformed-operands",
     Problem.OPERANDS,
     "missing operand or result that the operator requires",
-    "The node has fewer operands or results than its operator needs, or leaves out one that is not optional. The delegate "
-    "does not check this and would read other memory, so its behavior cannot be predicted.",
+    "The node lacks an operand or a result that its operator requires. The delegate does not check for missing operands and "
+    "would read other memory, so its behavior cannot be predicted.",
     "Convert the model again, or correct the program that wrote the file so that the node has all its operands.",
     "give the node the operands that its operator needs",
     is_shared=True,
@@ -207,7 +206,7 @@ NEIGHBOR = Kind(
     "neighbouring-node",
     Problem.NEIGHBORS,
     "dependence on neighboring nodes",
-    "Whether the delegate accepts the node depends on the nodes that compute its operands or read its results.",
+    "The delegate's decision about this node depends on the nodes that compute its operands or read its results.",
     "Look at the refusals of the neighboring nodes.",
     "look at the refusals of the neighboring nodes",
 )
@@ -216,11 +215,10 @@ DYNAMIC_TENSORS = Kind(
     "dynamic-tensors",
     Problem.DYNAMIC_SHAPE,
     "dynamic-sized tensor in the graph",
-    "Before a delegate is applied, the CPU kernels prepare the graph. If the size of a tensor is then known only at run "
-    "time, the runtime applies only delegates that declare support for such tensors.",
+    "CPU kernels compute the sizes of tensors before a delegate is applied. If the size of a tensor is known only at run time, "
+    "the runtime applies only delegates that declare support for dynamic-sized tensors.",
     "Fix the shapes of the model before converting it, so that everything that determines shapes becomes constant. The "
-    "report names the dynamic tensor, the node that computes it and, if there is one, the operand that would have to be "
-    "constant.",
+    "report names the dynamic tensor, the node that computes it, and the operand to make constant, if there is one.",
     "fix the shapes of the model before converting it",
     is_shared=True,
 )
@@ -228,9 +226,9 @@ CPU_KERNEL_AFTER_REMAPPING = Kind(
     "cpu-kernel-after-remapping",
     Problem.QUANTIZATION,
     "CPU node left with float16 constants",
-    "The delegate lets nodes read FLOAT16 constants directly instead of through a DEQUANTIZE, but it did not get all of "
-    "these nodes, usually because of a limit on partitions. The CPU kernels of the remaining nodes do not support FLOAT16, "
-    "so the runtime undoes all delegation.",
+    "The delegate lets nodes read FLOAT16 constants directly instead of through a DEQUANTIZE. Some of these nodes stay on the "
+    "CPU, usually because of a limit on partitions. Their CPU kernels do not support FLOAT16, so the runtime undoes all "
+    "delegation.",
     "Raise the limit on partitions so that these nodes are delegated too, or convert without float16 weights.",
     "raise the limit on partitions so that the node is delegated, or convert without float16 weights",
     is_shared=True,
@@ -249,8 +247,8 @@ PARTITION_LIMIT = Kind(
     "partition-limit",
     Problem.LIMIT,
     "beyond the limit on partitions",
-    "The delegate accepts the node, but takes only a limited number of partitions, preferring partitions with many nodes. "
-    "The node's partition is not among them.",
+    "The delegate accepts the node, but takes only a limited number of partitions: the partitions with the most nodes. The "
+    "node's partition is not among these partitions.",
     "Raise the limit if more delegate kernels are worth their overhead. Or remove the refused nodes that split the graph, so "
     "that partitions merge.",
     "raise the limit, or merge partitions by removing nodes that split them",
@@ -260,8 +258,8 @@ PARTITION_MINIMUM = Kind(
     "partition-minimum",
     Problem.LIMIT,
     "too few nodes in the partition",
-    "The delegate accepts the node, but leaves partitions with too few nodes to the CPU, because passing tensors to such a "
-    "kernel would cost more than the kernel saves.",
+    "The delegate accepts the node, but leaves partitions with too few nodes to the CPU. Passing tensors to a small delegate "
+    "kernel costs more than the kernel saves.",
     "Remove the refused nodes that split the graph, so that partitions merge, or lower the minimum.",
     "lower the minimum, or merge partitions by removing nodes that split them",
     is_shared=True,
@@ -271,9 +269,9 @@ FLOAT16_DEQUANTIZE = Kind(
     Problem.NEIGHBORS,
     "DEQUANTIZE of float16 weights",
     "In a model with FLOAT16 weights, the nodes read the FLOAT16 constants directly. The DEQUANTIZE nodes that unpack these "
-    "constants stay on the CPU. Only if every other node is accepted, the delegate takes the whole graph.",
-    "You need not do anything about this node. Look at the refusals of the other nodes.",
-    "fix the refusals of all other nodes; the delegate then takes this node with them",
+    "constants stay on the CPU. If the delegate accepts all other nodes, it takes the DEQUANTIZE nodes too.",
+    "You need not change this node. Look at the refusals of the other nodes.",
+    "fix the refusals of all other nodes; the delegate then takes this node too",
     is_shared=True,
 )
 
@@ -281,11 +279,10 @@ OPERATOR_NOT_LOADED = Kind(
     "operator-not-loaded",
     Problem.RELEASE,
     "operator that the runtime does not load",
-    "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If one is "
-    "missing, the model does not load, even if a delegate would take the node, and even if no node uses the operator.",
+    "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If a kernel is "
+    "missing, the model does not load, even if a delegate would take the node or no node uses the operator.",
     "Use a release of the runtime that loads the operator (delegate-sim releases lists them), or convert so that the "
-    "operator keeps an older version. If the application registers the operator itself, the model loads: use "
-    "--assume-ops-registered.",
+    "operator keeps an older version. If your application registers the operator itself, use --assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
     is_shared=True,
 )
@@ -303,7 +300,7 @@ MODEL_NOT_LOADED = Kind(
     "not-loaded",
     Problem.MODEL,
     "model of another version of the schema",
-    "The runtime loads only models of version 3 of the schema. Older files have version 0, 1 or 2, and were written before 2018.",
+    "The runtime loads only models of version 3 of the schema. Files from before 2018 have version 0, 1 or 2.",
     "Convert the model again, with a converter that writes version 3.",
     "convert the model again: no release loads this version of the schema",
     is_shared=True,
@@ -312,20 +309,19 @@ TENSOR_NOT_LOADED = Kind(
     "tensor-not-loaded",
     Problem.MODEL,
     "tensor that the runtime does not load",
-    "The file describes a tensor inconsistently. For example, the number of scales is wrong, a size is below 0, there are "
-    "too many elements, there is less data than the shape and type need, or a variable has data. The release does not load "
-    "the model, whatever the delegate.",
-    "Correct the tensor in the program that writes the model. The message says what is wrong.",
+    "The file contradicts itself about a tensor. For example, the number of scales is wrong, a size is below 0, the data is "
+    "shorter than the shape requires, or a variable has data. The release does not load the model, with or without a delegate.",
+    "Correct the tensor in the program that writes the model. The refusal's message names the problem.",
     "correct the tensor: no release loads the model",
     is_shared=True,
 )
 NODE_NOT_LOADED = Kind(
     "node-not-loaded",
     Problem.MODEL,
-    "node whose parameters the runtime does not load",
+    "node with parameters that the runtime does not load",
     "The node lacks parameters that its operator requires, or has parameters that the runtime does not know or cannot store. "
-    "No release loads the model, whatever the delegate.",
-    "Correct the parameters in the program that writes the model. The message names them.",
+    "No release loads the model, with or without a delegate.",
+    "Correct the parameters in the program that writes the model. The refusal's message names the parameters.",
     "correct the node's parameters: no release loads the model",
     is_shared=True,
 )
@@ -334,10 +330,10 @@ CPU_KERNEL_NOT_PREPARED = Kind(
     Problem.MODEL,
     "node that the CPU kernel cannot prepare",
     "While tensors are allocated, each CPU kernel checks the types, shapes and parameters of its node. The kernel of this "
-    "node refuses it. A delegate that does not support dynamic-sized tensors is applied only after all CPU kernels are "
-    "prepared, so it never gets the graph. A delegate that supports them is applied first; if it takes the node, the model "
-    "runs.",
-    "Correct the node. The message says what the kernel refuses.",
+    "node refuses the node. Most delegates are applied only after all CPU kernels are prepared, so these delegates never get "
+    "the graph. A delegate that supports dynamic-sized tensors is applied before the CPU kernels are prepared. If such a "
+    "delegate takes the node, the model runs.",
+    "Correct the node. The refusal's message says what the kernel refuses.",
     "correct the node: it does not run on the CPU either",
     is_shared=True,
 )
@@ -347,20 +343,20 @@ OPERATOR_NOT_REGISTERED = Kind(
     Problem.MODEL,
     "custom operator that is not registered",
     "The runtime itself has kernels for only five custom operators. The application must register all other custom operators "
-    "and TensorFlow's own operators (Flex), or link a library that does so. Otherwise, the node has no kernel, tensors "
-    "cannot be allocated, and a delegate that does not support dynamic-sized tensors is never applied.",
-    "Register the operator with the interpreter's resolver, or link the Flex delegate for TensorFlow's operators, and then "
-    "use --assume-ops-registered. Or convert the model without this operator.",
+    "and TensorFlow's own operators (Flex), or link a library that registers them. Without a kernel for the node, tensors "
+    "cannot be allocated, and most delegates are never applied.",
+    "Register the operator with the interpreter's resolver. For TensorFlow's operators, link the Flex delegate. Then "
+    "analyze the model with --assume-ops-registered. Alternatively, convert the model without this operator.",
     "register the operator with the interpreter (for Flex operators, link the Flex delegate) and analyze with "
     "--assume-ops-registered; or convert without this operator",
     is_shared=True,
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
-"""The problems that keep the runtime from preparing a node for the CPU."""
+"""The problems of nodes that the runtime cannot prepare for the CPU."""
 
 NOT_LOADED_KINDS = (MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
-"""The problems that keep the runtime from loading a model."""
+"""The problems of models that the runtime cannot load."""
 
 RUNTIME_KINDS = (
     MALFORMED_OPERANDS,

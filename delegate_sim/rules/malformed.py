@@ -1,8 +1,8 @@
 """Nodes that lack operands or results that their operator requires.
 
-Some delegates check for such nodes themselves. Most delegates do not: they read past the end of the node's operand array, and
-their behavior cannot be predicted. A node that passes all checks of a delegate but lacks such operands is therefore refused here,
-for every delegate.
+Most delegates do not check for missing operands. Such a delegate reads past the end of the node's operand array, so its
+behavior cannot be predicted. This module refuses a node with missing operands for every delegate, after all checks of the
+delegate.
 """
 
 from __future__ import annotations
@@ -49,19 +49,18 @@ _FEWEST: Mapping[tuple[int, int], str] = {
     (20, 1): "UNIDIRECTIONAL_SEQUENCE_LSTM",
     (48, 1): "BIDIRECTIONAL_SEQUENCE_LSTM",
 }
-"""Operators, grouped by the minimum number of operands and the minimum number of results that they need.
+"""Operators, grouped by the minimum numbers of operands and of results.
 
-The CPU kernels require these numbers (``kernels/*.cc: Prepare``), which was verified for each operator with ai-edge-litert 2.3.0.
-PAD and PADV2 share one kernel, which takes two or three operands.
+The CPU kernels require these numbers (``kernels/*.cc: Prepare``). The numbers were verified for each operator with
+ai-edge-litert 2.3.0. PAD and PADV2 share one kernel, which takes two or three operands.
 
-Exceptions: ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before
-Prepare, was observed to take ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands; VX's ``Rnn`` passes on all
-operands that the node has. SPLIT, SPLIT_V and UNPACK need a result here. Their kernels take the number of results from the
-options, which may be 0, but a node without results does nothing.
+ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before Prepare,
+takes ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a result here. Their
+kernels take the number of results from the options, and the options may say 0. A node without results does nothing.
 """
 
 _MOST_GIVEN = 3
-"""If an operator needs more operands than this number, a node may omit any operand except the first."""
+"""If an operator requires more operands than this number, all of its operands except the first may be omitted (-1)."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -71,7 +70,7 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
     """Return the verdict on a node that the rules of a delegate accept.
 
-    ``is_counted`` is true if the delegate's rules check the number of operands.
+    ``is_counted`` means that the delegate's rules check the number of operands.
     """
     missing = _lacking(node.node, is_counted=is_counted)
     if missing is None:
@@ -81,12 +80,12 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 
 def is_whole(node: Node) -> bool:
-    """Return whether a node has inputs and outputs, omits no output, and has all operands and results that its operator needs."""
+    """Return whether a node has at least one input and one output, and all operands and results that its operator needs."""
     return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 
 def _lacking(node: Node, *, is_counted: bool) -> str | None:
-    """Return a description of the missing operands or results, or None if none is missing."""
+    """Return a description of the missing operands or results, or None if all are present."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
         return f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"

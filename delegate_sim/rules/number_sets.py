@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """A set of allowed numbers. ``words`` describe the set, as in "at most 4", and ``data`` is the set as plain data."""
+    """A set of allowed numbers. ``words`` is its description, such as "at most 4". ``data`` has its limits as plain data."""
 
     words: str
     holds: Callable[[int], bool]
@@ -39,12 +39,12 @@ def between(least: int, most: int) -> Numbers:
 
 
 def up_to_one() -> Numbers:
-    """Allow 1 or less, because a file may store operator version 1 as 0. The description only says "1"."""
+    """Allow 1 or less. A file may store operator version 1 as 0. The description is only "1"."""
     return replace(at_most(1), words="1")
 
 
 def allowed_numbers(numbers: int | Numbers) -> Numbers:
-    """Return ``numbers`` as a set. A single number becomes a set with this number only."""
+    """Return ``numbers`` as a set. A single number becomes a set of one number."""
     return exactly(numbers) if isinstance(numbers, int) else numbers
 
 

@@ -1,7 +1,7 @@
-"""A delegate's rule for an operator, and its refusals.
+"""A delegate's rule for an operator: the delegate's checks, in the delegate's order.
 
-The rule of an operator lists the delegate's checks, in the delegate's order. A ``Check`` states a demand. If a node fails the
-demand, the check describes the actual value. The ``Kind`` of a check explains the refusal.
+A ``Check`` states a demand. If a node fails the check, the check describes the actual value, and the check's ``Kind`` explains
+the refusal.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .source import Source
 
 T = TypeVar("T")
 TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
-"""The type of the second argument of a check, after the node. It holds options, the release, and notes on earlier nodes."""
+"""The type of the second argument of a check: a target with its options and release."""
 
 
 class Reason(NamedTuple):
     """One reason why a node does not run on the delegate.
 
-    ``kind`` is the delegate's own name for the reason, or the project's name if the delegate has none.
+    ``kind`` is the delegate's own name for the reason, or delegate-sim's name if the delegate has no name.
     """
 
     code: str
@@ -49,12 +49,12 @@ class Verdict:
 ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
-"""A function that returns None if a node meets a demand, and otherwise a description of the actual value."""
+"""A function that returns a description of the actual value if a node fails a demand, or None."""
 
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """A condition that limits a check to some targets. ``words`` describe the condition in documentation ("from level 29")."""
+    """A condition that limits a check to some targets. ``words`` describes the condition, as in "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -64,8 +64,8 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One check of a rule: a demand that a node must meet.
 
-    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. If ``hint`` or
-    ``native`` is empty, the kind gives it. If ``source`` is empty, the rule gives it.
+    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. By default, ``hint``
+    and ``native`` come from the kind, and ``source`` comes from the rule.
     """
 
     kind: Kind
@@ -75,18 +75,18 @@ class Check(Generic[TargetT_contra]):
     native: str = ""
     source: Source | None = None
     applies: str = ""
-    """A description of the nodes that the check applies to, such as "if given"; empty if the check applies to all nodes."""
+    """A description of the nodes that the check applies to, such as "if given", or "" for all nodes."""
     data: tuple[object, ...] = ()
-    """The demand as plain data: its name, operands and allowed values; empty for a check with its own function."""
+    """The demand as plain data: its name, operands and allowed values. Empty for a check with its own function."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
     said: Callable[[NodeView, TargetT_contra], str] | None = None
-    """A function that returns the delegate's own message for this refusal; None if the delegate logs no such message."""
+    """A function that returns the delegate's own message for this refusal, or None if the delegate logs no message."""
 
     @property
     def demand(self) -> str:
-        """The text of the demand for documentation, which includes ``applies``. Messages about one node use ``needed``."""
+        """The demand and the nodes that it applies to, as text for documentation."""
         return f"{self.needed} ({self.applies})" if self.applies else self.needed
 
     @overload
@@ -108,11 +108,14 @@ class Check(Generic[TargetT_contra]):
         return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
-        """Return this check with its own native name for the refusal, which replaces the kind's native name."""
+        """Return this check with another native name for the refusal."""
         return replace(self, native=native)
 
     def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:
-        """Return this check with the delegate's message for the refusal: a fixed text, or a function of the node."""
+        """Return this check with the delegate's message for the refusal.
+
+        The message is a fixed text, or a function of the node.
+        """
         return replace(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
@@ -120,7 +123,7 @@ class Check(Generic[TargetT_contra]):
         return replace(self, kind=kind)
 
     def from_source(self, source: Source) -> Check[TargetT_contra]:
-        """Return this check with its own upstream location."""
+        """Return this check with another upstream location."""
         return replace(self, source=source)
 
     def counts_in(self, release: Release) -> bool:
@@ -139,13 +142,14 @@ class OpRule(Generic[TargetT_contra]):
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
-    """A check that runs before the other checks, accepts every node that meets it, and never refuses a node."""
-    introduced: Release | None = None
-    """The first release of the runtime in which the delegate supports the operator; None if all known releases support the
-    operator.
+    """A check that runs before all other checks.
+
+    A node that meets this check is accepted. All other nodes continue with the other checks.
     """
+    introduced: Release | None = None
+    """The first release of the runtime in which the delegate supports the operator, or None for all known releases."""
     source: tuple[Source, ...] = ()
-    """The upstream locations of the rule; if empty, the location of the whole rule book applies."""
+    """The upstream locations of the rule, by default the location of the rule book."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
         """Return this rule, limited to this release of the runtime and later releases.
@@ -155,7 +159,7 @@ class OpRule(Generic[TargetT_contra]):
         return replace(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:
-        """Return this rule with its own upstream locations."""
+        """Return this rule with other upstream locations."""
         return replace(self, source=source)
 
     @property

@@ -24,9 +24,9 @@ class Source:
     """The path in the repository."""
     symbol: str
     overload: str = ""
-    """A word from the function's parameters, to identify the function if the file has several functions with this name."""
+    """A word from the function's parameters, if the upstream file has several functions with this name."""
     branch: str = ""
-    """The operator of a ``case``, or text from the condition that guards a branch; empty for the whole function."""
+    """The operator of a ``case``, text from the condition of a branch, or "" for the whole function."""
 
     def with_symbol(self, symbol: str, overload: str = "") -> Source:
         """Return the location of another symbol in the same file."""
@@ -37,26 +37,26 @@ class Source:
         return replace(self, branch=branch)
 
     def of_operator(self, op: str) -> Source:
-        """Return the branch for an operator if the function has a known branch for it, or else the function itself."""
+        """Return the function's branch for an operator if this branch is known, or the whole function."""
         branch = self.with_branch(op)
         return self if self.branch or branch.lines is None else branch
 
     @property
     def part(self) -> str:
-        """The symbol, the overload and the branch in one string, which is the key in ``source_lines``."""
+        """The symbol, the overload and the branch as one string. This string is the key in ``source_lines``."""
         return ", ".join([word for word in (self.symbol, self.overload, self.branch) if word])
 
     @property
     def lines(self) -> tuple[int, int] | None:
-        """The first and the last line at the pinned commit; None if ``make sources`` has not recorded them."""
-        from .source_lines import LINES  # hundreds of entries, which only documentation needs
+        """The first and the last line at the pinned commit, or None if ``make sources`` has not recorded the lines."""
+        from .source_lines import LINES  # only documentation needs these hundreds of entries
 
         files = LINES.get(f"{self.repository.name}@{self.repository.commit}", {})
         return files.get(self.file, {}).get(self.part)
 
     @property
     def location(self) -> str:
-        """The path with the line numbers, in the form of a GitHub link."""
+        """The path with line numbers, as in a GitHub link."""
         return self.file if self.lines is None else f"{self.file}#L{self.lines[0]}-L{self.lines[1]}"
 
     @property
@@ -79,4 +79,4 @@ class Source:
 
 
 LITERT = Repository("google-ai-edge/LiteRT", "f67457790c9c2ab67347d6fe53270e8d3df20868")
-"""The runtime's own repository. A delegate from another repository declares that repository in its package."""
+"""The runtime's own repository. A delegate from another repository names that repository in its own package."""

@@ -1,11 +1,12 @@
 """The checks that the rules of all delegates share.
 
-Each function is named after its demand. Its argument is the operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or the
-option that the demand is about. A demand that only one delegate makes is a ``check`` with its own function.
+Each function is named after its demand. The argument of a function is an operand (``INPUT``, ``operand(1, "weights")``,
+``result()``) or an option. For a demand that only one delegate has, the delegate's rules use ``check`` with a separate
+function.
 
-Each function sets ``Check.data``. The version of a rule set is computed from this data, so the wording of the check may change.
-For a check with its own function, the version is computed from the wording, unless ``data`` gives the check's limits. For
-``where``, the version is always computed from the wording of the condition. Change such wording only together with the demand.
+Each function sets ``Check.data``, from which the version of a rule set is computed. Two wordings also enter the version: the
+wording of a check without ``data``, and the wording of the condition in ``where``. Change these wordings only together with the
+demand.
 """
 
 from __future__ import annotations
@@ -39,23 +40,23 @@ Predicate = Callable[[NodeView], bool]
 def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "", *, data: tuple[object, ...] = ()) -> Check[object]:
     """Return a check that does not depend on the target.
 
-    ``finder`` returns None if a node meets the demand, or else a description of the actual value.
+    ``finder`` returns a description of the actual value if a node fails the demand, or None.
     """
     return Check(kind, needed, lambda node, _: finder(node), hint, data=data)
 
 
 def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], str | None], hint: str = "") -> Check[T]:
-    """Return a check that may depend on the target as well as on the node."""
+    """Return a check that depends on the node and on the target."""
     return Check(kind, needed, finder, hint)
 
 
 def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
-    """Return a check that refuses nodes that meet a condition. ``found`` describes the actual value in messages."""
+    """Return a check that refuses nodes that meet a condition. ``found`` is the description of the actual value."""
     return Check(kind, needed, lambda node, _: found if condition(node) else None, hint)
 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks, limited to nodes that meet a condition. ``words`` describe the condition."""
+    """Return these checks, limited to nodes that meet a condition. ``words`` is the description of the condition."""
     return tuple(_only_where(condition, words, check, ("where", words)) for check in checks)
 
 
@@ -90,7 +91,7 @@ def version(allowed: int | Numbers) -> Check[object]:
 
 
 def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
-    """Demand certain numbers of operands and results. An omitted operand counts if the node has an entry for it."""
+    """Demand certain numbers of operands and results. Omitted operands (index -1) count as operands."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
 
@@ -153,7 +154,7 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
 
 
 def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
-    """Demand that no operand (or, with ``results``, no result) has more than ``limit`` dimensions."""
+    """Demand that no operand has more than ``limit`` dimensions. With ``results``, check the results instead."""
     side = "output" if results else "input"
 
     def find(node: NodeView, _: object) -> str | None:
@@ -169,8 +170,8 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0.
 
-    Sizes below 0 occur only in malformed files. Such sizes are accepted unless ``allows_negative`` is false, since not every
-    delegate checks for negative sizes.
+    Sizes below 0 occur only in malformed files, and some delegates do not check for them. ``allows_negative`` accepts such
+    sizes.
     """
     tensor_of = which.tensor
 
@@ -180,7 +181,7 @@ def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[objec
         return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     data = ("elements", *which.data, *(() if allows_negative else ("none below 0",)))
-    return Check(SHAPE, f"{which.name} with no dimension of 0", find, data=data)
+    return Check(SHAPE, f"{which.name} without a dimension of size 0", find, data=data)
 
 
 def constant(which: Operand, *, hint: str = "") -> Check[object]:

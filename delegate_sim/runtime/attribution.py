@@ -1,4 +1,4 @@
-"""Convert results for nodes that a delegate added into results for the original nodes of the graph (``Decision.origins``)."""
+"""Convert results from added nodes to original nodes. A delegate adds nodes when it inlines a node (``Decision.origins``)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..rules.rule import Verdict
 
 
 def attributed_decision(graph: Graph, decision: Decision) -> Decision:
-    """Return a decision whose verdicts, partitions and reasons refer to nodes of the given graph.
+    """Return the decision with verdicts, partitions and reasons for the nodes of the given graph.
 
-    A node that the delegate inlined is supported if all nodes that replaced it are supported. The inlined node has the reasons
-    of all these nodes. ``decision.graph`` does not change.
+    An inlined node is supported if all its replacements are supported. An inlined node has the reasons of all its replacements.
+    ``decision.graph`` does not change.
     """
     if not decision.origins:
         return decision
@@ -31,9 +31,10 @@ def attributed_decision(graph: Graph, decision: Decision) -> Decision:
 
 
 def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
-    """Return the partitions in terms of the given graph's nodes and tensors.
+    """Return the partitions with the nodes and tensors of the given graph.
 
-    An inlined node is listed in each partition that contains a part of the node. Tensors that the delegate added are left out.
+    An inlined node is in every partition that has at least one of its replacements. Tensors that the delegate added are left
+    out.
     """
     if not decision.origins:
         return tuple(subsets)
@@ -51,7 +52,7 @@ def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subse
 
 
 def attributed_failure(graph: Graph, decision: Decision, failure: KernelFailure) -> KernelFailure:
-    """Map the node and the tensor of a failure to the given graph. A tensor that the delegate added becomes None."""
+    """Return a failure with the node and the tensor of the given graph. A tensor that the delegate added becomes None."""
     if not decision.origins:
         return failure
     node = None if failure.node is None else decision.origins.get(failure.node, failure.node)

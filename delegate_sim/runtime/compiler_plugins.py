@@ -1,4 +1,4 @@
-"""Compiler plugins, which read the model file before the runtime loads it, and compile the nodes that they select.
+"""Compiler plugins. A plugin selects and compiles nodes of the model file before the runtime loads the file.
 
 Source: ``PartitionModel`` (``litert/compiler/plugin/compiler_plugin.cc``); ``litert/runtime/compiled_model.cc``.
 """
@@ -25,10 +25,10 @@ from .target import Target
 
 
 def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[int]], ended: frozenset[str]) -> Run:
-    """Return the run of a compiler plugin that selects nodes of a model.
+    """Let a compiler plugin select nodes of a model, and return the run.
 
-    ``accepted`` maps each subgraph to the nodes that are assumed to be selected. ``ended`` contains the codes of failures that
-    are assumed not to occur.
+    ``accepted`` has the nodes that are assumed to be selected, by subgraph. ``ended`` has the codes of failures that are
+    assumed not to occur.
     """
     plugin = target.delegate
     assert isinstance(plugin, CompilerPlugin)
@@ -53,7 +53,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
 
 
 class Dispatched(NamedTuple):
-    """A subgraph after the dispatch delegate was applied: the new plan, and the line that the runtime logs, if any."""
+    """A subgraph after the dispatch delegate was applied: the new plan, and the runtime's log line or ""."""
 
     plan: ChangedPlan
     line: str = ""
@@ -62,8 +62,7 @@ class Dispatched(NamedTuple):
 def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tensors: int, number: int) -> Dispatched:
     """Replace the compiled partitions of a subgraph with kernels of the dispatch delegate.
 
-    One kernel may replace several consecutive partitions. ``number`` is the index of the subgraph in the model that the runtime
-    loads.
+    One kernel may replace several consecutive partitions. ``number`` is the index of the subgraph in the compiled model.
     """
     assert run.decision is not None
     if not run.plan:
@@ -76,7 +75,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
     calls = [index for index in plan if nodes[index].builtin_code == DELEGATE]
     try:
         subsets = partition(graph, calls)
-    except PartitionError:  # the nodes form a cycle: the runtime replaces none of them
+    except PartitionError:  # the nodes form a cycle, so the runtime replaces no node
         return Dispatched(ChangedPlan(nodes, plan, added, outputs))
     line = replacing_line(
         release,
@@ -91,7 +90,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
 
 
 def whole_graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
-    """Return the subgraphs with all nodes of the file, including nodes that the runtime would not add to the graph.
+    """Return the subgraphs with all nodes of the model file, even nodes that the runtime would not add to the graph.
 
     ``accepted`` maps each subgraph to the nodes that are assumed to be selected.
     """

@@ -38,7 +38,7 @@ from .run import REFUSED, Refusal, Run, SubgraphRun
 from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
-"""The name prefix of subgraphs that contain tests of the model. No delegate is applied to these subgraphs."""
+"""Name prefix of subgraphs that contain tests of the model. No delegate is applied to these subgraphs."""
 
 
 NOT_APPLIED = frozenset({REFUSED, "restored"})
@@ -47,9 +47,9 @@ NOT_APPLIED = frozenset({REFUSED, "restored"})
 
 @dataclass(frozen=True, slots=True)
 class Unprepared:
-    """A delegate kernel that will fail when the application allocates tensors.
+    """A delegate kernel that fails when the application allocates tensors.
 
-    If the kernel comes after a dynamic tensor, it fails later, when the model runs.
+    A kernel after a dynamic tensor fails later, when the model runs.
     """
 
     graph: Graph
@@ -61,7 +61,7 @@ class Unprepared:
 
 
 class DelegateApplication:
-    """Applies one delegate to the current subgraphs."""
+    """The application of one delegate to the current subgraphs."""
 
     def __init__(
         self,
@@ -78,8 +78,9 @@ class DelegateApplication:
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
-        """Whether an earlier delegate made the runtime allocate tensors; if so, the runtime allocates them again after this
-        delegate.
+        """Whether an earlier delegate made the runtime allocate tensors.
+
+        If so, the runtime allocates tensors again after this delegate.
         """
         self.target = target
         self.delegate = target.delegate
@@ -95,10 +96,10 @@ class DelegateApplication:
         self.skipped: frozenset[int] = frozenset()
         self._has_crashed = False
         self.is_cut_short = False
-        """Whether a subgraph could not be prepared, so that the application gets an error."""
+        """Whether the application gets an error because a subgraph could not be prepared."""
 
     def run(self) -> Run:
-        """Apply the delegate to the subgraphs in order, and stop at the first refusal."""
+        """Apply the delegate to the subgraphs in order. Stop at the first refusal."""
         refusal = self._refused_to_load()
         if refusal is not None:
             self._judge_rest(self.graphs)
@@ -124,7 +125,8 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        The delegate keeps the nodes of earlier subgraphs, unless a failure of this delegate makes the whole model fail.
+        If failures of the delegate make the whole model fail, the delegate keeps no nodes. Otherwise, it keeps the nodes of
+        earlier subgraphs.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
@@ -148,8 +150,8 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime also applies the delegate again to the subgraphs that this subgraph calls. This method adds the log lines of
-        these further applications.
+        The runtime then applies the delegate to called subgraphs a second time. This method adds the log lines of the second
+        application.
         """
         if not self.needs_static:
             return self._apply(graph)
@@ -161,14 +163,14 @@ class DelegateApplication:
             self.again.note(graph, self.log_lines[printed:], delegated)
             self.log_lines += self.again.lines(graph, delegated)
             if self.again.is_cut_short:
-                self.warnings.append("subgraphs call each other very often: not every log line is shown")
+                self.warnings.append("some log lines are left out, because subgraphs call each other very often")
         return failure
 
     def _apply(self, graph: Graph) -> KernelFailure | None:
         try:
             decision = self._decide(graph)
         except PartitionError as error:
-            message = f"the nodes cannot be put into running order: {error}"
+            message = f"the nodes cannot be ordered: {error}"
             return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
         self.warnings += decision.warnings
         self.warnings += self.delegate.run_warnings(decision, lambda: self._prepared_graphs[graph.index])
@@ -214,7 +216,7 @@ class DelegateApplication:
         elif self.delegate.accelerator.fails_with_model:
             return failure
         elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
-            # With dynamic tensors allowed, only AllocateTensors prepares the plan, and nothing restores the original plan.
+            # If dynamic tensors are allowed, only AllocateTensors prepares the plan, and nothing restores the original plan.
             self._tell_stage(failure)
             self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
         else:
@@ -231,7 +233,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return the failure if the delegate refuses the partitioned subgraph as a whole; None if the delegate accepts it."""
+        """Return the failure if the delegate refuses the partitioned subgraph as a whole, or None if the delegate accepts it."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
@@ -247,21 +249,21 @@ class DelegateApplication:
         self._will_fail(graph, failure, f"creating a kernel will crash the process: {place}{failure.message}")
 
     def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
-        """Record that the runtime replaces nodes with a kernel that fails. The failure is either certain or predicted."""
+        """Record a delegate kernel that will fail."""
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {message}")
         if self.later_failure is None:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """If the stage behind the delegate refused a call, add the warnings of the stage and the delegate's log line."""
+        """If the stage behind the delegate refused a call, add its warnings and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
             self.warnings += failure.stage.further
 
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """Prepare the new plan in order: the delegate's kernels, and the CPU kernels whose operands the delegate changed.
+        """Prepare the new plan in order: the delegate kernels, and the CPU kernels with operands that the delegate changed.
 
         Return the first failure and the first node of the failing kernel, or None if there is no failure.
         """
@@ -270,7 +272,7 @@ class DelegateApplication:
             for subset in subsets
             if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
         }
-        # All kernels are initialized before any kernel is prepared: a crash during initialization comes before other failures.
+        # The runtime initializes all kernels before it prepares any kernel, so a crash comes before all other failures.
         crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
         if crash is not None:
             return made[crash], crash.nodes[0]
@@ -292,7 +294,7 @@ class DelegateApplication:
                         index,
                         None,
                         CPU_KERNEL_AFTER_REMAPPING.name,
-                        f"the CPU kernel of {node.op} does not support the {operands} that the delegate passes to it: {message}",
+                        f"the CPU kernel of {node.op} does not support the {operands} from the delegate: {message}",
                         CPU_KERNEL_AFTER_REMAPPING.hint,
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
@@ -300,12 +302,12 @@ class DelegateApplication:
         return None
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
-        # It is not known how the delegate would change a node that it does not accept.
+        # The delegate does not accept assumed nodes, so the kernels of these nodes are not known.
         is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """If the stage behind the delegate fails, return the failure and the first node of the failing partition."""
+        """Return the failure of the stage behind the delegate and the first node of the failing partition, or None."""
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
@@ -317,9 +319,9 @@ class DelegateApplication:
     def _with_kernel_line(
         self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
     ) -> KernelFailure:
-        """Add the line that the runtime logs if a delegate kernel cannot be prepared.
+        """Add the runtime's log lines about a delegate kernel that cannot be prepared.
 
-        The line gives the kernel's node index. Kernels are numbered after the graph's nodes.
+        The first line has the kernel's node index. Kernels are numbered after the graph's nodes.
         """
         if self.delegate.accelerator.fails_with_model:
             return failure
@@ -335,24 +337,25 @@ class DelegateApplication:
         tensor = graph.tensors[dynamic.tensor]
         message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
         hint = DYNAMIC_TENSORS.hint
-        if dynamic.node is not None:
-            message += f" because of node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+        node = "" if dynamic.node is None else f"node {dynamic.node} ({graph.nodes[dynamic.node].op})"
         if dynamic.cause is not None:
             cause = graph.tensors[dynamic.cause]
-            message += f", whose input tensor {dynamic.cause} ({cause.name}) is not constant"
+            message += f" because input tensor {dynamic.cause} ({cause.name}) of {node} is not constant"
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
+        elif node:
+            message += f" because of {node}"
         return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
-        """Undo all delegation, in every subgraph, as the runtime does."""
+        """Undo all delegation in every subgraph."""
         self._tell_stage(failure)
-        # A process that crashes logs nothing more.
+        # A crashed process logs nothing more.
         self.log_lines += failure.log_lines or (() if failure.is_crash else (RESTORED_LINE,))
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Check the nodes of subgraphs that the runtime no longer reaches, so that the report has verdicts on these nodes."""
+        """Add verdicts on nodes for reports, in subgraphs that the runtime does not reach."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
@@ -385,10 +388,10 @@ class DelegateApplication:
 
 
 def shown_number(index: int, removed: frozenset[int]) -> int:
-    """Convert the index of a subgraph in the file to its index in the model that the runtime loads."""
+    """Convert a subgraph's index in the model file to the subgraph's index in the model that the runtime loads."""
     return index - sum([other < index for other in removed])
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Return whether the graph has a tensor that is dynamic from the start, or that a node on the CPU makes dynamic."""
+    """Return whether the graph has a dynamic tensor: a tensor that is dynamic from the start or that a CPU node makes dynamic."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

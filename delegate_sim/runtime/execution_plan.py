@@ -12,9 +12,9 @@ from ..model.model import Node, Tensor
 
 
 class ChangedPlan(NamedTuple):
-    """A subgraph after delegates were applied: nodes, execution plan, outputs and added tensors.
+    """A subgraph after delegates were applied.
 
-    The indices of the added tensors begin after the indices of the tensors in the file.
+    The indices of the added tensors follow the indices of the tensors in the model file.
     """
 
     nodes: tuple[Node, ...]
@@ -24,9 +24,9 @@ class ChangedPlan(NamedTuple):
 
 
 def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
-    """Replace each delegated partition with a kernel, and return the plan (``ReplaceNodeSubsetsWithDelegateKernels``).
+    """Replace each delegated partition with a kernel (``ReplaceNodeSubsetsWithDelegateKernels``).
 
-    ``given_tensors`` is the number of tensors in the file.
+    ``given_tensors`` is the number of tensors in the model file.
     """
     nodes, plan = with_kernels(graph, subsets, kernel_name)
     return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)

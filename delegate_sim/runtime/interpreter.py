@@ -1,4 +1,4 @@
-"""Apply delegates to a model one after another, as the runtime's interpreter does.
+"""The runtime's interpreter: apply delegates to a model one after another.
 
 Source: ``Interpreter::ModifyGraphWithDelegateImpl`` (``core/interpreter.cc``) and ``Subgraph::ModifyGraphWithDelegateImpl``
 (``core/subgraph.cc``).
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def simulate(model: Model, target: Target, assumptions: Assumptions = NOTHING_ASSUMED, cache: AnalysisCache | None = None) -> Run:
-    """Simulate one delegate that is applied to every subgraph of a model."""
+    """Simulate one delegate on all subgraphs of a model."""
     return simulate_chain(model, [target], assumptions=assumptions, cache=cache)[0]
 
 
@@ -56,12 +56,12 @@ def simulate_chain(
 ) -> tuple[Run, ...]:
     """Simulate delegates that are applied to a model one after another.
 
-    Each delegate sees the plan that the earlier delegates left. The kernels of the earlier delegates are nodes of this plan.
+    Each delegate sees the plan that the earlier delegates left. In this plan, kernels of the earlier delegates are nodes. The
+    targets may differ only in delegate and options.
 
-    The targets may differ only in delegate and options, since one runtime applies all delegates. ``by_default`` returns the
-    target of the delegate that the runtime applies by itself when tensors are allocated
-    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). ``by_default`` is not called if the first subgraph
-    already runs entirely on delegates, if benchmark_model could not apply a delegate, or if a delegate made the model fail.
+    ``by_default`` returns the target of the delegate that the runtime applies by itself when tensors are allocated
+    (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). This delegate is not applied if the first subgraph
+    already runs entirely on delegates, or if benchmark_model or the application has stopped.
     """
     first = targets[0]
     defaults = first.defaults
@@ -103,7 +103,7 @@ def _simulate_chain(
 
 
 class _Chain:
-    """The current state of a model to which delegates are applied one after another."""
+    """The current state of a model while delegates are applied to it."""
 
     def __init__(
         self,
@@ -129,13 +129,13 @@ class _Chain:
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
         """The nodes that each delegate kernel replaces, keyed by (subgraph, kernel index)."""
         self._unprepared: list[tuple[int, Unprepared]] = []
-        """The kernels that fail once tensors are allocated, as pairs of run number and kernel."""
+        """The kernels that fail when tensors are allocated, as pairs of run number and kernel."""
         self._compiled: dict[int, frozenset[int]] | None = None
-        """The nodes that a plugin compiled before the runtime loads the model, by subgraph; None if there is no plugin."""
+        """The nodes that a plugin compiled, by subgraph, or None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin removed from the model."""
         self._is_static = False
-        """Whether a delegate without the dynamic-tensors flag was applied. All shapes are known after that."""
+        """Whether a delegate without the dynamic-tensors flag was applied. After such a delegate, all shapes are known."""
 
     def apply(self, target: Target) -> None:
         """Apply one more delegate."""
@@ -169,9 +169,9 @@ class _Chain:
         self.runs.append(run)
 
     def _compile(self, target: Target) -> None:
-        """Let a compiler plugin select nodes of the file; the runtime then loads the model without these nodes."""
+        """Let a compiler plugin select nodes of the model file. The runtime then loads the model without these nodes."""
         if self.runs:
-            raise OptionError(f"{target.delegate.name} compiles parts of the file before delegates are applied, so name it first")
+            raise OptionError(f"{target.delegate.name} must be the first delegate, because it compiles the file for the runtime")
         from .compiler_plugins import run_plugin  # few delegates are plugins
 
         run = run_plugin(self.model, target, self.assumptions.accepted, self.assumptions.ended)
@@ -181,11 +181,11 @@ class _Chain:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT fails to read the model for a plugin. If so, no delegate can be applied."""
+        """Whether LiteRT's loader, which runs before a plugin, refuses the model. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Before the first delegate is applied, let the runtime replace the partitions that a plugin compiled."""
+        """Replace the partitions that a plugin compiled. The runtime replaces them before it applies the first delegate."""
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
         from .compiler_plugins import dispatched
@@ -218,9 +218,8 @@ class _Chain:
     def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
         """Simulate the application's ``AllocateTensors``, in which CPU kernels may refuse the remaining nodes.
 
-        CPU kernels are not prepared here if a delegate already allocated the tensors. Nodes after the first dynamic tensor of the
-        final plan are only prepared when the model runs. ``defaults`` is ``Target.defaults``. ``is_over`` means that the
-        application has already stopped.
+        Nodes after the first dynamic tensor of the final plan are prepared only when the model runs. ``defaults`` is
+        ``Target.defaults``. ``is_over`` means that the application has already stopped.
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
@@ -253,7 +252,7 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """For each subgraph, return the nodes that need no CPU kernel, the order of nodes, and the failing delegate kernels."""
+        """Return, by subgraph, the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)
@@ -263,7 +262,7 @@ class _Chain:
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:
-        """Return the original nodes in the order of the final plan; an empty tuple if no delegate changed the plan."""
+        """Return the original nodes in the order of the final plan, or an empty tuple if no delegate changed the plan."""
         if subgraph not in self._plans:
             return ()
         order, waiting = list[int](), list(reversed(self._plans[subgraph].plan))

@@ -1,8 +1,8 @@
-"""Decide whether the runtime loads a model: whether a release registers its operators and supports its tensors.
+"""Decide whether the runtime loads a model.
 
-Source: ``core/interpreter_builder.cc``. First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file
-in order, even codes that no node uses, and stops at the first missing builtin operator. Then ``ParseTensors`` goes through the
-tensors of a subgraph, and refuses types that the release does not know yet and tensors with contradictory data in the file.
+Source: ``core/interpreter_builder.cc``. First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the
+file, even codes that no node uses. The lookup stops at the first missing builtin operator. Then ``ParseTensors`` reads the
+tensors of a subgraph. ``ParseTensors`` refuses types that the release does not know, and tensors with contradictory data.
 Custom operators are looked up later, when the graph is prepared.
 """
 
@@ -26,9 +26,9 @@ from .unloadable_nodes import InvalidNode, invalid_node
 from .unloadable_tensors import InvalidTensor, invalid_tensors, release_features
 
 _SCHEMA_VERSION = 3
-"""The version of the schema that every release loads (``TFLITE_SCHEMA_VERSION``)."""
+"""The only version of the schema that releases load (``TFLITE_SCHEMA_VERSION``)."""
 _WITHOUT_FLEX = parse_release("tf-2.21")
-"""The first TensorFlow release whose wheel was found not to apply the Flex delegate by itself."""
+"""From this TensorFlow release on, the wheel does not apply the Flex delegate by itself."""
 _MOST_TOLD = 20
 """The largest number of reasons that a message lists."""
 
@@ -39,23 +39,23 @@ class Loading:
 
     release: Release
     refused: tuple[OperatorCode, ...]
-    """The operators that the release does not load, in file order; the runtime stops at the first."""
+    """The operators that the release does not load, in file order. The runtime stops at the first of these operators."""
     refused_tensors: tuple[Tensor, ...]
-    """The tensors whose types the release does not load, in the first subgraph with such tensors."""
+    """The tensors with a type that the release does not load, from the first subgraph with such tensors."""
     subgraph: int
     """The subgraph of ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
     """The operators for which it is not known whether the release loads them."""
     invalid: tuple[InvalidTensor, ...] = ()
-    """The tensors that no release loads, in the first subgraph with such tensors."""
+    """The tensors that no release loads, from the first subgraph with such tensors."""
     invalid_node: InvalidNode | None = None
-    """The first node that no release loads; None if the runtime already stops at a tensor."""
+    """The first node that no release loads, or None if the runtime already stops at a tensor."""
     version: int = _SCHEMA_VERSION
-    """The version of the schema that the file names."""
+    """The schema version in the model file."""
 
     @property
     def is_known_version(self) -> bool:
-        """Whether the runtime loads models of the file's version of the schema."""
+        """Whether the runtime loads models of this schema version."""
         return self.version == _SCHEMA_VERSION
 
     @property
@@ -94,7 +94,7 @@ class Loading:
     def reasons(self) -> list[str]:
         """The reasons why the release does not load the model, one for each operator, type, tensor or node."""
         if not self.is_known_version:
-            return [f"the model has version {self.version} of the schema; the runtime loads version {_SCHEMA_VERSION} only"]
+            return [f"the model has version {self.version} of the schema; the runtime loads only version {_SCHEMA_VERSION}"]
         reasons = [reason for code in self.refused if (reason := unresolved(code.op, code.version, self.release)) is not None]
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
@@ -104,7 +104,7 @@ class Loading:
 
     @property
     def message(self) -> str:
-        """The first ``_MOST_TOLD`` reasons as one text, which ends with the number of further reasons."""
+        """The first reasons as one text, and the number of further reasons."""
         reasons = self.reasons
         more = [f"and {len(reasons) - _MOST_TOLD:,} more"] if len(reasons) > _MOST_TOLD else []
         return "; ".join([*reasons[:_MOST_TOLD], *more])
@@ -132,7 +132,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
         if tensors:
             place = subgraph.index
             break
-    # Changed models often share tensors. The cached result refers to the tensors, so that their identities stay valid as a key.
+    # Changed models often share tensors. The cached result keeps the tensors alive, so that their identities stay valid as a key.
     identities = tuple([id(subgraph.tensors) for subgraph in read.subgraphs])
     key = release_features(release), identities
     invalid, _ = cache.get("invalid tensors", key, lambda: (invalid_tensors(read, release), read))
@@ -148,7 +148,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """For each family, return the first release after ``release`` that loads the model. Omit families without such a release.
+    """Return, for each family, the first release after ``release`` that loads the model, if there is one.
 
     The family of ``release`` comes first.
     """
@@ -162,7 +162,7 @@ def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
 
 
 def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
-    """Return the subgraph and the index of the first node that uses an operator code; None if no node uses the code."""
+    """Return the subgraph and the index of the first node with an operator code, or None if no node has the code."""
     for graph in file_graphs(model):
         for node in graph.nodes:
             if (node.builtin_code, node.version, node.op) == (code.builtin_code, code.version, code.op):
@@ -175,18 +175,18 @@ class CustomOperators:
     """The custom operators of a model for which the runtime has no kernel."""
 
     assumed: tuple[str, ...]
-    """The operators that the application or TensorFlow's wheel is assumed to register."""
+    """The operators that are assumed to be registered, by the application or by TensorFlow's wheel."""
     unregistered: frozenset[str]
     """The operators that are not registered."""
     assume_ops_registered: bool
-    """Whether the application is assumed to register all operators that the runtime lacks."""
+    """Whether the application is assumed to register all missing operators."""
 
 
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
-    """Split the custom operators without a kernel into operators assumed to be registered and operators that nobody registers.
+    """Return the custom operators without a kernel, divided into operators that are registered and all other operators.
 
-    ``registered`` are operators that LiteRT registers in addition to the operators of the target's delegate. TensorFlow's
-    wheels before 2.21 apply the Flex delegate before any other delegate, so Flex operators count as registered there.
+    ``registered`` has operators that LiteRT registers besides the operators of the target's delegate. Wheels of TensorFlow
+    before 2.21 apply the Flex delegate first, so Flex operators count as registered.
     """
     without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators
@@ -204,16 +204,16 @@ def _without_kernel(model: Model) -> tuple[str, ...]:
 
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, runnable: Collection[str] = ()) -> Iterator[str]:
-    """Return warnings about precompiled parts of the model, and about operators that are assumed to load.
+    """Yield warnings about precompiled parts of the model and about operators that are assumed to load.
 
-    ``runnable`` are the custom operators that the simulated delegates run.
+    ``runnable`` has the custom operators that the simulated delegates run.
     """
     yield from compiled_for(model, runnable)
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)
-        yield f"{reason}; the model loads only if the application registers one, which is assumed here"
+        yield f"{reason}; the simulation assumes that the application registers this operator"
     for code in loading.unknown:
-        yield f"{unresolved(code.op, code.version, loading.release)}; here, it is assumed to do so"
+        yield f"{unresolved(code.op, code.version, loading.release)}; the simulation assumes that it does"
     yield from precompiled(model).words
     for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"

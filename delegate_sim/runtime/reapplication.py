@@ -1,10 +1,9 @@
 """Log lines that appear again because the runtime applies a delegate to a called subgraph a second time.
 
-A delegate without the dynamic-tensors flag leaves a subgraph immutable. Preparing an IF, a WHILE or a composite passes its
-operands to the inputs of the called subgraph. These inputs have no data of their own, so the runtime treats them as resized even
-if their shape stays the same: it undoes the delegate, and applies the delegate again when it allocates the tensors. The runtime
-logs the same lines again, and the same nodes are delegated. Only the condition subgraph of a WHILE keeps its inputs, so the
-delegate is not applied to that subgraph again.
+Preparing an IF, a WHILE or a composite resizes the inputs of the called subgraph. If these inputs have no data of their own,
+the resize undoes a delegate without the dynamic-tensors flag, even if no shape changes. The runtime applies the delegate again
+when it allocates the tensors. The second application delegates the same nodes and logs the same lines. The condition subgraph
+of a WHILE is not resized, so the delegate is not applied to the condition subgraph again.
 
 Source: ``Subgraph::ResizeInputTensor``, ``UndoAllDelegates`` and ``RedoAllDelegates`` (``core/subgraph.cc``);
 ``CopyTensorsShapeAndType`` (``kernels/control_flow_common.h``).
@@ -23,10 +22,7 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""The largest number of times that the delegate is applied again for which log lines are returned.
-
-Each level of nesting doubles the number of times.
-"""
+"""Largest number of repeated applications for which log lines are returned. Each level of nesting doubles the number."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -35,7 +31,7 @@ _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
         "STABLEHLO_COMPOSITE": lambda options: (options.decomposition_subgraph_index,),
     }
 )
-"""For each operator, the called subgraphs whose inputs have no data of their own, in the order of their preparation."""
+"""For each operator, the called subgraphs that the runtime resizes, in the order of their preparation."""
 
 _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 
@@ -50,9 +46,9 @@ class _Applied:
 
 
 class Reapplications:
-    """The lines that the runtime logs when it applies the delegate again to called subgraphs.
+    """The lines that the runtime logs when it applies the delegate to called subgraphs again.
 
-    The runtime does so while it prepares the calling subgraph, if the delegate was already applied to the called subgraphs.
+    The runtime applies the delegate again while it prepares the calling subgraph.
     """
 
     def __init__(self, release: Release) -> None:
@@ -63,7 +59,7 @@ class Reapplications:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether some of the logged lines were left out."""
+        """Whether some lines were left out."""
         return self._left < 0
 
     def note(self, graph: Graph, lines: Sequence[str], delegated: frozenset[int]) -> None:
@@ -71,7 +67,7 @@ class Reapplications:
         self._applied[graph.index] = _Applied(graph, tuple(lines), delegated)
 
     def lines(self, graph: Graph, delegated: Collection[int] = ()) -> Iterator[str]:
-        """Return the lines logged when the nodes of a subgraph, except ``delegated``, are prepared."""
+        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph, except the nodes in ``delegated``."""
         for index in graph.execution_plan:
             node = graph.nodes[index]
             if node.op not in _CALLED or node.is_custom or index in delegated:

@@ -1,4 +1,4 @@
-"""Refusals for runs in which the runtime applies no delegate or does not run the model."""
+"""Refusals of whole models, because a model cannot be loaded or a kernel cannot be prepared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return the refusal for a model that a release does not load, located at the first refused operator, tensor or node."""
+    """Return the refusal for a model that does not load. The refusal's location is the first refused operator, tensor or node."""
     if not loading.is_known_version:
         return Refusal(MODEL_NOT_LOADED.name, loading.message, MODEL_NOT_LOADED.hint, 0, None, None)
     if not loading.refused and loading.invalid_node is not None:
@@ -38,12 +38,13 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
     message = loading.message
     subgraph, node = first_node(model, loading.refused[0]) or (0, None)
     if node is None:
-        message += "; the file lists the first of these operators, although no node uses it"
+        which = "this operator" if len(loading.refused) == 1 else "the first of these operators"
+        message += f"; no node uses {which}, but the file lists it"
     return Refusal(OPERATOR_NOT_LOADED.name, message, OPERATOR_NOT_LOADED.hint, subgraph, node, None)
 
 
 def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
-    """Return a copy of a run, marked as refused because the model does not load. The copy keeps the verdicts on the nodes."""
+    """Return a copy of a run that is refused because the model does not load. The copy keeps the verdicts on the nodes."""
     if run.delegate.is_plugin:
         return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
     return replace(

@@ -1,7 +1,7 @@
-"""Constants that older runtime releases do not recognize when they read a file.
+"""Constants of a model file that older runtime releases do not recognize.
 
 Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. The releases were measured with
-TensorFlow's wheels, which return the value of a constant even before tensors are allocated.
+TensorFlow's wheels.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
 
 _EMPTY_CONSTANTS = parse_release("tf-2.11")
-"""The first release in which a tensor with an empty data buffer is a constant."""
+"""From this release on, a tensor with an empty data buffer is a constant."""
 
 _OFFSETS = parse_release("tf-2.14")
 """The first release that reads buffers stored after the flatbuffer."""
 
 
 def as_read_by(model: Model, release: Release) -> Model:
-    """Return the model as a release reads it: constants that the release does not recognize become computed tensors.
+    """Return the model as a release reads it.
 
-    If there are no such constants, return the same object.
+    Constants that the release does not recognize become computed tensors. If the release recognizes all constants, return the
+    same object.
     """
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):
@@ -42,5 +43,5 @@ def as_read_by(model: Model, release: Release) -> Model:
 
 
 def _computed(tensor: Tensor) -> Tensor:
-    """Return the tensor without its data, in the form of a tensor that a node computes."""
+    """Return the tensor without its data, as if a node computes it."""
     return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)

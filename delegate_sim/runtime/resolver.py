@@ -1,8 +1,7 @@
 """Versions of builtin operators that the runtime's own CPU kernels load, by release.
 
-A model with another version of an operator fails to load, even if a delegate would take the node. ``resolver_table`` lists the
-versions that ``BuiltinOpResolver`` registers. The runtime looks up every operator code that a file lists, even codes that no node
-uses, and stops at the first code that it does not find.
+A model with another version of an operator does not load, even if a delegate would take the node. ``resolver_table`` lists the
+versions that ``BuiltinOpResolver`` registers.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _FAILED = "Registration failed."
 
 
 class Loads(enum.Enum):
-    """Whether a release loads an operator or a type; ``UNKNOWN`` for a release that ``resolver_table`` does not cover."""
+    """Whether a release loads an operator or a type. ``UNKNOWN`` means a release that ``resolver_table`` does not cover."""
 
     YES = "yes"
     NO = "no"
@@ -29,7 +28,7 @@ class Loads(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
-    """The limits of one release: the highest version of each operator, and the highest builtin code and type in its schema."""
+    """The limits of one release: the highest version of each operator, and the highest codes in its schema."""
 
     maximum: Mapping[str, int]
     highest_code: int
@@ -39,8 +38,8 @@ class _Versions:
 def loads(op: str, version: int, release: Release) -> Loads:
     """Return whether a release's own kernels load a builtin operator in this version.
 
-    A release between two releases of the table counts as the earlier release. A release after the
-    newest one counts as the newest. For a release before the oldest one, the result is ``UNKNOWN``.
+    A release that is not in the table counts as the next older release in the table. For a release older than all releases in
+    the table, the result is ``UNKNOWN``.
     """
     known = _versions(release)
     if known is None:
@@ -49,13 +48,16 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads; None if the release loads no version, or is unknown."""
+    """Return the highest version of an operator that a release loads.
+
+    Return None if there is none, or if the release is unknown.
+    """
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Explain that a release does not load this version of a builtin operator, or that this is not known.
+    """Return a message if a release does not load, or possibly does not load, a version of a builtin operator.
 
     Return None if the release loads the version.
     """
@@ -73,14 +75,13 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 
 
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
-    """Return the lines that a release logs if it cannot load a builtin operator.
+    """Return the lines that a release logs if it does not load a builtin operator.
 
-    The result is empty if the release can load the operator, or if the release is unknown.
+    If the release loads the operator, or if the release is unknown, return no lines. ``op`` is ``UNKNOWN(code)`` for an
+    operator that this package's schema lacks.
 
-    If the release's schema lacks the operator, the runtime reports that the operator code is out of range. ``op`` may be
-    ``UNKNOWN(code)``, the name that the reader of model files gives to an operator that this package's schema lacks. The error
-    that TensorFlow Lite's ``Interpreter`` class raises in Python contains these lines. If the code is out of range, the error has
-    no line breaks between them.
+    The error of TensorFlow Lite's ``Interpreter`` class in Python contains these lines. The error has no line breaks if the
+    release's schema lacks the operator.
     """
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:
@@ -99,7 +100,10 @@ def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
 
 
 def loads_type(name: str, release: Release, *, is_constant: bool = False) -> Loads:
-    """Return whether a release loads tensors of a type; ``name`` is ``UNKNOWN(code)`` for a type that our schema lacks."""
+    """Return whether a release loads tensors of a type.
+
+    ``name`` is ``UNKNOWN(code)`` for a type that this package's schema lacks.
+    """
     known = _versions(release)
     if known is None:
         return Loads.UNKNOWN
@@ -108,14 +112,14 @@ def loads_type(name: str, release: Release, *, is_constant: bool = False) -> Loa
 
 
 def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
-    """Return the line that a release logs for a tensor whose type it does not load."""
+    """Return the line that a release logs for a tensor of a type that it does not load."""
     if _is_unpacked(name, release) and loads_type(name, release) is Loads.YES:
         return f"Tensor {tensor} is invalidly specified in schema."
     return f"Unsupported data type {_type_code(name)} in tensor"
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Return whether a release expects one byte per value for a packed type, so that constants of the type are too short."""
+    """Return whether a release expects one byte for each value of a packed type. If so, constants of the type are too short."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 
@@ -129,7 +133,7 @@ def _type_code(name: str) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
-    """Return the limits of a release, or None for a release before the oldest known one."""
+    """Return the limits of a release, or None for a release older than all releases in the table."""
     tables = LOADED[release.family]
     if release.version[:2] < min(tables):
         return None

@@ -2,9 +2,9 @@
 
 For each family of releases, the table has all operators of the oldest release, and then the changes in later releases.
 
-``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10 and
-later, ``tflite-runtime`` 2.10 to 2.14 (with the same results), and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT
-1.1.0 and later agrees with these tests. That file is the only source for LiteRT 1.4.1, which has no wheel. No release drops a
+``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10
+and later, ``tflite-runtime`` 2.10 to 2.14, and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT 1.1.0 and later
+agrees with these tests. LiteRT 1.4.1 has no wheel, so ``register.cc`` is the only source for this release. No release drops a
 version.
 """
 
@@ -122,7 +122,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE TRANSPOSE",
     },
 }
-"""For each TensorFlow release, the operators whose highest loaded version changed, grouped by their new version.
+"""For each TensorFlow release, the operators with a new highest version, grouped by this version.
 
 TensorFlow 2.22 was measured with its release candidate 2.22.0rc0.
 """
@@ -203,13 +203,16 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE",
     },
 }
-"""Like ``_TENSORFLOW``, but for LiteRT. LiteRT's first release loads more operators than TensorFlow 2.17 and fewer than 2.18."""
+"""For each LiteRT release, the operators with a new highest version, grouped by this version.
+
+LiteRT's first release loads more operators than TensorFlow 2.17, and fewer operators than TensorFlow 2.18.
+"""
 
 LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENSORFLOW, "litert": _LITERT}
-"""For each family and release (oldest first), the operators whose highest loaded version changed, grouped by the new version."""
+"""For each family and release, the operators with a new highest version. The oldest release comes first."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""The lowest loaded version of each operator whose version 1 is not loaded. It is the same in all releases."""
+"""The lowest version of each operator without a version 1, in all releases."""
 
 NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {
@@ -229,7 +232,9 @@ NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4", (2, 22): "FLOAT8_E5M2"},
     "litert": {(1, 0): "BFLOAT16", (2, 1, 0): "INT2", (2, 1, 2): "UINT4", (2, 1, 6): "FLOAT8_E5M2"},
 }
-"""By family and release, the loaded tensor type with the highest code (``ConvertTensorType``); all lower codes are loaded.
+"""For each family and release, the loaded tensor type with the highest code (``ConvertTensorType``).
+
+A release loads all types with lower codes.
 
 The types were measured with the wheels. For releases without a wheel, the source is ``core/api/flatbuffer_conversions.cc`` at
 LiteRT's tags.

@@ -1,4 +1,4 @@
-"""The result of applying a delegate to a model. Reports are built from this data."""
+"""The result of applying a delegate to a model."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
 
 
 _IF_SET = frozenset({"stage", "is_at_invoke"})
-"""Fields that the plain data of a refusal includes only if they are set."""
+"""Fields of a refusal that ``to_dict`` returns only if they are set."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubgraphRun:
-    """One subgraph after the delegate was applied. The decision is None if the subgraph was skipped or never reached."""
+    """One subgraph after the delegate was applied. The decision is None if the delegate was not applied to the subgraph."""
 
     graph: Graph
     decision: Decision | None = None
     subsets: tuple[Subset, ...] = ()
-    """All partitions in execution order; empty if no node was replaced."""
+    """All partitions in execution order. Empty if no node was replaced."""
     plan: tuple[Subset, ...] = ()
-    """Like ``subsets``, but with the nodes that the delegate added to the graph (``Decision.origins``)."""
+    """All partitions in execution order, with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
     """Nodes that run on the delegate as part of a node in another subgraph."""
     advice: Mapping[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
-    """The changes that fix single reasons, by node and code of the reason; empty if no diagnosis was made."""
+    """The changes that fix single reasons, keyed by the node and the code of the reason. Empty without a diagnosis."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
@@ -52,7 +52,7 @@ class SubgraphRun:
         return self.taken.union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
-        """Return the run with all nodes back on the CPU, and the verdicts on the nodes unchanged."""
+        """Return the run with all nodes back on the CPU. The verdicts do not change."""
         return SubgraphRun(self.graph, self.decision)
 
 
@@ -60,10 +60,9 @@ class SubgraphRun:
 class Refusal:
     """The reason why the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``).
 
-    A run is also refused if the runtime cannot load the model, or cannot prepare the model before applying the delegate. In both
-    cases, the model does not run at all. With the outcomes ``delegated`` and ``none``, the refusal says why the model will not
-    run although the delegate was applied. If ``is_predicted`` is true, the refusal says instead why the delegation is predicted
-    to be undone.
+    A run is also refused if the runtime cannot load or prepare the model. In this case, the model does not run at all. With the
+    outcomes ``delegated`` and ``none``, the model fails after the delegate was applied. If ``is_predicted`` is true, the
+    delegation is predicted to be undone.
     """
 
     code: str
@@ -74,24 +73,24 @@ class Refusal:
     tensor: int | None
     cause: int | None = None
     is_predicted: bool = False
-    """Whether the refusal is based on the source code of a release other than the simulated one."""
+    """Whether the refusal is predicted from the source code of another release."""
     is_at_invoke: bool = False
-    """Whether only ``Invoke`` fails: the failing node comes after a dynamic tensor, so allocating tensors succeeds."""
+    """Whether only ``Invoke`` fails, because the failing node comes after a dynamic tensor. Allocating tensors then succeeds."""
     stage: str = ""
-    """For a compiler plugin: ``load`` if LiteRT fails to read the file for the plugin, ``partition`` if the plugin fails."""
+    """For a compiler plugin: ``load`` if LiteRT's loader refuses the model file, or ``partition`` if the plugin fails."""
     behind: StageRefusal | None = None
-    """Details, if a stage behind the delegate refused a call."""
+    """The call that a stage behind the delegate refused, if any."""
 
     @property
     def text(self) -> str:
-        """The message, preceded by the node if a stage behind the delegate refused a call for this node."""
+        """The message. If a stage behind the delegate refused a call for a node, the message begins with this node."""
         if self.behind is None or not self.behind.is_of_node or self.node is None:
             return self.message
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
         return f"node {place}: {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain data. Keys about a plugin, ``Invoke`` or the stage behind the delegate may be absent."""
+        """Return the refusal as plain data. Some keys are absent if they are not set."""
         entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
             entry.update(asdict(self.behind), further=list(self.behind.further))
@@ -111,7 +110,7 @@ class Run:
     warnings: tuple[str, ...]
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
-    """Whether the runtime applied the delegate by default, without a request by the application."""
+    """Whether the runtime applied the delegate by default. The application did not request it."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that LiteRT removes from the model for a compiler plugin, because their composites are inlined or compiled."""
 
@@ -132,12 +131,12 @@ class Run:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the runtime loads the model; otherwise no delegate is applied."""
+        """Whether the runtime loads the model."""
         return self.refusal is None or self.refusal.code not in _NOT_LOADED
 
     @property
     def is_prepared(self) -> bool:
-        """Whether all CPU kernels can be prepared. This includes the kernels of nodes that the delegate leaves to the CPU."""
+        """Whether all CPU kernels can be prepared."""
         return self.refusal is None or self.refusal.code not in _NOT_PREPARED
 
     def __repr__(self) -> str:
@@ -145,12 +144,12 @@ class Run:
 
 
 def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a delegate's options with their values converted to values that JSON can represent."""
+    """Return a delegate's options as plain data for JSON."""
     return {name: _option_value(value) for name, value in options.items()}
 
 
 def _option_value(value: Any) -> Any:
-    """Convert an option's value for JSON: a tuple to a list, and a value that is not plain data (a driver profile) to text."""
+    """Convert an option's value for JSON: a tuple to a list, and a driver profile to text."""
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)

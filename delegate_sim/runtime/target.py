@@ -15,7 +15,7 @@ from ..releases.catalogue import NEWEST, Release
 class Target:
     """A delegate with its options, a release of the runtime, and assumptions about the application.
 
-    ``defaults`` names the set of option defaults. With ``benchmark``, the defaults and log lines are those of benchmark_model.
+    ``defaults`` is ``benchmark`` or ``api``. With ``benchmark``, the target has benchmark_model's defaults and log lines.
     """
 
     delegate: Delegate
@@ -23,18 +23,18 @@ class Target:
     release: Release = NEWEST
     defaults: str = "api"
     assume_ops_registered: bool = False
-    """Whether the application is assumed to register every builtin or custom operator that the release lacks."""
+    """Whether the application is assumed to register all operators that the release lacks."""
 
 
 class LabeledTarget(NamedTuple):
-    """A target, and its label among other targets."""
+    """A target and its label."""
 
     label: str
     target: Target
 
 
 def with_labels(targets: Sequence[Target]) -> tuple[LabeledTarget, ...]:
-    """Return targets with labels. A label is the delegate's name, numbered if several targets have the same delegate."""
+    """Return targets with labels. A label is the delegate's name, with a number if several targets have the same delegate."""
     names = [target.delegate.name for target in targets]
     return tuple(
         [

@@ -1,7 +1,8 @@
-"""Nodes whose options the runtime fails to load.
+"""Nodes with options that the runtime fails to load.
 
-Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), which stops at the first such node, and the parse
-functions for single operators (``core/api/flatbuffer_conversions.cc``). The messages were observed in runs.
+Source: ``InterpreterBuilder::ParseNodes`` (``core/interpreter_builder.cc``), and the parse functions for single operators
+(``core/api/flatbuffer_conversions.cc``). The runtime stops at the first node that it fails to load. The log lines were observed
+in runs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..model.options import Options
 class InvalidNode:
     """A node that the runtime does not load.
 
-    ``message`` describes the reason, and ``lines`` are the lines that the runtime logs.
+    ``message`` describes the reason. ``lines`` are the lines that the runtime logs.
     """
 
     subgraph: int
@@ -34,14 +35,14 @@ class InvalidNode:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and a function that returns whether the file gives an option."""
+    """The options of a node, and a function that returns whether the model file stores an option."""
 
     options: Options
     has: Callable[[str], bool]
 
 
 class _WrongOptions(NamedTuple):
-    """A problem with a node's options: our description, and the lines that the runtime logs."""
+    """A problem with a node's options: a description, and the lines that the runtime logs."""
 
     message: str
     lines: tuple[str, ...]
@@ -51,7 +52,7 @@ _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
 def invalid_node(model: Model) -> InvalidNode | None:
-    """Return the first node that is not loaded; None if all nodes are loaded."""
+    """Return the first node that is not loaded, or None if all nodes are loaded."""
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:
         return None
@@ -76,7 +77,7 @@ def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions
 
 
 def _has(field: str, line: str) -> _Check:
-    """Return a check for a missing option; ``line`` is the line that the runtime logs if the option is missing."""
+    """Return a check for a missing option. ``line`` is the runtime's log line about the missing option."""
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         if not given.has(field):
@@ -88,7 +89,7 @@ def _has(field: str, line: str) -> _Check:
 def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
     """Return a check for an unknown value of a numeric option.
 
-    ``line`` is the line that the runtime logs, if any, with ``{}`` in place of the value.
+    ``line`` is the runtime's log line with ``{}`` in place of the value, or "" if the runtime logs no line.
     """
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
@@ -100,15 +101,15 @@ def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
 
 
 def _types(*fields: str) -> tuple[_Check, ...]:
-    """Return checks for options that are not valid tensor types."""
+    """Return checks for options with unknown tensor types."""
     known = frozenset(schema.enum_names("TensorType"))
     return tuple([_one_of(field, known, "Unsupported data type {} in tensor") for field in fields])
 
 
 def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attribute: str = "") -> _Check:
-    """Return a check for a vector with more than ``most`` elements, or for a missing vector if ``is_needed``.
+    """Return a check for a vector with more than ``most`` elements. If ``is_needed`` is True, also check for a missing vector.
 
-    ``attribute`` is the runtime's name for the vector, if any.
+    ``attribute`` is the runtime's name for the vector, or "" if the runtime does not name the vector.
     """
     which = (f"Check the '{attribute}' attribute.",) if attribute else ()
 
@@ -138,9 +139,9 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that the window has dimensions, and that all other vectors in the options, if given, have a matching length.
+    """Check that the window has dimensions, and that the length of every other given vector matches them.
 
-    The paddings need twice as many elements as the window has dimensions, and each other vector needs one element per dimension.
+    The paddings need two elements for each dimension of the window. All other vectors need one element for each dimension.
     """
     rank = len(given.options.window_dimensions)
     if not rank:
@@ -156,7 +157,7 @@ def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
 
 
 _MOST_DIMENSIONS = 8
-"""The largest number of dimensions in the parameters of RESHAPE, SQUEEZE, and StableHLO's PAD and REDUCE_WINDOW."""
+"""Largest number of dimensions in the parameters of RESHAPE, SQUEEZE, STABLEHLO_PAD and STABLEHLO_REDUCE_WINDOW."""
 _MOST_BRANCHES = 20
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
@@ -168,7 +169,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         "STABLEHLO_REDUCE_WINDOW": f"Could not get '{_WINDOW}' operation parameters.",
     }
 )
-"""The operators that require options, and the line that the runtime logs if a node has no options."""
+"""The operators that require options, and the runtime's log line about a node without options."""
 
 _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
     {
@@ -210,4 +211,4 @@ _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
         "TRANSPOSE_CONV": _types("quantized_bias_type"),
     }
 )
-"""The checks of a node's options, by operator. They apply only if the node has options."""
+"""The checks of options by operator, for nodes that have options."""

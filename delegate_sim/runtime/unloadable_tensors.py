@@ -1,12 +1,11 @@
-"""Tensors that the runtime fails to load because their data in the file is contradictory.
+"""Tensors that the runtime fails to load because the model file contradicts itself.
 
 Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
-Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. Such a release loads some tensors with
-negative sizes (and then runs out of memory), and rejects other such tensors because they need too many bytes. This module does
-not simulate that. It also omits two of the runtime's checks. These checks concern the storage of sparse constants and the
-dimensions of multi-axis quantization.
+Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. The runtime then runs out of memory, or
+rejects the tensor because the tensor needs too many bytes. This module does not simulate these failures. This module also omits
+the runtime's checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ..releases.catalogue import Release, parse_release
 class InvalidTensor:
     """A tensor that the runtime does not load.
 
-    ``message`` describes the reason, and ``lines`` are the lines that the runtime logs.
+    ``message`` describes the reason. ``lines`` are the lines that the runtime logs.
     """
 
     subgraph: int
@@ -35,20 +34,20 @@ class InvalidTensor:
 
 
 class _WrongTensor(NamedTuple):
-    """A problem with a tensor: our description, and the lines that the runtime logs."""
+    """A problem with a tensor: a description, and the lines that the runtime logs."""
 
     message: str
     lines: tuple[str, ...]
 
 
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types whose tensors have no size until a value is set."""
+"""Types of tensors that have no size until a value is set."""
 
 _MOST = 2**64 - 1
 """The highest count that the runtime can represent."""
 
 _FEW = _MOST >> 8
-"""A number of elements that never need more than ``_MOST`` bytes, whatever their type."""
+"""A number of elements that needs at most ``_MOST`` bytes for every type."""
 
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """The first release that supports buffers in separate files."""
@@ -58,7 +57,7 @@ _MULTI_AXIS = parse_release("litert-2.2")
 
 
 def release_features(release: Release) -> tuple[bool, bool]:
-    """Return the features of a release that ``invalid_tensors`` depends on."""
+    """Return whether a release supports external buffers, and whether it reads multi-axis quantization."""
     return release.is_at_least(_EXTERNAL_BUFFERS), release.is_at_least(_MULTI_AXIS)
 
 
@@ -114,9 +113,10 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
 
 
 def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
-    """Return the problem with a tensor's shape: our description, then the line that the runtime logs.
+    """Return the problem with a tensor's shape: a description, and the line that the runtime logs.
 
-    The line for a constant without enough data names a source line of the runtime, so it is left out.
+    The runtime's line about a constant with too little data is left out, because the line contains a line number of the
+    runtime's source.
     """
     elements = 1
     for size in tensor.shape:
@@ -133,9 +133,9 @@ def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] 
 
 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
-    """Return the problem with the scales, zero points or blocks of multi-axis quantization.
+    """Return the problem with the scales, zero points or blocks of multi-axis quantization, or None.
 
-    The result has our description of the problem, and the line that the runtime logs. It is None if there is no problem.
+    The result has a description of the problem and the line that the runtime logs.
     """
     if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
         return None
@@ -157,7 +157,7 @@ def _is_sparse_constant(tensor: Tensor) -> bool:
 
 
 def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
-    """Return the problem with the scales and zero points: our description, and the line that the runtime logs."""
+    """Return the problem with the scales and zero points, or None: a description, and the line that the runtime logs."""
     quantization = tensor.quantization
     if quantization is None or not quantization.is_affine or not len(quantization.scales):
         return None

@@ -1,4 +1,4 @@
-"""The conditions in version requirements: tests of one node, and functions that combine such tests."""
+"""Conditions on a node that determine its operator version, and functions that combine conditions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def both_are(kind: str) -> VersionCondition:
 
 
 def option_set(option: str) -> VersionCondition:
-    """Return the condition that an option is neither 0 nor false."""
+    """Return the condition that an option is set: its value is not 0 or false."""
     return lambda node: bool(getattr(node.options, option))
 
 
@@ -92,14 +92,14 @@ def is_per_channel(tensor: Tensor) -> bool:
 def quantized_scales(*positions: int) -> VersionCondition:
     """Return the condition that at least one of the operands has scales.
 
-    Upstream only tests whether the operand has a table of quantization parameters, even an empty one. The converter writes a
-    table for every tensor, so its INT16 tensors always count as quantized. Here, a table counts only if it contains scales.
+    Upstream only tests whether a table of quantization parameters exists. The converter writes such a table for every tensor,
+    even if the table is empty, so upstream counts all INT16 tensors as quantized. This condition ignores tables without scales.
     """
     return lambda node: any(_scale_count(node.input(position)) > 0 for position in positions)
 
 
 def rescales_upwards(node: NodeView) -> bool:
-    """Return whether the product of the operands' scales, in single precision, is at least the scale of the result."""
+    """Return whether the product of the operand scales is at least the result scale, in single precision."""
     tensors = (node.input(0), node.input(1), node.output(0))
     if not all(map(_scale_count, tensors)):
         return False
@@ -117,7 +117,7 @@ def broadcasts_above_rank_4(node: NodeView) -> bool:
 
 
 def is_grouped(node: NodeView) -> bool:
-    """Return whether the filter and the input differ in the number of channels, as in a grouped convolution."""
+    """Return whether the filter and the input have different numbers of channels, as in a grouped convolution."""
     source, weights = node.input(0), node.input(1)
     return source.rank > 0 and source.shape[3:4] != weights.shape[3:4]
 
@@ -153,12 +153,12 @@ full_lstm = option_equals("kernel_type", 0)
 
 
 def integer_weights(activations: str, *weights: str) -> VersionCondition:
-    """Return the condition that operand and result have the type ``activations``, and the weights have one of the given types."""
+    """Return the condition that operand and result have the type ``activations``, and weights have one of the given types."""
     return all_of(both_are(activations), input_is(*weights, at=1))
 
 
 def hybrid_weights(weights: int, *types: str) -> VersionCondition:
-    """Return the condition that the weights are INT8 or one of the given types, and that operand and result are FLOAT32.
+    """Return the condition that operand and result are FLOAT32, and that the weights are INT8 or one of the given types.
 
     ``weights`` is the position of the weights.
     """
@@ -166,4 +166,4 @@ def hybrid_weights(weights: int, *types: str) -> VersionCondition:
 
 
 hybrid_recurrent = all_of(input_is("INT8", at=1), output_is("FLOAT32"))
-"""Upstream's test for hybrid weights in most recurrent operators. The test ignores the type of the first operand."""
+"""Upstream's test for hybrid weights in most recurrent operators. This test ignores the first operand."""

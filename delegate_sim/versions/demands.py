@@ -1,14 +1,13 @@
-"""The features of a node for which a converter raises the operator version.
+"""The features of a node that make a converter raise the operator version.
 
-Each operator has a table of demands, in the order in which ``GetBuiltinOperatorVersion`` tests them (``op_version.cc`` in
-``tflite/converter/tools/versioning``, LiteRT). The first demand that a node meets sets its version. The tests use the same data
-of a node as ``GetOpSignature`` (``op_signature.cc``).
+Each operator has a table of demands, in the order of upstream's tests. The first demand that a node meets sets its version.
+Source: ``GetBuiltinOperatorVersion`` (``op_version.cc`` in ``tflite/converter/tools/versioning``, LiteRT). The tests read the
+same data of a node as ``GetOpSignature`` (``op_signature.cc``).
 
-Some tools that write model files do not set versions according to these tables. In models converted with TensorFlow 2.15 and
-2.21, the tables give every version except the versions set by two quantizers in ``quantize_model.cc``: the quantizer for 16-bit
-activations, and the quantizer chosen by ``converter.experimental_new_quantizer = False``. Both quantizers set the version that
-INT8 data needs (``operator_property.cc``), whatever the actual type, unless the version in the float model is higher. In models
-from the AI Edge Quantizer, operators keep their versions from the float model.
+The tables were compared with models from the converters of TensorFlow 2.15 and 2.21. Two quantizers in ``quantize_model.cc`` do
+not follow the tables: the quantizer for 16-bit activations, and the quantizer that ``converter.experimental_new_quantizer =
+False`` selects. For every type of data, they set the version for INT8 data (``operator_property.cc``), or keep the version of
+the float model if it is higher. The AI Edge Quantizer keeps the versions of the float model.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ from .conditions import (
 class Demand:
     """A condition on a node, and the version that a node needs if it meets the condition.
 
-    The condition can hold only in nodes that also have the features ``given``. If a node loses any of these features, the demand
-    no longer applies to the node.
+    A node can meet the condition only if it has all features in ``given``.
     """
 
     version: int
@@ -72,7 +70,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return a demand for each pair (version, type) in ``versions``: a node needs the version if its operand has the type."""
+    """Return a demand for each pair (version, type): a node needs the version if its operand has the type."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 
@@ -112,7 +110,7 @@ def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:
 
 
 def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: VersionCondition) -> tuple[Demand, ...]:
-    """Return the demands of an operator that quantizes float operands at run time, asymmetrically or symmetrically."""
+    """Return the demands of an operator that quantizes float operands at run time."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 
 
@@ -129,8 +127,8 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The conditions on INT8 weights also list narrower types, although earlier demands test these types. If a node lost the feature
-# of such an earlier demand, its weights would be INT8, and these conditions would set the version.
+# The conditions on INT8 weights also list narrower types, although earlier demands test for these types. If narrower weights
+# were replaced by INT8 weights, these conditions would set the version.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),
     Demand(13, "int4-weights", integer_weights("INT16", "INT4"), given=("int16-type",)),
@@ -312,7 +310,7 @@ _DEQUANTIZE = (
     *_INT8_DATA,
 )
 
-# The two quantizers that the module's docstring names give version 2 to INT8 as well, so older INT8 models also have version 2.
+# The two quantizers in the module's docstring give version 2 to INT8 too, so older INT8 models have version 2.
 _QUANTIZE = (
     Demand(5, "uint4-type", either_is("UINT4")),
     Demand(4, "int4-type", either_is("INT4")),
@@ -429,8 +427,6 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         **dict.fromkeys(("PAD", "PADV2"), _PAD),
     }
 )
-"""The demands that determine each operator's version, in the order of the tests. An operator without an entry always has version
-1.
-"""
+"""The demands that determine each operator's version, in the order of the tests. Operators without an entry have version 1."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The version of a node without any feature, for operators where it is not 1. Version 1 of BROADCAST_TO was withdrawn."""
+"""The lowest version of each operator without a version 1. Version 1 of BROADCAST_TO was withdrawn."""

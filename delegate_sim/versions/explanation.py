@@ -1,8 +1,8 @@
 """Explain why a node's operator has its version.
 
-The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. A file stores one version
-for all nodes that share an entry in the table of operators: the highest version that any of them needs (``UpdateOpVersion``). The
-version of a node may therefore come from another node, even in another subgraph.
+The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. Nodes that share an
+entry in the model's table of operators have one version: the highest version that any of these nodes needs
+(``UpdateOpVersion``). The version of a node may therefore come from another node, even in another subgraph.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class NodePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionCause:
-    """The reason why the operator of a node has a version above a given version.
+    """The reason why the version of a node's operator is above a given version.
 
-    ``nodes`` are the nodes that share the operator's entry and need a higher version. ``features`` are the features that must be
-    removed from ``nodes``. Both are empty if ``is_explained`` is false, which means that the demands do not explain the version,
-    or that no removal of features lowers the version enough.
+    ``nodes`` are the nodes that share the operator's entry and need a higher version. ``features`` must be removed from
+    ``nodes`` to lower the version. ``is_explained`` is False, and ``nodes`` and ``features`` are empty, if the demands do not
+    explain the version or if removing features does not lower the version enough.
     """
 
     features: tuple[Feature, ...]
@@ -51,15 +51,18 @@ _Met = tuple[Demand, ...]
 
 
 def expected_version(node: NodeView) -> int:
-    """Return the version that a node needs by itself (``GetBuiltinOperatorVersion``); 1 for a custom operator."""
+    """Return the version that a node needs (``GetBuiltinOperatorVersion``), or 1 for a custom operator.
+
+    Other nodes of the model do not matter.
+    """
     return _version(_lowest(node), _met(node), ())
 
 
 def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
     """Return the version that a converter would give to the operator of a node (``UpdateOpVersion``).
 
-    This is the highest version needed by any node in the file that shares the operator's entry, after removing the features
-    ``without``. Raises ValueError for a code that is not in ``FEATURES``.
+    This version is the highest version that any node with the operator's entry needs. These nodes are assumed to lack the
+    features in ``without``. Raise ValueError for a code that is not in ``FEATURES``.
     """
     codes = _known(without)
     return max(_version(_lowest(node), met, codes) for met in _sharers(node))
@@ -68,8 +71,8 @@ def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
 def version_cause(node: NodeView, version: int) -> VersionCause:
     """Return the reason why the operator of a node has a version above ``version``.
 
-    All nodes that share the operator's entry in the file are considered. If the operator's version is not above ``version``, the
-    result counts as explained, and has neither features nor nodes.
+    The reason covers all nodes that share the operator's entry in the model's table of operators. If the operator's version is
+    not above ``version``, ``is_explained`` of the result is True, and ``features`` and ``nodes`` are empty.
     """
     lowest, sharers = _lowest(node), _sharers(node)
     causes: dict[str, Feature] = {}
@@ -114,10 +117,10 @@ def _features(met: Iterable[Demand]) -> tuple[Feature, ...]:
 
 
 def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...] | None:
-    """Return the features to remove so that the version falls to ``version``; None if that is impossible.
+    """Return the features that must be removed to lower the version to ``version``, or None if no removal is enough.
 
-    Features are removed in the order of the tests until the version is low enough. Then each feature whose removal was
-    unnecessary is put back.
+    Features are removed in the order of the tests until the version is low enough. Finally, each removed feature that does not
+    raise the version is put back.
     """
     codes: list[str] = []
     for demand in met:
@@ -139,7 +142,7 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return the nodes that share a node's entry in the table of operators. If the file lacks the node, return only the node."""
+    """Return the nodes that share a node's entry in the table of operators. Return only the node if it has no entry."""
     own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 

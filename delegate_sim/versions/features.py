@@ -1,4 +1,4 @@
-"""Features that raise an operator version, and the converter setting or model change that controls each feature.
+"""Features of nodes that raise an operator version, with advice on how to avoid each feature.
 
 The settings are attributes of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). Settings that begin with an
 underscore are experimental: any release may remove them.
@@ -22,7 +22,7 @@ _WEIGHTS_OF_ANOTHER_TOOL = (
 
 def _data(name: str, advice: str) -> Explanation:
     return Explanation(
-        f"{name} data", f"The operator works on tensors of type {name}, which it supports only since a later version.", advice
+        f"{name} data", f"The operator works on tensors of type {name}, which only its later versions support.", advice
     )
 
 
@@ -43,8 +43,8 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         ),
         "asymmetric-quantize-inputs": Explanation(
             "asymmetric quantization at run time",
-            "The option asymmetric_quantize_inputs is set on a node with quantized weights and float activations. When the "
-            "kernel quantizes the operand, it then computes a zero point for it.",
+            "The option asymmetric_quantize_inputs is set on a node with quantized weights and float activations. The kernel "
+            "then also computes a zero point when it quantizes its operand.",
             f"Dynamic range quantization ({OPTIMIZED} without a representative dataset) always sets this option: "
             f"{_FLOAT_CONVERSION}, or {_FULL_INTEGER}. To keep dynamic range quantization without this option, set "
             f"{OLD_DYNAMIC_RANGE_QUANTIZER} and {PER_TENSOR}.",
@@ -100,7 +100,7 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         "int2-type": _data("INT2", "Quantize to INT8 instead, in the tool that quantized the model."),
         "sparse-weights": Explanation(
             "sparse weights",
-            "The weights are stored without their zeros, together with a description of the positions of the other values.",
+            "The file stores only the nonzero weights and their positions.",
             "The cause is tf.lite.Optimize.EXPERIMENTAL_SPARSITY in converter.optimizations: remove it.",
         ),
         "shuffled-weights": Explanation(
@@ -116,10 +116,10 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
         ),
         "upward-rescale": Explanation(
             "upward rescaling of a product",
-            "The product of the two operand scales is not below the scale of the result, so the kernel has to scale integer "
-            "products up.",
-            "Scales come from the representative dataset: let it cover the values that the operands really have. Or bring "
-            "both operands to a smaller range in the model's code, so that their scales become smaller.",
+            "The product of the two operand scales is not below the scale of the result, so the kernel multiplies integer "
+            "products by a factor of 1 or more.",
+            "Scales come from the representative dataset: use samples with realistic values of the operands. Or bring both "
+            "operands to a smaller range in the model's code, so that their scales become smaller.",
         ),
     }
 )
@@ -132,7 +132,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         "complex64-type": _data("COMPLEX64", "In the model's code, compute the real and imaginary parts separately, in float32."),
         "float16-type": _cast("FLOAT16", "float32"),
         "float32-type": _data(
-            "FLOAT32", "In the model's code, divide in int32; or divide with tf.divide and round with tf.floor."
+            "FLOAT32", "In the model's code, divide in int32. Or divide with tf.divide and round with tf.floor."
         ),
         "float64-type": _cast("FLOAT64", "float32"),
         "float8-type": _cast("FLOAT8_E4M3FN or FLOAT8_E5M2", "float32"),
@@ -153,7 +153,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         ),
         "non-bool-condition": Explanation(
             "condition that is not BOOL",
-            "The operator looks for nonzero elements, not for elements that are true.",
+            "The operator searches for nonzero numbers instead of true elements.",
             "In the model's code, compare first: tf.where(tensor != 0).",
         ),
     }
@@ -164,24 +164,23 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
     {
         "missing-bias": Explanation(
             "missing bias operand",
-            "The node has only two operands. A node that has three operands, but omits the third (index -1), does not have "
-            "this feature.",
+            "The node has only two operands. A node with an omitted third operand (index -1) does not have this feature.",
             "Give the layer a bias (use_bias=True). It may be all zeros.",
         ),
         "keep-num-dims": Explanation(
             "result with more than 2 dimensions",
-            "The option keep_num_dims is set: the result keeps the leading dimensions of the operand instead of being a "
-            "matrix. The converter sets it for a dense layer, or a product with constant weights, whose operand has 3 or "
-            "more dimensions.",
+            "The option keep_num_dims is set: the result is not a matrix, but keeps the leading dimensions of the operand. The "
+            "converter sets the option if the operand of a dense layer or of a product with constant weights has 3 or more "
+            "dimensions.",
             "In the model's code, reshape the data to 2 dimensions before a group of such layers, and back only after the "
             "whole group. Or write the layer as a convolution with a 1x1 window. A reshape directly before and after each "
-            "layer may not help: if shapes are fixed, the converter replaces both by the option.",
+            "layer may not help: if shapes are fixed, the converter replaces both reshapes by the option.",
         ),
         "grouped-convolution": Explanation(
             "grouped convolution",
             "The filter reads fewer channels than the input has: each group of filters reads its own part of the channels.",
-            "Write the layer with groups=1; or split the channels, convolve each part and concatenate the results; or, if "
-            "each group has one channel, use a depthwise convolution.",
+            "Write the layer with groups=1. Or split the channels, convolve each part and concatenate the results. If each "
+            "group has one channel, you can also use a depthwise convolution.",
         ),
         "dilation": Explanation(
             "dilated depthwise convolution",
@@ -212,7 +211,8 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         "transposed-convolution-bias": Explanation(
             "transposed convolution with a bias",
             "TRANSPOSE_CONV has a bias as its fourth operand.",
-            "Build the layer with use_bias=False, and without a batch normalization after it, because its offset becomes a bias.",
+            "Build the layer with use_bias=False, and without a batch normalization after it: the offset of the normalization "
+            "becomes a bias.",
         ),
         "basic-lstm": Explanation(
             "basic LSTM kernel",
@@ -226,7 +226,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "batch-dims": Explanation(
             "batched gather",
-            "The option batch_dims is set: each batch of indices selects from the batch with the same number.",
+            "The option batch_dims is set: each batch of indices selects from the batch of data at the same position.",
             "In the model's code, call tf.gather with batch_dims=0 on flattened data, with the offset of each batch added to its "
             "indices.",
         ),
@@ -258,7 +258,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Features that concern the operands, shapes and options of a node, not its types."""
+"""Features of operands, shapes and options."""
 
 FEATURES: Mapping[str, Explanation] = MappingProxyType({**QUANTIZATION, **TYPES, **STRUCTURE})
 """All features. A feature has the same code for all operators."""

@@ -300,7 +300,7 @@ WRONG = 17.5
         (lambda m: sim.whatif(m, set_versions=[1]), "OptionError", "give set_versions as a dictionary keyed by name"),
         (lambda m: sim.whatif(m, set_versions={"ADD": "2"}), "OptionError", "a version must be a whole number of at least 1"),
         (lambda m: sim.whatif(m, batch="two"), "OptionError", "a batch must be a whole number of at least 1, not 'two'"),
-        (lambda m: sim.whatif(m, batch=0), "OptionError", "a batch has at least 1 element, not 0"),
+        (lambda m: sim.whatif(m, batch=0), "OptionError", "the batch must be at least 1, not 0"),
         (lambda m: sim.whatif(m, to="int4"), "OptionError", "a conversion must be one of float, int8, int8-per"),
         (lambda m: sim.whatif(m, fix_shapes="yes"), "OptionError", "fix_shapes must be True or False"),
         (lambda m: sim.analyze(m, assume_ops_registered="yes"), "OptionError", "assume_ops_registered must be True or False"),
@@ -348,6 +348,11 @@ def test_hints_can_be_resolved():
         (
             lambda: delegate_sim.analyze(b"", foo=1, defaults="api"),
             "analyze: got an unexpected keyword argument 'foo'; its arguments are model, ",
+        ),
+        (
+            lambda: delegate_sim.analyze(b"", android=11, defaults="api"),
+            "analyze: got an unexpected keyword argument 'android'; its arguments are model, delegate, options, runtime, "
+            "defaults, assume_ops_registered; an option of the delegate goes into options: options={'android': ...}",
         ),
         (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
         (lambda: delegate_sim.load(b"", b""), "load: too many positional arguments; its arguments are source"),

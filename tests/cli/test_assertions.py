@@ -85,7 +85,8 @@ def test_a_failure_says_why_and_what_to_change(mixed):
         "on the CPU: 2 nodes",
         "ROUND: 1 node [1]",
         "nnapi-operator: ROUND is not mapped",
-        "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up",
+        "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if the delegate takes the new nodes: 3 of 4 "
+        "nodes in 2 kernels",
         "ADD: 1 node [2]",
         "nnapi-operator-version: version 4; needs version at most 2",
         "hint: the node does not need the version in the file: use a converter as old as the delegate",
@@ -100,7 +101,7 @@ def test_a_refused_model_fails_whatever_is_asked(assertion, argument):
     lines = failure(analysis_of(dynamic_model()), assertion, argument)
     assert lines[0] == (
         "m.tflite on nnapi: NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2 (y) "
-        "of subgraph 0 is dynamic-sized because of node 0 (RESHAPE), whose input tensor 1 (shape) is not constant"
+        "of subgraph 0 is dynamic-sized because input tensor 1 (shape) of node 0 (RESHAPE) is not constant"
     )
     refusal = next(position for position, line in enumerate(lines) if line.startswith("refusal: dynamic-tensors: tensor 2 (y)"))
     assert lines[refusal + 1].startswith("hint: make tensor 1 a constant")
@@ -157,7 +158,7 @@ def test_nodes_with_different_findings_share_a_group():
 
 @pytest.mark.parametrize("share", [95, -0.1])
 def test_a_share_is_not_a_percentage(mixed, share):
-    with pytest.raises(ValueError, match=f"^min_share is a share from 0 to 1, not {share}$"):
+    with pytest.raises(ValueError, match=f"^min_share must be a number from 0 to 1, not {share}$"):
         mixed.assert_delegated(share)
 
 

@@ -117,7 +117,7 @@ def test_a_model_that_is_too_large_for_a_command(run, little, tmp_path, monkeypa
     form = [arguments[1]] if arguments[0] == "export" else []
     result = run(arguments[0], *form, "m.tflite", *arguments[1 + len(form) :])
     said = result.stderr + "".join(path.read_text() for path in tmp_path.glob("table.csv"))
-    assert f"m.tflite: not simulated: 20 nodes, 11 of them different, are too many for {question}; DELEGATE_SIM_LIMITS=10" in said
+    assert f"m.tflite: not simulated: 20 nodes (11 of them different) are too many for {question}; DELEGATE_SIM_LIMITS=10" in said
     assert result.exit_code == 2
 
 

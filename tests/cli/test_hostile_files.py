@@ -64,7 +64,7 @@ def test_a_model_is_not_overwritten(run, folder, arguments, link):
     result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
     assert result.exit_code == 2
     fault = (
-        "is the model itself, which fix never overwrites"
+        "is the original model, which is never overwritten"
         if first[0] == "fix"
         else ("is an input file, which is never overwritten")
     )
@@ -197,9 +197,9 @@ def test_a_pipe_does_not_block(tmp_path):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("a" + ".a" * 50_000 + " = 1", "is not TOML: A key of more than 64 parts"),
-        ("['a'" + ' . "b"' * 70 + "]", "is not TOML: A key of more than 64 parts"),
-        ("x = " + "9" * 5_000, "is not TOML: A value that cannot be read"),
+        ("a" + ".a" * 50_000 + " = 1", "is not TOML: A key has more than 64 parts"),
+        ("['a'" + ' . "b"' * 70 + "]", "is not TOML: A key has more than 64 parts"),
+        ("x = " + "9" * 5_000, "is not TOML: A value cannot be read"),
         ("x = " + "[" * 5_000, "is not TOML"),
         (CONFIGURATION.replace("*", "../*"), "takes a path inside the folder of this file"),
         ("baseline = '../../b.json'\n" + CONFIGURATION, "takes a path inside the folder of this file"),

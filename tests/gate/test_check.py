@@ -51,7 +51,7 @@ def test_cases_are_in_the_order_of_models_and_targets(project):
 
 def test_targets_apply_to_the_models_of_their_patterns(project):
     assert places(project(targets=["tablet"], update=True)) == [("upsampler.tflite", "tablet")]
-    with pytest.raises(ConfigurationError, match=r"no target applies to classifier\.tflite"):
+    with pytest.raises(ConfigurationError, match=r"no selected target applies to classifier\.tflite"):
         project(["classifier.tflite"], ["tablet"])
 
 
@@ -241,5 +241,5 @@ def test_a_real_delegate_that_differs_fails_the_case_and_is_reported(project, li
 
 def test_targets_of_which_none_can_be_run_live_are_an_error(project, live):
     project(update=True)
-    with pytest.raises(ConfigurationError, match="none of its targets can run live"):
+    with pytest.raises(ConfigurationError, match="none of the targets can run live"):
         project(["classifier.tflite"], ["phone"], live=True)

@@ -140,7 +140,7 @@ def test_a_model_that_is_too_large_for_a_question(monkeypatch):
     weight = 16 + 20 + 3 * 11
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", weight * DIAGNOSIS.simulations - 1)
     Effort(model).require(COMPARISON)
-    with pytest.raises(LimitError, match=r"not simulated: 20 nodes, 11 of them different, are too many for a diagnosis; "):
+    with pytest.raises(LimitError, match=r"not simulated: 20 nodes \(11 of them different\) are too many for a diagnosis; "):
         diagnose(model, "nnapi", defaults="api")
     monkeypatch.setenv("DELEGATE_SIM_LIMITS", "2")
     assert diagnose(model, "nnapi", defaults="api").findings

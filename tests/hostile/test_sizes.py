@@ -102,7 +102,9 @@ def test_a_shape_with_too_many_dimensions_is_not_simulated(tmp_path):
     graph.outputs(result)
     path = tmp_path / "model.tflite"
     builder.write(path)
-    with pytest.raises(LimitError, match=re.escape(f"{path}: not simulated: a tensor with 257 dimensions, but at most 256")):
+    with pytest.raises(
+        LimitError, match=re.escape(f"{path}: not simulated: a tensor has 257 dimensions, more than the limit of 256")
+    ):
         delegate_sim.analyze(path, "nnapi", defaults="api")
 
 
@@ -118,7 +120,7 @@ def test_a_diagnosis_names_the_conversion_that_is_not_simulated(tmp_path, form):
     path = tmp_path / "model.tflite"
     builder.write(path)
     done = CliRunner().invoke(program, ["diagnose", str(path), "--delegate", "hexagon", "--format", form])
-    reason = "conversion to int8: 1,073,741,824 scales of a tensor, but at most 4,194,304 are simulated"
+    reason = "conversion to int8: 1,073,741,824 scales of a tensor are more than the limit of 4,194,304"
     if form == "json":
         assert json.loads(done.stdout)["not_simulated"][0].startswith(reason)
     else:

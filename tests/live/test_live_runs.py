@@ -49,7 +49,7 @@ def test_places_become_a_run(run):
     assert (node, reason.code, reason.needed) == (1, "vela-constraint", "to pass the compiler's check: Must be INT8")
     assert verdict(made) == "Vela for ethos-u55-128 runs 50 % of nodes; 1 NEG stays on the CPU"
     assert made.warnings[0].startswith("decided by vela-5.2.0: SRAM 88,704 bytes")
-    assert made.warnings[1].startswith("1 node gone, and not counted")
+    assert made.warnings[1].startswith("the compiler removed or folded 1 node")
     assert made.warnings[2] == "the compiler printed: CUSTOM 'other': Unsupported opType"
     assert rule_set_version(made.delegate) == "vela-5.2.0"
 
@@ -81,7 +81,7 @@ def test_each_operator_for_the_npu_is_a_partition(run):
     assert measure(made).delegate_kernels == 3
 
 
-def test_tensors_cross_a_boundary_although_the_node_between_is_gone(run):
+def test_tensors_cross_a_boundary_although_the_node_between_is_removed(run):
     database = DATABASE.replace('2,"Passthrough"', '3,"Passthrough"')
     made = run(0, "", {**compiled(), "model_debug.xml": database.encode()})
     npu, cpu = made.subgraphs[0].subsets

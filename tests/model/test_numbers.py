@@ -54,7 +54,7 @@ def test_numbers_that_a_type_cannot_hold_are_refused(kind, number):
 
 def test_bytes_are_read_as_another_type():
     assert read_as(StoredNumbers.of("<i8", [1, -1]), "<i4").tolist() == [1, 0, -1, -1]
-    with pytest.raises(ValueError, match="not elements"):
+    with pytest.raises(ValueError, match="not a whole number of elements"):
         read_as(StoredNumbers.of("<i2", [1]), "<i4")
 
 

@@ -203,7 +203,7 @@ def test_a_loop_is_interpreted_with_its_models():
 
 def test_a_model_output_of_an_interpreted_if_that_is_read_later_ends_the_process():
     device = driver(takes=lambda tag: tag == 0)
-    with pytest.raises(ProcessAborted, match="a model output that no step of the main model writes"):
+    with pytest.raises(ProcessAborted, match="but no step of the main model writes this output"):
         compiled(branches(20), device)
     assert compiled(branches(20, is_output=False), device).kind == PlanKind.COMPOUND
 

@@ -194,7 +194,7 @@ def test_a_limit_that_drops_float16_nodes_breaks_their_cpu_kernels():
     result = run(float16_model(refused_in_the_middle=True), {**NEWEST, "max_number_delegated_partitions": 1})
     assert result["outcome"] == "restored"
     assert result["refusal"]["code"] == "cpu-kernel-after-remapping"
-    words = "the CPU kernel of FULLY_CONNECTED does not support the float16 constants that the delegate passes to it: "
+    words = "the CPU kernel of FULLY_CONNECTED does not support the float16 constants from the delegate: "
     assert words in result["refusal"]["message"]
 
 

@@ -81,14 +81,14 @@ def test_an_operator_that_no_node_uses_is_refused_too():
     found = delegate_sim.analyze(model, "nnapi", defaults="api").to_dict()["runs"][0]
     assert found["outcome"] == "refused"
     assert (found["refusal"]["subgraph"], found["refusal"]["node"]) == (0, None)
-    assert "no node uses it" in found["refusal"]["message"]
+    assert found["refusal"]["message"].endswith("; no node uses this operator, but the file lists it")
     assert found["log_lines"][0] == REFUSED.format("ADD", 77)
 
 
 def test_an_application_may_register_operators():
     found = run(chain_model(["RELU", "LOGISTIC 9"]), assume_ops_registered=True)
     assert found["outcome"] == "delegated"
-    assert any("only if the application registers one, which is assumed here" in warning for warning in found["warnings"])
+    assert any("assumes that the application registers this operator" in warning for warning in found["warnings"])
 
 
 def custom_model(op, before=()):
@@ -454,7 +454,7 @@ def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
     assert loading.loads is Loads.UNKNOWN
     custom = custom_operators(model, replace(target(), release=release))
     assert list(loading_warnings(model, loading, custom)) == [
-        f"whether {release} loads RELU version 1 is not known; here, it is assumed to do so"
+        f"whether {release} loads RELU version 1 is not known; the simulation assumes that it does"
     ]
 
 

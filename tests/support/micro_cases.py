@@ -72,7 +72,7 @@ def unrefused_checks(table: MicroTable, kernels: Mapping[str, MicroKernel]) -> l
                 if not is_met:
                     break
     return [
-        f"{op} {position + 1}: needs {check.demand}"
+        f"{op}, check {position + 1}: {RULES.code_of(check.kind)}"
         for op in kernels
         for position, check in enumerate(RULES.rules[op].checks)
         if (op, position) not in refused & met

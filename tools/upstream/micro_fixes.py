@@ -80,7 +80,7 @@ class Case(NamedTuple):
 
     @property
     def outputs(self) -> str:
-        """How near the outputs are to those of the original in LiteRT."""
+        """The distance of the outputs from those of the original in LiteRT, in a word."""
         if self.difference is None:
             return "not compared"
         return "near" if self.difference <= _NEAR else "coarse" if self.difference <= _COARSE else "different"
@@ -117,19 +117,19 @@ def _cases(corpus: str, every: int, allowed: Exactness, python: str) -> Iterator
                 report = analyze(model)
                 if report.runs:
                     continue
-                found = search_micro(model, MicroTarget(), allowed)
+                result = search_micro(model, MicroTarget(), allowed)
             except DelegateSimError as error:
                 print(f"{corpus} {name}: {error}")
                 continue
-            if found.plan.is_changed:
-                yield _case(name, model, report, found, python)
+            if result.plan.is_changed:
+                yield _case(name, model, report, result, python)
 
 
-def _case(name: str, model: Model, report: MicroReport, found: MicroFixPlan, python: str) -> Case:
+def _case(name: str, model: Model, report: MicroReport, result: MicroFixPlan, python: str) -> Case:
     with tempfile.TemporaryDirectory() as folder:
         original, rewritten, given = [Path(folder, file) for file in ("original.tflite", "rewritten.tflite", "given.npz")]
         original.write_bytes(model.content)
-        fix(found.plan, str(rewritten), proves=False)
+        fix(result.plan, str(rewritten), proves=False)
         np.savez(given, *generated_inputs(model, model.subgraphs[0], 1, {}))
         expected, outputs = Path(folder, "expected.npz"), Path(folder, "outputs.npz")
         ran = _ran(python, _MICRO, rewritten, given, outputs)
@@ -137,8 +137,8 @@ def _case(name: str, model: Model, report: MicroReport, found: MicroFixPlan, pyt
         if ran == "runs" and _ran(sys.executable, _LITERT, original, given, expected) == "runs":
             difference = _difference(expected, outputs)
     reasons = sorted({reason.code for node in report.refused for reason in node.reasons})
-    passes = tuple([step.name for step in found.plan.steps])
-    return Case(name, passes, tuple(reasons), "runs" if found.after.runs else "refused", ran, difference)
+    passes = tuple([step.name for step in result.plan.steps])
+    return Case(name, passes, tuple(reasons), "runs" if result.after.runs else "refused", ran, difference)
 
 
 def _ran(python: str, script: str, *files: Path) -> str:

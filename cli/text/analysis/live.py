@@ -1,4 +1,4 @@
-"""Decisions of real delegates as text: the lines they print, and differences from the simulation."""
+"""Decisions of real delegates as text: the lines that they print, and differences from the simulation."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def _headline(result: LiveResult) -> str:
             return "not compiled"
         counts = Counter([placement.place for placement in result.decision.placements])
         operators = counted(int(result.decision.figures.get("ethos_u_operators", 0)), "operator")
-        more = f"; {counts[GONE]:,} more gone" if counts[GONE] else ""
+        removed = f"; {counts[GONE]:,} more removed by the compiler" if counts[GONE] else ""
         of_all = f"{counts[NPU]:,} of {counted(counts[NPU] + counts[CPU], 'node')}"
-        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU{more}"
+        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU{removed}"
     if not result.is_compared:
         return "the vendor's code is closed source, so there is no simulation to compare it with"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
 
 
 def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
-    """Yield the number of selected nodes, and the operators that were not selected.
+    """Yield the number of selected nodes, and the operators of all other nodes.
 
-    If the nodes cannot be identified, yield the selected operators instead of the operators that were not selected.
+    If the nodes cannot be identified, yield the operators of the selected nodes.
     """
     partitions = result.decision.partitions
     if partitions is None:
@@ -99,7 +99,7 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
 
 
 def _listed(nodes: Sequence[int], view: View) -> str:
-    """Return the number of nodes, and their indices."""
+    """Return the number of nodes and the indices of the nodes."""
     shown = nodes if view.verbose else nodes[:_SHOWN]
     more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
     return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
@@ -108,7 +108,7 @@ def _listed(nodes: Sequence[int], view: View) -> str:
 def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
     """Yield the nodes that are not on the NPU, by place, operator and reason.
 
-    Of a file that was not compiled, yield the nodes with a reason.
+    For a file that was not compiled, yield the nodes with a reason.
     """
     groups: dict[tuple[str, int, str, str], list[LivePlacement]] = {}
     for placement in placements:
@@ -123,7 +123,7 @@ def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -
 
 
 def _without_names(model: Model, placement: LivePlacement) -> str:
-    """Return a reason without the names of the node's tensors, so that nodes with the same reason are one entry."""
+    """Return a reason without names of tensors, so that nodes with the same reason share an entry."""
     graph = model.subgraphs[placement.subgraph]
     node = graph.nodes[placement.node]
     reason = placement.reason
@@ -134,5 +134,5 @@ def _without_names(model: Model, placement: LivePlacement) -> str:
 
 
 _SHOWN = 12
-_TITLES = {CPU: "CPU", GONE: "gone, because the compiler folded or removed it", UNKNOWN: "refused before the end"}
+_TITLES = {CPU: "CPU", GONE: "removed or folded by the compiler", UNKNOWN: "refused by the compiler"}
 _ORDER = tuple(_TITLES)

@@ -120,7 +120,7 @@ class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
     ``origins`` maps each added node to the replaced composite. ``places`` maps each added node to its subgraph and index in the
-    file. ``tensor_places`` maps each added tensor to its subgraph and index in the file.
+    model file. ``tensor_places`` does the same for each added tensor.
     """
 
     graph: Graph
@@ -130,7 +130,7 @@ class Inlining:
     lines: list[str] = field(default_factory=list)
 
     def inline(self, index: int, body_index: int) -> bool:
-        """Replace a composite by its body. If LiteRT cannot do so, record the log line and return False."""
+        """Replace a composite by its body. If LiteRT cannot replace it, record the log line and return False."""
         graph = self.graph
         node = graph.nodes[index]
         if not 0 <= body_index < len(graph.model.subgraphs):
@@ -207,6 +207,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return the shape signature of a tensor if a size is unknown, or the shape."""
+    """Return the shape signature of a tensor with an unknown size, or the shape of any other tensor."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

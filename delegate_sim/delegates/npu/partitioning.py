@@ -40,7 +40,7 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph. The second argument maps each inlined tensor to its place in the file."""
+"""A function that asks a plugin about a subgraph. The second argument maps each inlined tensor to its place in the model file."""
 
 
 @dataclass(frozen=True, slots=True)

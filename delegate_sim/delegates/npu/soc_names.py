@@ -37,8 +37,8 @@ NAMES = {
 def full_soc_name(text: str) -> str:
     """Return a SoC as ``vendor:model``.
 
-    A name with a vendor may be unknown to the vendor's plugin, because this failure is simulated too. Raises OptionError for
-    unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
+    A name with a vendor is accepted even if the vendor's plugin does not know the SoC, because this failure is simulated too.
+    Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()

@@ -46,7 +46,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The model, the setting, the release and the facts from the log that all trial simulations share, and their limit."""
+    """The values that all trial simulations share: the model, the setting, the release, the log's facts and the limit."""
 
     model: Model
     setting: DeviceSetting
@@ -63,7 +63,7 @@ class Trials:
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
         """Simulate the model with the changed options ``changes``; return None if the result differs from the log.
 
-        If no optional simulation is left, return None as well.
+        Also return None, without a simulation, if the limit on simulations is reached.
         """
         if self.effort.is_over:
             return None

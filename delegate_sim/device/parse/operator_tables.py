@@ -52,15 +52,26 @@ _COUNT = re.compile(
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
 _DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
-"""Matches a percentage as some locales write it, in a table whose columns are separated by blanks."""
+"""Matches a percentage with a decimal comma, in a table with blanks between columns."""
 _DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
 
 _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages that are printed with three decimals."""
 _ALL = 99.0
 
+RUN_ORDER, SUMMARY = "Run Order", "Summary by node type"
+"""The titles of the tables that show all nodes."""
+
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events in the tables that are not operators."""
+"""Events that are not operators, but are rows of operator tables."""
+
+
+def table_title(line: str) -> str:
+    """Return the title of a table that begins with the names of its columns; empty for other lines."""
+    columns = line.casefold()
+    if not columns.startswith("[node type]"):
+        return ""
+    return SUMMARY if "[count]" in columns else RUN_ORDER
 
 
 class OperatorTable:

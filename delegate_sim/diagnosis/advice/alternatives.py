@@ -15,7 +15,7 @@ from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
-from ..causes.alternative import Alternative
+from ..causes.alternative import IF_TAKEN, Alternative
 from ..causes.cause import Blockers, Cause, Remedy
 from ..causes.conversion_causes import OF_TYPES, Simulate, form
 from ..examiner import Cost, Examined
@@ -24,10 +24,13 @@ from .change_kinds import SUGGESTION_FOR, SUGGESTIONS
 from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
-"""Smallest and largest number of simulations for the alternatives of all causes; large models get fewer."""
+"""Smallest and largest number of simulations for the alternatives of all causes. Large models get fewer simulations."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
+
+WRITTEN_AS = "can be written as"
+SUPPORTED_BY = "supported by"
 
 _NOT_SIMULATED = "not simulated"
 _HELPS_NOT = "does not help"
@@ -40,7 +43,7 @@ FULLY_QUANTIZED = (
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """A conversion of the whole model that can be simulated: its instructions, and a short name."""
+    """A conversion that can be simulated: instructions and a short name."""
 
     change: str
     name: str
@@ -85,7 +88,7 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 """The hypothetical conversion for each set of converter settings."""
 
 _OF_CONVERSIONS = ("convert ", "quantiz", "quantiz")
-"""Texts that occur in a hint if the hint already offers another conversion of the model."""
+"""Texts in hints that already offer another conversion of the model."""
 
 FOLDED = frozenset(
     [
@@ -93,7 +96,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators around which the converter of TensorFlow 2.21 removes RESHAPEs. Around ABS or SLICE, RESHAPEs are kept."""
+"""Operators for which the converter of TensorFlow 2.21 removes a RESHAPE before and after the operator."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -109,18 +112,20 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Instructions and a short name for replacing an operator that runs subgraphs by the content of the subgraphs."""
+"""Instructions and a short name for replacing an operator by the content of the subgraphs that it runs."""
 _HUGE_SCALE = 1e20
-"""Larger scales come from the lowest FLOAT32 value, which attention masks use to hide positions."""
+"""Scales above this limit come from attention masks that use the lowest FLOAT32 value."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Conversions with a smaller attention mask, and the value of the mask."""
+_IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
+_FEWER_PARTITIONS = "remove the nodes that split the graph"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A change to simulate: its instructions, its short name, and the hypothetical change."""
+    """A change to simulate: instructions, a short name, and the hypothetical change."""
 
     change: str
     name: str
@@ -130,7 +135,7 @@ class _Offer:
 def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
     """Return the causes with the results of their alternatives. The diagnosis uses the first alternative of each cause.
 
-    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice says which alternatives do
+    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice marks alternatives that do
     not help.
     """
     judge = _AlternativeJudge(blockers, simulate, effort)
@@ -138,14 +143,16 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
 
 
 def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
+    if cause.identity.problem is Problem.LIMIT and cause.remedy.options:
+        return _with_result_of_limit(cause, judge)
     offers = list(_offers(cause, model, delegate))
     if not offers:
-        return _with_note_of_folding(cause)
+        return _with_result_of_rewrite(_with_note_of_folding(cause), judge)
     alternatives = [judge.judged(cause, offer) for offer in offers]
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
-    # First the alternatives that help alone, and among these the remedy that the simulations of later causes assumed.
+    # Alternatives that help alone come first, starting with the remedy that simulations of later causes assume.
     helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
@@ -159,29 +166,52 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
     text += f"; {_HELPS_NOT}: {', '.join(useless)}" if useless else ""
     text += f"; {_NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
-    # Other causes may assume that the nodes are accepted, so only a change of just these nodes may replace this remedy.
+    # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
     remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
+    if helping and cause.identity.problem is Problem.OPERATOR and helping[0][0].remedy.conversion and not is_local:
+        suggestion = "change-converter-setting"
     return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:
-    """If TensorFlow's converter would undo the instructions of a cause, return the cause with a note about this."""
+    """Add a note to the instructions of a cause if TensorFlow's converter would undo the change."""
     ops = [op for op, _ in cause.operators if op in FOLDED]
     is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
     if not (ops and is_of_shapes and "RESHAPE" in cause.change):
         return cause
     note = (
-        f"TensorFlow's converter removes a RESHAPE around {', '.join(ops[:3])} again; delegate-sim fix can write it into the "
-        "file if it has a pass for it"
+        f"TensorFlow's converter removes a RESHAPE before and after {', '.join(ops[:3])}; delegate-sim fix may have a pass that "
+        "writes the RESHAPE into the model file"
     )
     return replace(cause, change=f"{cause.change}; {note}")
 
 
+def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """Return a cause whose instructions have the result of a raised limit. More partitions may also make the delegate fail."""
+    option, _, explanation = cause.change.partition(": ")
+    raised = judge.judged(cause, _Offer(option, option, cause.remedy))
+    if raised.cost is None:
+        return replace(cause, change=f"{option} ({_NOT_SIMULATED}: {raised.result}): {explanation}")
+    if not raised.helps and not raised.cost.measures.is_delegated:
+        return replace(cause, change=f"{_FEWER_PARTITIONS}; {_HELPS_NOT}: {raised.text}")
+    return replace(cause, change=f"{raised.text}: {explanation}")
+
+
+def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """If a cause's instructions write an operator in another way, return the cause with the result of accepted new nodes."""
+    if WRITTEN_AS not in cause.change or not cause.remedy.accepts:
+        return cause
+    rewritten = judge.judged(cause, _Offer(cause.change, "", cause.remedy))
+    result = _NOT_SIMULATED if rewritten.cost is None else f"{IF_TAKEN}: {rewritten.result}"
+    change, supported, names = cause.change.partition(f"; {SUPPORTED_BY} ")
+    return replace(cause, change=f"{change}; {result}{supported}{names}")
+
+
 def _is_local(remedy: Remedy) -> bool:
-    """Return whether a remedy changes the model's code rather than a setting of the converter."""
+    """Return whether a remedy changes the model's code and not a setting of the converter."""
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
@@ -191,6 +221,8 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
         return _ON_CPU
     if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
+    if cause.identity.problem is Problem.OPERATOR:
+        return _IN_FLOAT32
     # The hint of a rule would name conversions that do not help.
     return SUGGESTIONS[SUGGESTION_FOR[Problem.TYPE]].change if cause.identity.problem is Problem.TYPE else cause.change
 
@@ -207,6 +239,9 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
             change = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
             yield _Offer(change, f"{value} in the attention mask", Remedy(conversion=name))
         yield _conversion_offer("float")
+        return
+    if problem is Problem.OPERATOR and all(_is_widening(model, key) for key in cause.nodes):
+        yield from map(_conversion_offer, ("float", "int8"))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
@@ -231,12 +266,17 @@ def _conversion_offer(name: str) -> _Offer:
 
 
 def _own_conversion(model: Model) -> str:
-    """Return the conversion that produced the model. After a change of the model's code, the same conversion is used again."""
+    """Return the conversion that produced the model. A change of the model's code does not change the conversion."""
     return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
 def _op(model: Model, key: NodeKey) -> str:
     return file_graphs(model)[key.subgraph].nodes[key.node].op
+
+
+def _is_widening(model: Model, key: NodeKey) -> bool:
+    graph = file_graphs(model)[key.subgraph]
+    return graph.view(graph.nodes[key.node]).is_constant_float16_dequantize
 
 
 def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
@@ -284,6 +324,6 @@ class _AlternativeJudge:
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:
-    """Return whether a run no longer leaves all nodes of the cause to the CPU."""
+    """Return whether a run delegates at least one node of the cause."""
     left = {refused.key for refused in then.on_cpu()}
     return any(key not in left for key in cause.nodes)

@@ -1,1 +1,1 @@
-"""Run Arm's compiler Vela, and read what it prints and writes."""
+"""Run Arm's compiler Vela, and read its output."""

@@ -1,4 +1,4 @@
-"""Cache of Vela's answers, keyed by the digest of the file, the version of Vela, and its arguments."""
+"""Cache of Vela's decisions. A key consists of the digest of the model file, the version of Vela, and Vela's arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMAT = 2
 
 
 def find_decision(key: Sequence[str]) -> LiveDecision | None:
-    """Return the cached decision of a key; None if there is none, or if it cannot be read."""
+    """Return the cached decision of a key, or None if there is no readable cached decision."""
     try:
         entry = json.loads(read_whole(_path(key)))
         if entry["key"] != _full(key):
@@ -33,7 +33,7 @@ def find_decision(key: Sequence[str]) -> LiveDecision | None:
 
 
 def keep_decision(key: Sequence[str], decision: LiveDecision) -> None:
-    """Store a decision. A folder that cannot be written is ignored."""
+    """Store a decision. If the folder is not writable, do nothing."""
     nodes = [[*node.to_dict().values()] for node in decision.placements or ()]
     entry = {
         "key": _full(key),

@@ -27,9 +27,9 @@ _ERRORS = ("RuntimeError: ", "Error: ", "error: ")
 
 
 class VelaEngine(Engine):
-    """Compiles a file, and reads the place of every node from Vela's debug database.
+    """An engine that compiles a file, and reads the place of every node from Vela's debug database.
 
-    Tensors are renamed to their places in the file, so that Vela's messages identify the nodes. Answers are cached.
+    Tensors get numbered names, so that Vela's messages identify nodes. Decisions are cached.
     """
 
     def __init__(self, delegate: Delegate, traits: VelaTraits) -> None:
@@ -47,7 +47,7 @@ class VelaEngine(Engine):
         return self.software
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
-        """Run Vela in a separate process, unless its answer is cached."""
+        """Run Vela in a separate process, or return the cached decision."""
         arguments = list(self._traits.arguments(options))
         key = (model.sha256, self.software, *arguments)
         cached = find_decision(key)
@@ -63,9 +63,9 @@ class VelaEngine(Engine):
         raise NotImplementedError
 
     def _run(self, model: Model, arguments: list[str]) -> tuple[LiveDecision, bool]:
-        """Return Vela's decision, and whether it depends only on the file and the arguments.
+        """Return Vela's decision, and whether the decision can be cached.
 
-        A crash, or a process that reached a limit, may end differently another time.
+        A decision cannot be cached if Vela crashed or reached a limit, because the next run may end differently.
         """
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
@@ -104,7 +104,7 @@ def _lacks(version: str) -> str:
 
 
 def _failure(model: Model, finished: Finished) -> str:
-    """Return how Vela failed: its last error message, or how the process ended."""
+    """Return Vela's last error message, or a description of the end of the process."""
     if finished.status is None or finished.status < 0:
         return finished.words
     for beginning in _ERRORS:

@@ -1,4 +1,4 @@
-"""Read what Vela prints about nodes, and what it writes: the debug database, the summary and the compiled file."""
+"""Read Vela's messages and files: the debug database, the summary and the compiled file."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ DatabaseTable = Sequence[Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """The checks that nodes failed, as printed: by node, and those whose node cannot be identified."""
+    """Vela's messages about failed checks, by node. ``others`` has the messages about nodes that cannot be identified."""
 
     by_node: Mapping[FileNode, str]
     others: tuple[str, ...]
 
 
 def with_own_names(model: Model, text: str) -> str:
-    """Return text with the numbered names of tensors replaced by the names in the model."""
+    """Replace the numbered names of tensors in a text by the names in the model."""
 
     def own_name(match: re.Match[str]) -> str:
         subgraph, tensor = int(match[1]), int(match[2])
@@ -49,7 +49,7 @@ def with_own_names(model: Model, text: str) -> str:
 
 
 def printed_reasons(model: Model, output: str) -> Reasons:
-    """Return the checks that failed. Vela reports the first one for a node, with the name of the node's output."""
+    """Return the failed checks. Vela prints the first failed check of a node, with the name of the node's output."""
     nodes = {
         numbered_name(graph.index, output): (graph.index, node.index)
         for graph in model.subgraphs
@@ -75,8 +75,8 @@ def database(text: str) -> Mapping[str, DatabaseTable]:
 def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
     """Return the place of every node.
 
-    The table ``perf`` lists the operations of one subgraph, with CPU operations as passed through. A node without an operation is
-    gone. The places of nodes in other subgraphs follow from the commands for the NPU and from the compiled file.
+    The table ``perf`` lists the operations of one subgraph, including CPU operations. In this subgraph, Vela removed every node
+    without an operation. The places of nodes in all other subgraphs follow from the NPU's commands and from the compiled file.
     """
     nodes = [(graph.index, node.index) for graph in model.subgraphs for node in graph.nodes]
     sources = {row["id"]: node for row, node in zip(tables.get("source", ()), nodes, strict=False)}
@@ -117,7 +117,7 @@ def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> M
     remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != KERNEL]
     names = [graph.tensors[output].name for graph, node in remaining for output in node.outputs if output >= 0]
     kept = {match[0] for match in map(NUMBERED_NAME.match, names) if match}
-    without_outputs = {node.op for _, node in remaining if not node.outputs}  # no name identifies these
+    without_outputs = {node.op for _, node in remaining if not node.outputs}  # nodes without outputs have no name
     places = dict.fromkeys(kernels, NPU)
     for graph in model.subgraphs:
         for node in graph.nodes:
@@ -128,7 +128,7 @@ def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> M
 
 
 def unknown_placements(model: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
-    """Return placements for a file that Vela did not compile: the reasons that it printed, and no places."""
+    """Return placements for a file that Vela did not compile: printed reasons, and no places."""
     return tuple(
         [
             LivePlacement(graph.index, node.index, node.op, UNKNOWN, reasons.by_node.get((graph.index, node.index), ""), False)
@@ -139,7 +139,7 @@ def unknown_placements(model: Model, reasons: Reasons) -> tuple[LivePlacement, .
 
 
 def figures(summary: str, compiled: Model) -> Mapping[str, int | float | str]:
-    """Return Vela's figures for the compiled file: its configuration, memory in bytes, cycles, and operators for the NPU."""
+    """Return Vela's figures for the compiled file: configuration, memory in bytes, cycles and NPU operators."""
     row = next(csv.DictReader(io.StringIO(summary)), None)
     if row is None:
         return {}

@@ -1,6 +1,6 @@
 """Rules on NNAPI's operations, in one module for each family of ``model/operator_families.py``.
 
-Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl, which calls a validator for each operation in
+Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl; validators of single operations in
 common/types/operations/src.
 """
 
@@ -72,9 +72,7 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return the version that an operation needs, not including the versions that the types of its operands need.
-
-    Raise NnRefused if addOperation fails.
+    """Return the version that an operation needs, without the needs of its operands. Raise NnRefused if addOperation fails.
 
     Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
     """

@@ -16,12 +16,12 @@ def _activation(quantized: dict[int, int]) -> OperationRule:
 
 
 def _rank_4_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs: below level 3, the rank has to be known and 4."""
+    """Return the feature level that the input's rank needs. Below level 3, the rank must be 4."""
     return 1 if view.inputs[0].rank == 4 else 3
 
 
 def _softmax_rank_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs: below level 3, the rank has to be 2, 4 or unknown."""
+    """Return the feature level that the input's rank needs. Below level 3, the rank must be 2, 4 or unknown."""
     return 1 if view.inputs[0].rank in {0, 2, 4} else 3
 
 

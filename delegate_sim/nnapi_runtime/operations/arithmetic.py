@@ -51,7 +51,7 @@ def _mul_scale(code: int) -> SignatureCheck:
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """Return the violation if the rank of either input is above 4. The limit applies only if both ranks are known."""
+    """Return a violation if an input has a rank above 4 and both ranks are known."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None
@@ -80,7 +80,7 @@ RULES: dict[int, OperationRule] = {
         _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED),
     ),
     _O.SUB: _arithmetic({**FLOAT_2, **QUANT8_3, **levels(INT32=4)}),
-    # The upstream validator refuses quantized operands of DIV only if they are unsigned.
+    # Upstream refuses only unsigned quantized operands of DIV.
     _O.DIV: _arithmetic({**FLOAT_2, **levels(QUANT8_ASYMM_SIGNED=4, INT32=4)}),
     _O.MAXIMUM: _MAXIMUM_MINIMUM,
     _O.MINIMUM: _MAXIMUM_MINIMUM,

@@ -1,4 +1,6 @@
-"""Rules on IF and WHILE. The operands of an IF or WHILE have to match the inputs and outputs of the models that it runs.
+"""Rules on IF and WHILE.
+
+The operands of an IF or WHILE must match the inputs and outputs of the models that it runs.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """
@@ -12,7 +14,8 @@ from ..refusal import Call, Rule, refuse
 from ..types import OperandType, Version, type_name
 from .signature import OperationView
 
-# The inputs of IF: condition, then-model, else-model, inputs of the branches. Of WHILE: condition model, body model, inputs.
+# Inputs of IF: condition, then-model, else-model, and inputs of the branches.
+# Inputs of WHILE: condition model, body model, and inputs of the loop.
 IF_THEN, IF_ELSE, IF_FIRST_INPUT = 1, 2, 3
 WHILE_CONDITION, WHILE_BODY, WHILE_FIRST_INPUT = 0, 1, 2
 
@@ -25,9 +28,7 @@ def _rule(code: str, summary: str) -> Rule:
 
 OPERAND_COUNT = _rule("operands", "IF and WHILE have at least three inputs and one output.")
 MODEL_OPERAND = _rule("model", "The operands for branches, condition and body refer to finished models.")
-MODEL_COUNT = _rule(
-    "model-operands", "The referenced model has the number of inputs and outputs that the operation passes to it."
-)
+MODEL_COUNT = _rule("model-operands", "The referenced model has as many inputs and outputs as the operation passes to it.")
 CONDITION = _rule("condition", "A condition is a TENSOR_BOOL8 of shape [1].")
 COMPATIBLE = _rule(
     "compatible", "An operand and its counterpart in the referenced model have the same type, shape and quantization."
@@ -35,20 +36,20 @@ COMPATIBLE = _rule(
 
 
 def validate_if(view: OperationView) -> Version:
-    """Check an IF and return the version that it needs."""
+    """Check an IF. Return the version that the IF needs."""
     _check_operand_count(view)
     _check_condition(view.inputs[0], "input 0")
     for index in (IF_THEN, IF_ELSE):
         branch = _model(view, index)
-        _check_count(f"inputs of the model of input {index}", len(branch.inputs), len(view.inputs) - IF_FIRST_INPUT)
-        _check_count(f"outputs of the model of input {index}", len(branch.outputs), len(view.outputs))
-        _check_all_compatible(branch.input_operands, view.inputs[IF_FIRST_INPUT:], f"input of the model of input {index}")
-        _check_all_compatible(branch.output_operands, view.outputs, f"output of the model of input {index}")
+        _check_count(f"inputs of the model in input {index}", len(branch.inputs), len(view.inputs) - IF_FIRST_INPUT)
+        _check_count(f"outputs of the model in input {index}", len(branch.outputs), len(view.outputs))
+        _check_all_compatible(branch.input_operands, view.inputs[IF_FIRST_INPUT:], f"input of the model in input {index}")
+        _check_all_compatible(branch.output_operands, view.outputs, f"output of the model in input {index}")
     return Version(_LEVEL)
 
 
 def validate_while(view: OperationView) -> Version:
-    """Check a WHILE and return the version that it needs.
+    """Check a WHILE. Return the version that the WHILE needs.
 
     If an operand has an unknown size, only the runtime itself can run the WHILE.
     """
@@ -61,7 +62,7 @@ def validate_while(view: OperationView) -> Version:
     _check_condition(condition.output_operands[0], "output of the condition model")
     body = _model(view, WHILE_BODY)
     _check_count("inputs of the body model", len(body.inputs), len(outer))
-    # The body's outputs are the values that the loop returns, then the loop's own state. Inputs that are only read come last.
+    # The body's outputs are the values that the loop returns, and then the loop's own state. Inputs that are only read come last.
     if not len(view.outputs) <= len(body.outputs) <= len(body.inputs):
         needed = f"{len(view.outputs)} to {len(body.inputs)}"
         refuse(MODEL_COUNT, Call.ADD_OPERATION, "outputs of the body model", len(body.outputs), needed)
@@ -111,7 +112,7 @@ def _check_all_compatible(inner: Sequence[NnOperand], outer: Sequence[NnOperand]
 def _check_compatible(one: NnOperand, other: NnOperand, subject: str) -> None:
     """Check that two operands have compatible types, shapes and quantization.
 
-    An unknown rank or dimension is compatible with any other. Upstream: Validation.cpp compatible.
+    An unknown rank or dimension is compatible with every rank or dimension. Upstream: Validation.cpp compatible.
     """
     if one.type != other.type:
         refuse(COMPATIBLE, Call.ADD_OPERATION, f"type of {subject}", type_name(one.type), type_name(other.type))

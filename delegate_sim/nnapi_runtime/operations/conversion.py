@@ -21,9 +21,9 @@ CAST_SHAPE = operation_rule(
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Return the violation if the shapes of input and output differ.
+    """Return a violation if the shapes of input and output differ.
 
-    Nothing is checked if one of the ranks or a dimension of the output is unknown.
+    If a rank or a dimension of the output is unknown, the check passes.
     """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
@@ -49,7 +49,7 @@ RULES: dict[int, OperationRule] = {
         (form(_CAST_OUTPUT),),
         checks=(SignatureCheck(CAST_SHAPE, _cast_shape),),
     ),
-    # The type of the output may need a higher level, which is checked with the operand.
+    # The type of the output may need a higher level. The check of the operand returns this level.
     _O.QUANTIZE: OperationRule(
         "Quantize.cpp: quantize::validate",
         FLOAT_3,

@@ -54,9 +54,8 @@ _TENSORS = (SAME, FILTER, BIAS)
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """Return the allowed lists of a convolution's inputs.
 
-    Each list has tensors, then INT32 scalars, and at level 3 and above optionally a layout flag and dilation factors.
-    ``implicit`` is the number of scalars if one of them is the padding scheme. With explicit padding, four sizes replace the
-    padding scheme.
+    Each list has tensors, and then INT32 scalars. From level 3 on, a layout flag and dilation factors may follow. If the inputs
+    have a padding scheme, the list has ``implicit`` scalars. With explicit padding, four sizes replace the padding scheme.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -66,9 +65,9 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional inputs for layout and dilation, first for explicit padding, then for a padding scheme.
+    """Return the optional inputs for layout and dilation, first for explicit padding, and then for a padding scheme.
 
-    ``place`` is the position of the layout input if there is a padding scheme.
+    ``place`` is the position of the layout input if the inputs have a padding scheme.
     """
     defaults = (FALSE, ONE, ONE)
     return (
@@ -100,7 +99,7 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. The runtime mistakenly reads the input's scale instead."""
+    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale instead."""
     return product_level(view, view.inputs[0].scale)
 
 

@@ -21,7 +21,7 @@ PACK_RANK = operation_rule(
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
-    """Return the violation if the output's rank does not match the rank of the inputs; unknown ranks are not checked."""
+    """Return a violation if a known rank of the output does not match the known ranks of the inputs."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
@@ -37,7 +37,7 @@ def _pack_quantization(view: OperationView) -> Violation | None:
 def _concatenation_level(view: OperationView) -> int:
     """Return the feature level that the quantization of the inputs needs.
 
-    Below level 3, quantized inputs must have the same scale and zero point as the output.
+    Below level 3, quantized inputs must have the scale and zero point of the output.
     """
     if view.inputs[0].type != _T.TENSOR_QUANT8_ASYMM:
         return 1

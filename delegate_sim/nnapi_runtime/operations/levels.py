@@ -1,4 +1,4 @@
-"""Tables that several operations share: the lowest feature level for each type of the deciding tensor."""
+"""Tables that operations share. A table has the lowest feature level for each type of the deciding tensor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def levels(**by_type: int) -> dict[int, int]:
     return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
 
 
-# A number in a name is the level of its types, except that FLOAT16 is new in level 3 and QUANT8_ASYMM_SIGNED in level 4.
+# A number in a name is the level of the types. But FLOAT16 always needs level 3, and QUANT8_ASYMM_SIGNED needs level 4.
 FLOAT_1 = levels(FLOAT32=1, FLOAT16=3)
 FLOAT_2 = levels(FLOAT32=2, FLOAT16=3)
 FLOAT_3 = levels(FLOAT32=3, FLOAT16=3)

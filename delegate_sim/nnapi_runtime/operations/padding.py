@@ -23,7 +23,7 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
     rank, paddings = view.inputs[0].rank, view.inputs[1].dimensions
     if paddings:
         if len(paddings) != 2 or paddings[1] not in {0, 2}:
-            return Violation("dimensions of input 1", str(list(paddings)), "the rank by 2")
+            return Violation("dimensions of input 1", str(list(paddings)), "[rank of input 0, 2]")
         if rank and paddings[0] not in {0, rank}:
             return Violation("dimensions of input 1", str(list(paddings)), f"[{rank}, 2]")
     return unequal_rank(view)

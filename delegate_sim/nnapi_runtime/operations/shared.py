@@ -1,4 +1,4 @@
-"""Checks that several families of operations have in common."""
+"""Checks that several families of operations share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def max_rank(*inputs: int) -> SignatureCheck:
 
 
 def unequal_quantization(view: OperationView, index: int) -> Violation | None:
-    """Return the violation if a quantized input differs from the first output in scale or zero point."""
+    """Return a violation if a quantized input differs from the first output in scale or zero point."""
     operand, output = view.inputs[index], view.outputs[0]
     if output.type not in {T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED}:
         return None
@@ -57,13 +57,13 @@ EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_qua
 def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
     """Return the rule for an operation with one input and an output of the same type.
 
-    ``table`` gives the feature level by type, and ``source`` names the runtime's function with the rule.
+    ``table`` has the feature level of each type. ``source`` names the runtime's function with the rule.
     """
     return OperationRule(source, table, (form(SAME),), checks=checks)
 
 
 def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
-    """Return the rule for an operation with two inputs of one type; by default, the output has the same type (see ``unary``)."""
+    """Return the rule for an operation with two inputs of the same type. By default, the output has this type too."""
     return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
 
 
@@ -73,23 +73,23 @@ def integers(count: int) -> tuple[Slot, ...]:
 
 
 def product_level(view: OperationView, scale: float) -> int:
-    """Return the feature level that ``scale`` needs: below level 3, it has to exceed the product of input and filter scale."""
+    """Return the feature level that ``scale`` needs.
+
+    Below level 3, ``scale`` must exceed the product of input and filter scale.
+    """
     if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
         return 1
     return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
 
 
 def unequal_rank(view: OperationView) -> Violation | None:
-    """Return the violation if the ranks of input and output differ; unknown ranks are not checked."""
+    """Return a violation if the known ranks of input and output differ."""
     rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
     if rank and output_rank and rank != output_rank:
-        return Violation("rank of output 0", str(output_rank), f"the input's, {rank}")
+        return Violation("rank of output 0", str(output_rank), f"{rank}, the rank of the input")
     return None
 
 
 def zero_point_level(view: OperationView) -> int:
-    """Return the feature level that the input's zero point needs.
-
-    Below level 3, the operation pads with the stored number 0, so the zero point has to be 0.
-    """
+    """Return the feature level that the input's zero point needs. Below level 3, the zero point must be 0."""
     return 3 if view.inputs[0].type == T.TENSOR_QUANT8_ASYMM and view.inputs[0].zero_point != 0 else 1

@@ -1,9 +1,9 @@
 """Building blocks of the rules on operations.
 
 In most operations, the type of one tensor, the deciding tensor, determines the types of all other operands.
-``OperationRule.levels`` lists the possible types of this tensor, with the feature level that each type needs. ``inputs`` and
-``outputs`` list the forms that the operands may take. Further checks are ``SignatureCheck`` objects. The functions in ``raises``
-return the feature levels that other properties of the operands need.
+``OperationRule.levels`` has the possible types of the deciding tensor, and the feature level of each type. ``inputs`` and
+``outputs`` list the allowed forms of the operands. Further checks are ``SignatureCheck`` objects. The functions in ``raises``
+return the feature levels that further properties of the operands need.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
@@ -25,7 +25,7 @@ QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM
 
 @dataclass(frozen=True, slots=True)
 class OperationView:
-    """An operation with its operands, as the rules receive it."""
+    """An operation with its operands, for rules."""
 
     type: int
     inputs: Sequence[NnOperand]
@@ -40,13 +40,13 @@ class OperationView:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The types that one operand may have, depending on the type of the deciding tensor."""
+    """The allowed types of one operand for each type of the deciding tensor."""
 
     allowed: Callable[[int], frozenset[int]]
 
 
 def one_of(*types: int) -> Slot:
-    """Return a slot that accepts any of these types, whatever the type of the deciding tensor."""
+    """Return a slot that accepts these types for every type of the deciding tensor."""
     allowed = frozenset(types)
     return Slot(lambda _: allowed)
 
@@ -54,8 +54,7 @@ def one_of(*types: int) -> Slot:
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     """Return a slot that accepts one type for each type of the deciding tensor.
 
-    If ``types`` does not list the deciding tensor's type, the slot accepts ``otherwise``. If ``otherwise`` is None, the slot
-    accepts the deciding tensor's own type.
+    For types that are not in ``types``, the slot accepts ``otherwise``, or by default the deciding tensor's own type.
     """
     return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
@@ -66,7 +65,7 @@ BOOL = one_of(T.BOOL)
 FLOAT32 = one_of(T.FLOAT32)
 TENSOR_INT32 = one_of(T.TENSOR_INT32)
 TENSOR_BOOL8 = one_of(T.TENSOR_BOOL8)
-# A scalar that fits the deciding tensor: FLOAT16 for a FLOAT16 tensor, INT32 for an INT32 tensor, otherwise FLOAT32.
+# A scalar that fits the deciding tensor: FLOAT16 for a FLOAT16 tensor, INT32 for an INT32 tensor, and FLOAT32 for other tensors.
 SCALAR = by_type({T.TENSOR_FLOAT16: T.FLOAT16, T.TENSOR_INT32: T.INT32}, T.FLOAT32)
 # The bias of a quantized operation is 32 bits wide.
 BIAS = by_type(dict.fromkeys(QUANT8, T.TENSOR_INT32))
@@ -79,9 +78,9 @@ BOXES = by_type(dict.fromkeys(QUANT8, T.TENSOR_QUANT16_ASYMM))
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One allowed list of an operation's inputs or outputs: a slot for each operand, and the feature level that the list needs.
+    """One allowed list of an operation's inputs or outputs: a slot for each operand, and the feature level of the list.
 
-    If ``repeated`` is given, this slot applies to one or more operands between the slots of ``head`` and of ``tail``.
+    If ``repeated`` is given, this slot applies to one or more operands between ``head`` and ``tail``.
     """
 
     head: tuple[Slot, ...]
@@ -90,7 +89,7 @@ class Form:
     tail: tuple[Slot, ...] = ()
 
     def slots(self, count: int) -> tuple[Slot, ...] | None:
-        """Return the slots for ``count`` operands; None if the form does not allow this number of operands."""
+        """Return the slots for ``count`` operands, or None if the form does not allow this number of operands."""
         spare = count - len(self.head) - len(self.tail)
         if self.repeated is None:
             return self.head if spare == 0 else None
@@ -104,13 +103,13 @@ class Form:
 
 
 def form(*slots: Slot, level: int = 1) -> Form:
-    """Return the form that has exactly these slots and needs feature level ``level``."""
+    """Return a form with these slots and a feature level."""
     return Form(slots, level)
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureCheck:
-    """A check of an operation beyond the number and the types of its operands; ``find`` returns the violation or None."""
+    """A check of an operation beyond the number and types of its operands. ``find`` returns a violation or None."""
 
     rule: Rule
     find: Callable[[OperationView], Violation | None]
@@ -118,25 +117,25 @@ class SignatureCheck:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """The position of the operand whose type decides the types of all other operands."""
+    """The position of the deciding tensor."""
 
     index: int = 0
     is_output: bool = False
 
     def operand(self, view: OperationView) -> NnOperand:
-        """Return the deciding operand of an operation."""
+        """Return the deciding tensor of an operation."""
         return (view.outputs if self.is_output else view.inputs)[self.index]
 
     @property
     def subject(self) -> str:
-        """The operand's name in messages."""
+        """The deciding tensor's name in messages."""
         return f"{'output' if self.is_output else 'input'} {self.index}"
 
 
 def operation_rule(
     code: str, concern: Concern, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10
 ) -> Rule:
-    """Return a rule on operations. ``source`` names a file in common/types/operations/src, and a function in the file."""
+    """Return a rule on operations. ``source`` names a file in common/types/operations/src and a function in this file."""
     return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since, concern)
 
 
@@ -166,7 +165,7 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return the version that an operation needs, not including the versions that the types of its operands need.
+        """Return the version that an operation needs, without the needs of its operands.
 
         Raise NnRefused at the first broken rule.
         """
@@ -204,8 +203,8 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
     """Return the feature level of the first candidate that allows the operands' types.
 
-    If there is none, raise NnRefused for ``rule``. The candidate whose first wrong operand comes latest is assumed to be the
-    intended form, and the error names that operand.
+    If no candidate allows the types, raise NnRefused for ``rule``. The error then describes the candidate that allows the most
+    operands, counted from the first operand.
     """
     furthest, needed = -1, ""
     for slots, level in candidates:

@@ -1,4 +1,4 @@
-"""Prepare functions of activation functions and normalization, whose results have the shape of the input."""
+"""Prepare functions of activation functions and normalization."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
 """The scale and the zero point that a quantized result of L2_NORMALIZATION must have, by type."""
 
 _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
-"""Since this release, the input of L2_NORMALIZATION may have more than four dimensions, but may no longer be a scalar."""
+"""Since this release, the input of L2_NORMALIZATION may have more than four dimensions, but must not be a scalar."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """The largest relative error that SOFTMAX accepts in the scale of its result: 0.001 as a float32."""
 _HARD_SWISH_RESOLUTION = 128
-"""HARD_SWISH computes with a scale that is this many times finer than the input's scale."""
+"""HARD_SWISH divides the input scale by this number."""
 _TANH_RESULT_EXPONENT = -15
 
 
 def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result of a unary operator; refuse the node if their types differ."""
+    """Return the operand and the result of a unary operator. Refuse the node if their types differ."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
@@ -32,11 +32,14 @@ def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
 
 
 def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
-    """Refuse the node unless the result has the expected scale and zero point; if ``expected`` is None, accept any."""
+    """Refuse the node if the result does not have the expected scale and zero point.
+
+    An expected value of None accepts all values.
+    """
     if expected is not None:
         scale, zero_point = expected
-        node.ensure(result.scale == scale, "the output does not have the scale that the kernel computes with")
-        node.ensure(result.zero_point == zero_point, "the output does not have the zero point that the kernel computes with")
+        node.ensure(result.scale == scale, "the output has a scale that the kernel does not support")
+        node.ensure(result.zero_point == zero_point, "the output has a zero point that the kernel does not support")
 
 
 @kernel("ELU", "GELU")
@@ -61,7 +64,7 @@ def prepare_hard_swish(node: KernelNode) -> None:
     source, result = _single_of_one_type(node)
     node.resize(result, source.shape)
     if result.type in ("UINT8", "INT8"):
-        # If the output has no scale, the multiplier is infinite, but the kernel treats it as small.
+        # Without an output scale, the multiplier is infinite, but the kernel treats it as small.
         is_shifted_right = result.scale == 0 or source.scale < result.scale * _HARD_SWISH_RESOLUTION
         node.ensure(is_shifted_right, "the output scale is too small for the input scale")
 
@@ -81,7 +84,7 @@ def prepare_logistic(node: KernelNode) -> None:
     """``kernels/activations.cc: SigmoidPrepare``."""
     source, result = _single_of_one_type(node)
     scale = _LOGISTIC_SCALES.get(source.type)
-    node.ensure(scale is None or result.scale == scale, "the output does not have the scale that the kernel computes with")
+    node.ensure(scale is None or result.scale == scale, "the output has a scale that the kernel does not support")
     if source.type == "INT16":
         check_symmetric(node, source, result)
     node.resize(result, source.shape)
@@ -95,9 +98,9 @@ def prepare_softmax(node: KernelNode) -> None:
     node.ensure(source.rank >= 1, "the input is a scalar")
     if source.type == result.type and result.type in _SOFTMAX_RESULTS:
         scale, zero_point = _SOFTMAX_RESULTS[result.type]
-        node.ensure(result.zero_point == zero_point, "the output does not have the zero point that the kernel computes with")
+        node.ensure(result.zero_point == zero_point, "the output has a zero point that the kernel does not support")
         is_near = abs(result.scale - scale) <= scale * _SOFTMAX_TOLERANCE
-        node.ensure(is_near, "the output does not have the scale that the kernel computes with")
+        node.ensure(is_near, "the output has a scale that the kernel does not support")
     if source.type == "INT16":
         check_symmetric(node, source, result)
     node.resize(result, source.shape)

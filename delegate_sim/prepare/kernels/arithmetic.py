@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ZERO_POINT_RANGES = {"UINT8": (0, 255), "INT8": (-128, 127), "INT16": (-32768, 32767)}
 _BITS_FOR_SUMS = {"UINT8": 20, "INT8": 20, "INT16": 15}
-"""The number of bits by which ADD and SUB shift quantized operands to the left before rescaling."""
+"""The number of bits by which ADD and SUB shift quantized operands to the left before they rescale them."""
 _SQUARED_DIFFERENCE_BITS = 14
 
 _PAIR_TYPES = {
@@ -47,14 +47,14 @@ _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
-"""The types of products that are computed here. The Prepare function of a later kernel may read such a product."""
+"""The types of products that this module computes, because the Prepare function of a later kernel may read them."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
 
 _SELECT_MAX_RANK = 8
 
 
 def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, KernelTensor]:
-    """Return the operands and the result of a binary operator; refuse the node if the types of the operands differ."""
+    """Return the operands and the result of a binary operator. Refuse the node if the types of the operands differ."""
     node.ensure_counts(2, 1)
     first, second, result = node.input(0), node.input(1), node.output()
     node.ensure(first.type == second.type, "the operands have different types")
@@ -97,7 +97,7 @@ def _check_int16_sum(
 ) -> None:
     """Check the quantization of an INT16 sum.
 
-    If the option ``pot_scale_int16`` is set and all scales are powers of two, the kernel shifts one of the operands. Otherwise
+    If the option ``pot_scale_int16`` is set and all scales are powers of two, the kernel shifts one operand. In all other cases,
     the kernel rescales both operands.
     """
     check_symmetric(node, first, second, result)
@@ -105,7 +105,7 @@ def _check_int16_sum(
     if node.options.pot_scale_int16 and has_powers_of_two:
         greater = max(first, second, key=lambda operand: operand.scale)
         is_kept = power_of_two_exponent(greater) == power_of_two_exponent(result)
-        node.ensure(is_kept, "the larger of the input scales is not the output scale")
+        node.ensure(is_kept, "the output scale is not the larger input scale")
         check_activation_range(node, result, fused_activation(node))
     else:
         _check_rescaled_sum(node, first, second, result, may_enlarge)
@@ -114,9 +114,9 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Refuse the node if the scales of a sum lead to multipliers for which the runtime aborts.
+    """Refuse the node if the runtime aborts because of the multiplier that the scales of a sum give.
 
-    The multiplier of the result must not be 1, and may be above 1 only if ``may_enlarge`` is set.
+    The multiplier of the result must not be 1. The multiplier may be above 1 only if ``may_enlarge`` is true.
     """
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
@@ -126,7 +126,7 @@ def _check_rescaled_sum(
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
-    """Return the common scale to which the kernel converts both operands: twice the larger of their scales.
+    """Return the common scale to which the kernel converts both operands: twice the larger operand scale.
 
     Refuse the node if an operand has no scale, because the runtime then aborts.
     """
@@ -142,7 +142,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
 
 @kernel("MUL")
 def prepare_mul(node: KernelNode) -> None:
-    """``kernels/mul.cc: Prepare``. The result keeps the type that the file gives it."""
+    """``kernels/mul.cc: Prepare``. The result keeps its type from the model file."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
         node.ensure(fused_activation(node) == "NONE", "a multiplication of COMPLEX64 cannot have a fused activation")
@@ -158,9 +158,9 @@ def prepare_mul(node: KernelNode) -> None:
 
 
 def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor) -> None:
-    """Check the types of a product whose operands both have known values.
+    """Check the types of a product of known values, which the kernel computes during Prepare.
 
-    The kernel computes such a product during Prepare. Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
+    Upstream: ``kernels/mul.cc: EvalImpl, EvalQuantized``.
     """
     if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
         return
@@ -227,7 +227,7 @@ def prepare_squared_difference(node: KernelNode) -> None:
 
 @kernel("ATAN2")
 def prepare_atan2(node: KernelNode) -> None:
-    """``kernels/atan2.cc: Atan2Prepare``. The operands must have the same rank, but their sizes are not compared."""
+    """``kernels/atan2.cc: Atan2Prepare``. The operands must have the same rank. Their sizes may differ."""
     first, second, result = _pair_of_one_type(node)
     node.ensure(first.rank == second.rank, "the operands have different numbers of dimensions")
     node.ensure(first.type == result.type, "input and output have different types")
@@ -240,7 +240,7 @@ def prepare_comparison(node: KernelNode) -> None:
     """``kernels/comparisons.cc: ComparisonPrepareCommon``."""
     first, second, result = _pair_of_one_type(node)
     if node.op not in ("EQUAL", "NOT_EQUAL"):
-        node.ensure(first.type != "STRING", "strings have no order")
+        node.ensure(first.type != "STRING", "strings cannot be ordered")
     result.type = "BOOL"
     _resize_to_broadcast(node, first, second, result)
 
@@ -315,7 +315,7 @@ def prepare_sign(node: KernelNode) -> None:
 @kernel("ADD_N")
 def prepare_add_n(node: KernelNode) -> None:
     """``kernels/add_n.cc: Prepare``."""
-    node.ensure(node.input_count >= 2 and node.output_count == 1, "does not have two or more inputs and one output")
+    node.ensure(node.input_count >= 2 and node.output_count == 1, "does not have at least two inputs and exactly one output")
     first, result = node.input(0), node.output()
     result.type = first.type
     for position in range(1, node.input_count):
@@ -339,7 +339,7 @@ def prepare_select(node: KernelNode) -> None:
         node.resize(result, first.shape)
     elif node.op == "SELECT":
         is_by_row = condition.rank == 1 and condition.shape == first.shape[:1]
-        node.ensure(condition.rank == 0 or is_by_row, "the condition selects neither whole operands nor rows")
+        node.ensure(condition.rank == 0 or is_by_row, "the shape of the condition does not match the operands")
         node.ensure(first.shape == second.shape, "the operands have different shapes")
         node.resize(result, first.shape)
     else:

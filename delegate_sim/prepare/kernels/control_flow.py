@@ -1,21 +1,23 @@
 """Prepare functions of operators that call other subgraphs, and of operators for variables and hash tables.
 
-A called subgraph gets the shapes and types of the caller's operands, and keeps them until the subgraph is prepared on its own.
+A called subgraph gets the shapes and types of the caller's operands, and keeps them when the subgraph is later prepared on its
+own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...foundation.printable import counted
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Allocation
 from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since this release, the result of READ_VARIABLE has the shape that the file gives it.
+"""Since this release, the result of READ_VARIABLE keeps its shape from the model file.
 
-In earlier releases, the result was dynamic. This was measured with released wheels.
+In earlier releases, the result is dynamic (measured with released wheels).
 """
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
@@ -51,11 +53,11 @@ def prepare_if(node: KernelNode) -> None:
 def prepare_while(node: KernelNode) -> None:
     """``kernels/while.cc: Prepare_impl``."""
     operands = node.node.inputs
-    node.ensure(node.output_count == len(operands), "does not have as many results as operands")
+    node.ensure(node.output_count == len(operands), "has different numbers of inputs and outputs")
     condition = node.interpreter.subgraph(node.options.cond_subgraph_index)
     body = node.interpreter.subgraph(node.options.body_subgraph_index)
     node.ensure(condition is not body, "condition and body are the same subgraph")
-    node.ensure(len(condition.inputs) == len(operands), "the condition takes a different number of inputs")
+    node.ensure(len(condition.inputs) == len(operands), "node and condition have different numbers of inputs")
     node.ensure(len(condition.outputs) == 1, "the condition does not have exactly one output")
     ensure_callable(node, operands, body)
     condition.remove_unused_inputs()
@@ -65,14 +67,14 @@ def prepare_while(node: KernelNode) -> None:
     pass_operands(node, operands, body)
     _leave_out_unread_results(node, body)
     if OPTIONAL_TENSOR in body.inputs:
-        node.fail("the body has an input that another caller found unused")
+        node.fail("another node that calls the body has removed an unused input of the body")
     hand_over_inputs(body)
     node.interpreter.allocate_tensors(body)
     return_results(node, body, body.dynamic is not None or _changes_shapes(node, body))
 
 
 def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
-    """Refuse the node unless the condition is a single BOOL (``kernels/while.cc: CheckCondOutput``).
+    """Check that the condition is a single BOOL (``kernels/while.cc: CheckCondOutput``).
 
     The kernel checks a dynamic condition only at run time.
     """
@@ -83,7 +85,7 @@ def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
 
 
 def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
-    """Mark results of the node as left out (-1) if no node reads them and the body returns the corresponding input unchanged."""
+    """Replace each unread result of a WHILE with -1 if the body returns the corresponding input unchanged."""
     read_tensors = node.interpreter.current_subgraph().read_tensors
     for position, (source, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         index = node.node.outputs[position]
@@ -96,7 +98,7 @@ def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
 def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
     """Return whether one iteration of the body changes the shape of a tensor.
 
-    A change between a scalar and a vector of one element is ignored.
+    A scalar and a vector of one element count as equal.
     """
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)
@@ -118,22 +120,23 @@ def prepare_call_once(node: KernelNode) -> None:
 
 
 def ensure_callable(node: KernelNode, operands: Sequence[int], called: KernelSubgraph) -> None:
-    """Refuse the node unless a subgraph has one input for each operand, and one output for each result of the node."""
+    """Check that a subgraph has an input for each operand, and an output for each result of the node."""
     node.ensure(
         len(called.inputs) == len(operands) and len(called.outputs) == node.output_count,
-        f"subgraph {called.graph.index} has {len(called.inputs)} inputs and {len(called.outputs)} outputs",
+        f"subgraph {called.graph.index} has {counted(len(called.inputs), 'input')} and "
+        f"{counted(len(called.outputs), 'output')}, unlike the node",
     )
 
 
 def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgraph) -> None:
-    """Copy the shapes and types of the operands to the inputs of a called subgraph; an input that is a constant keeps its shape.
+    """Copy the shapes and types of the operands to the inputs of a called subgraph. A constant input keeps its shape.
 
     Upstream: ``kernels/control_flow_common.h: CopyTensorsShapeAndType``.
     """
     for operand, index in zip(operands, called.inputs, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
-        node.ensure(operand != OPTIONAL_TENSOR, f"an operand that subgraph {called.graph.index} reads is omitted")
+        node.ensure(operand != OPTIONAL_TENSOR, f"an operand is omitted, but subgraph {called.graph.index} reads it")
         source, tensor = node.tensors[operand], called.tensors[index]
         if not tensor.is_constant:
             tensor.shape = source.shape
@@ -141,14 +144,14 @@ def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgr
 
 
 def hand_over_inputs(called: KernelSubgraph) -> None:
-    """Mark the inputs of a called subgraph as data that the caller owns, except for RESOURCE and VARIANT handles."""
+    """Mark the inputs of a called subgraph as data of the caller. RESOURCE and VARIANT handles are not marked."""
     for index in called.inputs:
         if index != OPTIONAL_TENSOR and called.tensors[index].type not in _HANDLE_TYPES:
             called.tensors[index].allocation = Allocation.CUSTOM
 
 
 def return_results(node: KernelNode, called: KernelSubgraph, is_dynamic: bool) -> None:
-    """Give the node's results the shapes of the called subgraph's outputs, or make them dynamic if ``is_dynamic``."""
+    """Give the node's results the shapes of the subgraph's outputs. With ``is_dynamic``, make the results dynamic."""
     for index, called_index in zip(node.node.outputs, called.outputs, strict=True):
         if index == OPTIONAL_TENSOR:
             continue
@@ -159,7 +162,7 @@ def return_results(node: KernelNode, called: KernelSubgraph, is_dynamic: bool) -
 
 
 def called_tensor(called: KernelSubgraph, index: int) -> KernelTensor:
-    """Return an input or output of a subgraph; refuse the node if the index is -1, because the runtime would crash."""
+    """Return an input or output of a subgraph. Refuse the node if the index is -1, because the runtime crashes."""
     if index == OPTIONAL_TENSOR:
         raise PrepareError(f"an input or output of subgraph {called.graph.index} is omitted")
     return called.tensors[index]
@@ -178,7 +181,7 @@ def prepare_var_handle(node: KernelNode) -> None:
 
 @kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
 def prepare_read_variable(node: KernelNode) -> None:
-    """``kernels/read_variable.cc: Prepare``. Scalar results become dynamic. In old releases, all results become dynamic."""
+    """``kernels/read_variable.cc: Prepare``. Scalar results are dynamic. In old releases, all results are dynamic."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
     if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):

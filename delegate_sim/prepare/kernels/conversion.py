@@ -23,28 +23,28 @@ _QUANTIZE_TYPES = {
 
 @kernel("CAST")
 def prepare_cast(node: KernelNode) -> None:
-    """``kernels/cast.cc: Prepare``. The type of the result is the type in the file, whatever the options say."""
+    """``kernels/cast.cc: Prepare``. The result keeps its type from the model file. The type in the options is ignored."""
     source, result = only_operand(node)
     node.resize(result, source.shape)
 
 
 @kernel("BITCAST")
 def prepare_bitcast(node: KernelNode) -> None:
-    """``kernels/bitcast.cc: Prepare, CalculateShape``. If the elements get smaller, the result has one more dimension."""
+    """``kernels/bitcast.cc: Prepare, CalculateShape``. A result with smaller elements has one more dimension."""
     source, result = only_operand(node)
     source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
     if source_size > result_size:
         node.resize(result, (*source.shape, source_size // result_size))
     elif source_size < result_size:
         is_whole = source.shape[-1:] == (result_size // source_size,)
-        node.ensure(is_whole, "the last dimension of the input does not make up one element")
+        node.ensure(is_whole, "the last dimension of the input does not have the size of one output element")
         node.resize(result, source.shape[:-1])
     else:
         node.resize(result, source.shape)
 
 
 def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
-    """Return the size of an element in bytes; an element smaller than a byte counts as one byte (``util.cc: GetSizeOfType``)."""
+    """Return the size of an element in bytes, at least 1 (``util.cc: GetSizeOfType``)."""
     bits = schema.BITS_PER_ELEMENT.get(tensor.type)
     if bits is None:
         node.fail(f"elements of type {tensor.type} have no size")

@@ -14,17 +14,17 @@ _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
 _TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
 """Since this release, TRANSPOSE_CONV checks the type of the weights for every input type.
 
-Earlier releases check it only for INT16 inputs, as measured with 2.1.6.
+Earlier releases check the type only for INT16 inputs (measured with 2.1.6).
 """
 _TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
 """Since this release, TRANSPOSE_CONV accepts INT8 weights with float inputs.
 
-Measurements showed that earlier releases check the type of the weights for every input type.
+Earlier releases check the type of the weights for every input type (measured).
 """
 _DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
-"""Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of its input channels.
+"""Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of the input channels.
 
-Measurements showed that 2.1.6 does not check this.
+Release 2.1.6 does not check this (measured).
 """
 
 
@@ -90,7 +90,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The sizes apply to a runtime with one thread (the default) that is built without the memory limits of mobile platforms.
+    The sizes are those of a runtime with one thread (the default) and without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
@@ -107,7 +107,7 @@ def _check_conv_2d_buffers(
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
     """Check the scales of a hybrid convolution.
 
-    If the convolution is grouped, or the scales of its weights differ, there must be one scale for each output channel.
+    A grouped convolution, or a convolution with several different scales, needs one scale for each output channel.
     """
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
@@ -205,7 +205,7 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.ensure(bias.element_count == weights.shape[0], "the bias does not have one element for each output channel")
     node.ensure(source.shape[3] == weights.shape[3], "input and weights have different numbers of channels")
 
-    # Unlike other kernels, this kernel makes its result dynamic even if Prepare has computed the output shape.
+    # This kernel makes its result dynamic even if Prepare computed the output shape.
     if not output_shape.is_constant:
         node.set_dynamic(result, output_shape)
     else:
@@ -252,7 +252,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
     slices = weights.shape[quantization.dimension]
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:
-        # The kernel repeats the single scale for every slice, so delegates see as many scales as slices.
+        # The kernel repeats a single scale, so delegates see one scale for each slice.
         scales = RepeatedNumber("<f4", quantization.scale, max(slices, 0))
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
@@ -282,7 +282,7 @@ def prepare_conv_3d(node: KernelNode) -> None:
 
 
 def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return the strides and the dilations, each for depth, height and width."""
+    """Return the strides and the dilations for depth, height and width."""
     options = node.options
     return (
         (options.stride_d, options.stride_h, options.stride_w),
@@ -297,7 +297,7 @@ def _ensure_steps_3d(node: KernelNode) -> None:
 
 
 def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
-    """Return the output depth, height and width, or 0 for a size that cannot be computed.
+    """Return the output depth, height and width, with 0 for a size that cannot be computed.
 
     Upstream: ``kernels/padding.h: ComputePadding3DValues``.
     """
@@ -334,8 +334,8 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
 
     shape = output_shape.integers()
     node.ensure(min(shape) >= 0, "the output shape has a negative size")
-    node.ensure(shape[0] == source.shape[0], "the output shape has another batch size than the input")
-    node.ensure(shape[4] == weights.shape[3], "the output shape has another number of channels than the weights")
+    node.ensure(shape[0] == source.shape[0], "input and output shape have different batch sizes")
+    node.ensure(shape[4] == weights.shape[3], "weights and output shape have different numbers of channels")
     expected = _output_sizes_3d(node, shape[1:4], weights.shape[:3])
     node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not match the shape of the input")
     node.resize(result, shape)

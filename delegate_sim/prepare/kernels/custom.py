@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from ...foundation.printable import counted
 from ...model.flexbuffer import custom_options
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, PrepareError, kernel
@@ -14,13 +15,13 @@ def prepare_audio_spectrogram(node: KernelNode) -> None:
     """``kernels/audio_spectrogram.cc: Prepare`` and ``kernels/internal/spectrogram.cc: Initialize``."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
-    node.ensure(source.rank == 2, f"the input has {source.rank} dimensions")
+    node.ensure(source.rank == 2, f"the input has {counted(source.rank, 'dimension')}, not 2")
     node.ensure_type(result, "FLOAT32")
     node.ensure_type(source, "FLOAT32")
     options = custom_options(node.model, node.node)
     window, stride = options.integer("window_size") or 0, options.integer("stride") or 0
-    node.ensure(window >= 2, f"the window has {window} samples")
-    node.ensure(stride >= 1, f"the stride is {stride}")
+    node.ensure(window >= 2, f"the window has {counted(window, 'sample')}, fewer than 2")
+    node.ensure(stride >= 1, f"the stride is {stride}, below 1")
     samples, channels = source.shape
     frames = (samples - window) // stride + 1 if samples >= window else 0
     transform_length = 1 << (window - 1).bit_length()
@@ -32,7 +33,7 @@ def prepare_mfcc(node: KernelNode) -> None:
     """``kernels/mfcc.cc: Prepare``."""
     node.ensure_counts(2, 1)
     spectrogram, rate, result = node.input(0), node.input(1), node.output()
-    node.ensure(spectrogram.rank == 3, f"the spectrogram has {spectrogram.rank} dimensions")
+    node.ensure(spectrogram.rank == 3, f"the spectrogram has {counted(spectrogram.rank, 'dimension')}, not 3")
     node.ensure(rate.element_count == 1, "the rate is not a single value")
     node.ensure_type(result, "FLOAT32")
     node.ensure_type(spectrogram, "FLOAT32")
@@ -63,11 +64,11 @@ def prepare_numeric_verify(node: KernelNode) -> None:
 @kernel("CUSTOM:TFLite_Detection_PostProcess")
 def prepare_detection_postprocess(node: KernelNode) -> None:
     """``kernels/detection_postprocess.cc: Prepare``."""
-    node.ensure(node.input_count == 3, f"has {node.input_count} inputs")
+    node.ensure(node.input_count == 3, f"has {counted(node.input_count, 'input')}, not 3")
     for position, rank in enumerate((3, 3, 2)):
         operand = node.input(position)
-        node.ensure(operand.rank == rank, f"tensor {operand.index} has {operand.rank} dimensions and not {rank}")
-    node.ensure(node.output_count == 4, f"has {node.output_count} outputs")
+        node.ensure(operand.rank == rank, f"tensor {operand.index} has {counted(operand.rank, 'dimension')}, not {rank}")
+    node.ensure(node.output_count == 4, f"has {counted(node.output_count, 'output')}, not 4")
     options = custom_options(node.model, node.node)
     boxes = (options.integer("max_detections") or 0) * (options.integer("max_classes_per_detection") or 0)
     for position, shape in enumerate(((1, boxes, 4), (1, boxes), (1, boxes), (1,))):
@@ -77,6 +78,6 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """Resize a result. The real kernel ignores an error here, and so does this function."""
+    """Resize a result. Like the real kernel, ignore errors."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from ...foundation.printable import counted
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import first_unknown
 
 
 @kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
 def prepare_non_max_suppression(node: KernelNode) -> None:
-    """``kernels/non_max_suppression.cc: Prepare``. The number of operands decides which variant is used."""
-    node.ensure(node.input_count in (5, 6), f"has {node.input_count} inputs")
+    """``kernels/non_max_suppression.cc: Prepare``. The number of operands selects the variant."""
+    node.ensure(node.input_count in (5, 6), f"has {counted(node.input_count, 'input')}, not 5 or 6")
     boxes, scores, limit = node.input(0), node.input(1), node.input(2)
     node.ensure_type(boxes, "FLOAT32")
     node.ensure(boxes.rank == 2 and boxes.shape[1] == 4, "the boxes are not rows of four")
     node.ensure_type(scores, "FLOAT32")
-    node.ensure(scores.shape == boxes.shape[:1], "there is not one score for each box")
+    node.ensure(scores.shape == boxes.shape[:1], "the scores do not have one element for each box")
     _ensure_scalar(node, limit, "INT32")
     unknown = first_unknown(limit)
     count = 0 if unknown else limit.integers()[0]
-    node.ensure(count >= 0, f"the maximum number of boxes is {count}")
+    node.ensure(count >= 0, f"the maximum number of boxes is negative ({count})")
     for position in range(3, node.input_count):
         _ensure_scalar(node, node.input(position), "FLOAT32")
     is_soft = node.input_count == 6
-    node.ensure(node.output_count == (3 if is_soft else 2), f"has {node.output_count} outputs")
+    outputs = 3 if is_soft else 2
+    node.ensure(node.output_count == outputs, f"has {counted(node.output_count, 'output')}, not {outputs}")
     result_types = ("INT32", "FLOAT32", "INT32") if is_soft else ("INT32", "INT32")
     for position, result_type in enumerate(result_types):
         node.output(position).type = result_type

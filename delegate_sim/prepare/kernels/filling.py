@@ -1,4 +1,4 @@
-"""Prepare functions of operators that repeat, count or fill, such as BROADCAST_TO, TILE, FILL, RANGE and ONE_HOT."""
+"""Prepare functions of operators that fill tensors, such as BROADCAST_TO, TILE, FILL, RANGE and ONE_HOT."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TILED_TYPES = frozenset({"INT8", "UINT8", "FLOAT32", "INT32", "INT64", "BOOL"})
 _TILE_TAKES_WIDTHS = parse_release("litert-2.1.3")
 """Since this release, TILE accepts all types whose elements have a suitable width."""
 _COPIED_WIDTHS = frozenset({8, 16, 32, 64})
-"""The element widths in bits that TILE can copy."""
+"""The widths of elements, in bits, that TILE can copy."""
 
 
 @kernel("BROADCAST_TO")
@@ -73,7 +73,7 @@ def prepare_broadcast_args(node: KernelNode) -> None:
 
 
 def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> list[int]:
-    """Return the shape to which two shapes broadcast (``kernels/internal/reference/broadcast_args.h: BroadcastArgs``)."""
+    """Return the broadcast shape of two shapes (``kernels/internal/reference/broadcast_args.h: BroadcastArgs``)."""
     rank = max(len(first), len(second))
     left, right = [1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second
     for one, other in zip(left, right, strict=True):
@@ -91,7 +91,7 @@ def prepare_tile(node: KernelNode) -> None:
     if not multiples.is_constant_or_persistent:
         node.set_dynamic(result, multiples)
         return
-    node.ensure(multiples.element_count == source.rank, "there is not one multiple for each dimension")
+    node.ensure(multiples.element_count == source.rank, "the number of multiples differs from the number of dimensions")
     factors = multiples.integers()[: source.rank]
     node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
     shape = [size * factor for size, factor in zip(source.shape, factors, strict=True)]
@@ -100,7 +100,7 @@ def prepare_tile(node: KernelNode) -> None:
     if not source.is_constant_or_persistent:
         node.resize(result, shape)
     elif result.type == "STRING":
-        # The kernel writes the strings during Prepare, which makes the result dynamic.
+        # The kernel writes strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
@@ -116,7 +116,7 @@ def _tiled(node: KernelNode, source: KernelTensor, factors: Sequence[int], shape
         return None
     if min(shape, default=1) <= 0:
         return picked(elements, ())
-    # bounded: a part of the elements of the result, which are counted above
+    # bounded: no more elements than the result, which are counted above
     axes = [(size, [*range(size)] * factor) for size, factor in zip(source.shape, factors, strict=True)]
     return picked(elements, positions_in(axes))
 
@@ -174,7 +174,7 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
-    """Return the elements of a range. Like the runtime, add the step repeatedly, so that floats get the same rounding errors."""
+    """Return the elements of a range. Add the step repeatedly, because the runtime's rounding errors come from this sum."""
     steps = [start, *[delta] * (size - 1)][:size]  # bounded: the caller counts the elements
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

@@ -47,7 +47,7 @@ def prepare_gather(node: KernelNode) -> None:
         node.ensure(least >= 0, "a position is negative")
         node.ensure(is_unbounded or greatest < source.shape[axis], "a position is out of range")
     if source.type == "STRING":
-        # The kernel writes the strings during Prepare, which makes the result dynamic.
+        # The kernel writes strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
@@ -83,7 +83,7 @@ def prepare_gather_nd(node: KernelNode) -> None:
     node.ensure_type(source, _GATHER_ND_TYPES)
     node.ensure_type(indices, _INDEX_TYPES)
     node.ensure(source.rank >= 1, "the input is a scalar")
-    node.ensure(indices.rank >= 1, "the indices are a scalar")
+    node.ensure(indices.rank >= 1, "the operand with the indices is a scalar")
     depth = indices.shape[-1]
     node.ensure(0 <= depth <= source.rank, "each index has more numbers than the input has dimensions")
     result.type = source.type
@@ -110,12 +110,12 @@ def prepare_scatter_nd(node: KernelNode) -> None:
 
 
 def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Sequence[int], shape: Sequence[int]) -> None:
-    """Refuse the node unless there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
+    """Check that there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
 
-    An update must have the sizes of those dimensions that the index does not select.
+    The shape of an update must consist of the sizes of the dimensions that the index does not select.
     """
     outer, depth = len(indices) - 1, indices[-1]
-    node.ensure(updates[:outer] == indices[:outer], "there is not one update for each index")
+    node.ensure(updates[:outer] == indices[:outer], "the number of updates differs from the number of indices")
     node.ensure(len(updates) - outer == len(shape) - depth, "the updates have the wrong number of dimensions")
     node.ensure(list(updates[outer:]) == list(shape[depth:]), "the updates do not match the shape")
 
@@ -131,9 +131,9 @@ def prepare_segment_sum(node: KernelNode) -> None:
     if unknown is not None:
         node.set_dynamic(result, unknown)
         return
-    node.ensure(data.rank >= 1, "the data is a scalar")
+    node.ensure(data.rank >= 1, "the operand with the data is a scalar")
     node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
-    node.ensure(segment_ids.shape[0] == data.shape[0], "there is not one segment id for each row")
+    node.ensure(segment_ids.shape[0] == data.shape[0], "the number of segment ids differs from the number of rows")
     ids: list[int] = segment_ids.value()[: segment_ids.shape[0]].tolist()
     is_ordered = not ids or (ids[0] == 0 and all(after - before in (0, 1) for before, after in itertools.pairwise(ids)))
     node.ensure(is_ordered, "the segment ids do not start at 0 and rise in steps of 0 or 1")
@@ -154,7 +154,7 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
         return
     node.ensure(
         data.shape[: segment_ids.rank] == segment_ids.shape,
-        "the shape of the segment ids is not the beginning of the shape of the data",
+        "the shape of the data does not begin with the shape of the segment ids",
     )
     node.ensure(num_segments.shape in ((), (1,)), "the number of segments is not a single number")
     count = num_segments.integers()[0]
@@ -166,9 +166,9 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _TOPK_CHECKS_COUNT = parse_release("litert-2.2.0")
-"""Since this release, TOPK_V2 always refuses a k that is neither INT32 nor INT16.
+"""Since this release, TOPK_V2 accepts only a k of type INT32 or INT16.
 
-Earlier releases refuse such a k only if it is known during Prepare.
+Earlier releases check the type only if k is known during Prepare.
 """
 _COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
@@ -263,7 +263,7 @@ def prepare_embedding_lookup_sparse(node: KernelNode) -> None:
     for tensor, rank, kind in ((ids, 1, "INT32"), (indices, 2, "INT32"), (shape, 1, "INT32"), (weights, 1, "FLOAT32")):
         node.ensure_rank(tensor, rank)
         node.ensure_type(tensor, kind)
-    node.ensure(indices.shape[0] == ids.shape[0] == weights.shape[0], "ids, indices and weights differ in number")
+    node.ensure(indices.shape[0] == ids.shape[0] == weights.shape[0], "the numbers of ids, indices and weights differ")
     node.ensure(table.rank >= 2, "the table has fewer than 2 dimensions")
     result = node.output()
     node.ensure_type(result, "FLOAT32")
@@ -278,8 +278,8 @@ def prepare_hashtable_lookup(node: KernelNode) -> None:
     for tensor in (lookup, keys):
         node.ensure_rank(tensor, 1)
         node.ensure_type(tensor, "INT32")
-    node.ensure(values.rank >= 1, "the values are a scalar")
-    node.ensure(keys.shape[0] == values.shape[0], "keys and values differ in number")
+    node.ensure(values.rank >= 1, "the operand with the values is a scalar")
+    node.ensure(keys.shape[0] == values.shape[0], "the numbers of keys and values differ")
     node.ensure(values.type != "STRING" or values.rank == 1, "string values are not a vector")
     result, hits = node.output(0), node.output(1)
     node.ensure_type(hits, "UINT8")
@@ -298,7 +298,7 @@ def prepare_lsh_projection(node: KernelNode) -> None:
     node.ensure(functions.shape[1] <= 32, "a hash has more than 32 bits")
     node.ensure(source.rank >= 1 and source.shape[0] >= 1, "the input is empty")
     if node.input_count == 3:
-        node.ensure(node.input(2).shape == source.shape[:1], "there is not one weight for each item of the input")
+        node.ensure(node.input(2).shape == source.shape[:1], "the weights do not have one element for each item of the input")
     kind = schema.enum_names("LSHProjectionType").get(node.options.type)
     if kind == "SPARSE":
         node.resize(result, functions.shape[:1])
@@ -324,15 +324,17 @@ def prepare_sparse_to_dense(node: KernelNode) -> None:
     node.ensure(indices.rank < 3, "the indices have more than 2 dimensions")
     node.ensure_rank(output_shape, 1)
     node.ensure(values.rank < 2, "the values have more than 1 dimension")
-    node.ensure(default.element_count == 1, "there is not one default value")
+    node.ensure(default.element_count == 1, "the default is not a single value")
     node.ensure_type(indices, ("INT32", "INT64"))
     node.ensure_type(output_shape, ("INT32", "INT64"))
     node.ensure_type(values, ("INT32", "INT64", "INT8", "UINT8", "FLOAT32"))
     node.ensure(values.type == default.type, "values and default value have different types")
     index_size = indices.shape[1] if indices.rank == 2 else 1
-    node.ensure(index_size == output_shape.element_count, "indices and output shape differ in the number of dimensions")
+    node.ensure(index_size == output_shape.element_count, "indices and output shape have different numbers of dimensions")
     index_count = indices.shape[0] if indices.rank == 2 else indices.element_count
-    node.ensure(values.rank == 0 or values.element_count == index_count, "there is not one value for each index")
+    node.ensure(
+        values.rank == 0 or values.element_count == index_count, "the number of values differs from the number of indices"
+    )
     result = node.output()
     result.type = values.type
     if output_shape.is_constant_or_persistent:

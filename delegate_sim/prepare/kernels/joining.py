@@ -23,14 +23,14 @@ _CONCATENATION_TYPES = frozenset(
 )
 _SPLIT_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64"})
 _FUSED_ACTIVATIONS = range(1, 6)
-"""The values of ``ActivationFunctionType`` that name an activation; the runtime treats unknown values as no activation."""
+"""The values of ``ActivationFunctionType`` with an activation. The runtime treats unknown values as no activation."""
 
 
 @kernel("PACK")
 def prepare_pack(node: KernelNode) -> None:
     """``kernels/pack.cc: Prepare``."""
     count = node.options.values_count
-    node.ensure(node.input_count == count, "the options give another number of inputs than the node has")
+    node.ensure(node.input_count == count, "the number of inputs in the options is wrong")
     node.ensure(node.output_count == 1, "does not have exactly one output")
     first = node.input(0)
     axis = wrapped(node.options.axis, first.rank + 1)
@@ -78,7 +78,7 @@ def prepare_concatenation(node: KernelNode) -> None:
     first = node.input(0)
     axis = wrapped(node.options.axis, first.rank)
     node.ensure(0 <= axis < max(first.rank, 1), "the axis is out of range")
-    node.ensure(node.options.fused_activation_function not in _FUSED_ACTIVATIONS, "a fused activation is not implemented")
+    node.ensure(node.options.fused_activation_function not in _FUSED_ACTIVATIONS, "a fused activation is not supported")
     node.ensure_type(first, _CONCATENATION_TYPES)
     sources = [node.input(position) for position in range(node.input_count)]
     is_known = first_unknown(*sources) is None
@@ -103,7 +103,9 @@ def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) ->
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
     first = sources[0]
     if first.rank == 0 and not node.release.is_at_least(_SCALARS_REFUSED):
-        node.ensure(all(source.rank == 0 and source.type == first.type for source in sources), "the inputs differ")
+        node.ensure(
+            all(source.rank == 0 and source.type == first.type for source in sources), "the inputs have different ranks or types"
+        )
         return ()
     node.ensure(first.rank > 0, "scalars that are not constant cannot be concatenated")
     before, after = first.shape[:axis], first.shape[axis + 1 :]
@@ -119,7 +121,7 @@ def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis:
 def _ensure_no_requantization(node: KernelNode, sources: Sequence[KernelTensor], result: KernelTensor) -> None:
     """Refuse the node if an INT8 input needs rescaling, or if an INT16 tensor has a zero point other than 0.
 
-    UINT8 inputs may need rescaling, because the kernel rescales them.
+    The kernel rescales only UINT8 inputs.
     """
     if result.type == "INT8":
         for source in sources:
@@ -140,10 +142,9 @@ def _concatenated(
 
 
 def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None:
-    """Return the elements of the joined sources; None if the elements of a source are not known.
+    """Return the elements of the joined sources, or None if the elements of a source are not known.
 
-    Each source is divided into ``outer`` equal rows. The result has the first row of every source, then the second row of every
-    source, and so on.
+    Each source has ``outer`` rows. The result has the first row of every source, then the second row of every source, and so on.
     """
     known = [elements for elements in map(known_elements, sources) if elements is not None]
     if len(known) < len(sources):
@@ -192,7 +193,7 @@ def prepare_split_v(node: KernelNode) -> None:
     results = [node.output(position) for position, _ in enumerate(node.node.outputs)]
     for result in results:
         result.type = source.type
-    node.ensure(sizes.shape == (count,), "there is not one size for each output")
+    node.ensure(sizes.shape == (count,), "the sizes do not have one element for each output")
     unknown = first_unknown(sizes, axis)
     if unknown is not None:
         _set_all_dynamic(node, results, unknown)
@@ -206,7 +207,7 @@ def prepare_split_v(node: KernelNode) -> None:
 
 
 def _resolved_sizes(node: KernelNode, sizes: list[int], total: int) -> list[int]:
-    """Return the sizes of the parts. If one size is -1, compute it from ``total``; refuse the node if several are -1.
+    """Return the sizes of the parts. If one size is -1, compute it from ``total``. Refuse the node if several sizes are -1.
 
     Upstream: ``kernels/split_v.cc: ResizeOutputTensors``.
     """

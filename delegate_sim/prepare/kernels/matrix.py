@@ -22,7 +22,7 @@ _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
 _BATCH_MATMUL_OF_INT16_AND_INT8 = parse_release("litert-2.1.5")
 """Since this release, BATCH_MATMUL accepts an INT8 right operand with an INT16 left operand.
 
-Measured with 2.1.3 and 2.1.5, but with no release between them.
+Releases 2.1.3 and 2.1.5 were measured. Release 2.1.4 was not measured.
 """
 
 
@@ -119,7 +119,7 @@ def prepare_batch_matmul(node: KernelNode) -> None:
         rows, left_depth = left_depth, rows
     if node.options.adj_y:
         right_depth, columns = columns, right_depth
-    node.ensure(left_depth == right_depth, "the left matrix has another number of columns than the right matrix has rows")
+    node.ensure(left_depth == right_depth, "the columns of the left matrix do not match the rows of the right matrix")
     node.resize(result, (*broadcast_shape(left.shape[:-2], right.shape[:-2]), rows, columns))
 
 

@@ -11,15 +11,12 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""For each ``MirrorPadMode``, the least number by which a padding must be smaller than its dimension.
-
-The number is 1 for REFLECT and 0 for SYMMETRIC.
-"""
+"""For each ``MirrorPadMode``, the smallest difference between a dimension and its padding: 1 for REFLECT, 0 for SYMMETRIC."""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
-"""Since this release, PAD also treats paddings as constant if another kernel computed them during Prepare."""
+"""Since this release, paddings of PAD that another kernel computed during Prepare count as constant."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
-"""Since this release, MIRROR_PAD refuses negative paddings, and paddings that are too wide for the input to fill by mirroring."""
+"""Since this release, MIRROR_PAD refuses paddings that are negative or too wide."""
 
 
 @kernel("PAD", "PADV2", changed_in=(_PAD_TAKES_PERSISTENT,))
@@ -33,7 +30,7 @@ def prepare_pad(node: KernelNode) -> None:
     takes_persistent = node.release.is_at_least(_PAD_TAKES_PERSISTENT)
     is_known = paddings.is_constant_or_persistent if takes_persistent else paddings.is_constant
     if source.rank != 0 and not is_known:
-        node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
+        node.ensure(paddings.shape[0] == source.rank, "the paddings do not have one pair for each dimension")
     node.ensure(source.type == result.type, "input and output have different types")
     if fill is not None:
         node.ensure(source.type == fill.type, "input and fill value have different types")
@@ -42,7 +39,7 @@ def prepare_pad(node: KernelNode) -> None:
     if source.rank == 0 or not is_known:
         node.set_dynamic(result, None if is_known else paddings)
         return
-    node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
+    node.ensure(paddings.shape[0] == source.rank, "the paddings do not have one pair for each dimension")
     pairs = _pairs(paddings)
     node.ensure(all(0 <= padding <= _LARGEST_INT32 for pair in pairs for padding in pair), "a padding is negative or too large")
     shape = _padded(node, source, pairs)
@@ -58,7 +55,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     has_mode = node.options.table is not None and node.options.mode in _MIRROR_PAD_OFFSETS
     node.ensure(has_mode, "the options give no padding mode")
     node.ensure_type(paddings, ("INT32", "INT64"))
-    node.ensure(paddings.shape == (source.rank, 2), "there is not one pair of paddings for each dimension")
+    node.ensure(paddings.shape == (source.rank, 2), "the paddings do not have one pair for each dimension")
     if source.type in ("UINT8", "INT8", "INT16"):
         node.ensure(source.scale == result.scale, "input and output have different scales")
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
@@ -72,7 +69,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     if node.release.is_at_least(_MIRROR_PAD_HAS_LIMITS):
         for size, pair in zip(source.shape, pairs, strict=True):
             node.ensure(min(pair) >= 0, "a padding is negative")
-            node.ensure(max(pair) <= size - offset, "a padding is wider than the part of the input that it can mirror")
+            node.ensure(max(pair) <= size - offset, "a padding is too wide for the input")
     node.resize(result, _padded(node, source, pairs))
 
 

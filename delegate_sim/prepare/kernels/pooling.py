@@ -8,7 +8,7 @@ from ..windows import ensure_positive, output_size, padding_of
 
 @kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
 def prepare_pool_2d(node: KernelNode) -> None:
-    """``kernels/pooling.cc: GenericPrepare``. If the window does not fit into the input, the result is empty."""
+    """``kernels/pooling.cc: GenericPrepare``. If the window is larger than the input, the result is empty."""
     node.ensure_counts(1, 1)
     result, source = node.output(), node.input(0)
     node.ensure_rank(source, 4)

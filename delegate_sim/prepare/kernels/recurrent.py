@@ -19,24 +19,18 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""The position of an operand of the backward cell, minus the position of the same operand of the forward cell.
+"""The number of positions between an operand of the forward cell and the same operand of the backward cell.
 
-This holds for the operands from the weights to the projection.
+This number holds for the operands from the weights to the projection.
 """
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
-"""The position of each cell's first auxiliary weights.
-
-The four auxiliary weights have the same order as the input weights of the cell.
-"""
+"""The position of each cell's first auxiliary weights. Auxiliary weights are in the same order as the cell's input weights."""
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""The position of an intermediate tensor of an integer LSTM.
-
-This tensor has the quantization of the projection's input.
-"""
+"""The position of the intermediate tensor with the quantization of the projection's input, in an integer LSTM."""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
@@ -44,10 +38,10 @@ def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
 
 
 def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:
-    """Refuse the node unless an operand is a variable tensor with this number of elements, in any shape."""
+    """Check that an operand is a variable tensor with this number of elements."""
     state = node.input(position)
     node.ensure(state.is_variable, "a state is not variable")
-    node.ensure(state.element_count == element_count, "a state does not have as many elements as the other operands require")
+    node.ensure(state.element_count == element_count, "a state has a wrong number of elements")
 
 
 @kernel("SVDF")
@@ -62,8 +56,8 @@ def prepare_svdf(node: KernelNode) -> None:
     filters, feature_size = feature_weights.shape[:2]
     node.ensure(rank != 0 and filters % rank == 0, "the number of filters is not a multiple of the rank")
     units = filters // rank
-    node.ensure(input_size == feature_size, "input and feature weights differ in size")
-    node.ensure(time_weights.shape[0] == filters, "time weights and feature weights differ in the number of filters")
+    node.ensure(input_size == feature_size, "input and feature weights have different sizes")
+    node.ensure(time_weights.shape[0] == filters, "time weights and feature weights have different numbers of filters")
     if bias is not None:
         node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
     node.ensure_shape(state, (batches, time_weights.shape[1] * filters))
@@ -104,14 +98,14 @@ def _check_rnn_cell(
     """Check the weights, recurrent weights and bias of RNN or UNIDIRECTIONAL_SEQUENCE_RNN."""
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
-    node.ensure(weights.shape[:2] == (units, input_size), "the weights do not have the shape that the other operands require")
+    node.ensure(weights.shape[:2] == (units, input_size), "the shape of the weights does not match the input and the bias")
     node.ensure(recurrent_weights.shape[:2] == (units, units), "the recurrent weights do not have one row for each unit")
     node.ensure_type(source, "FLOAT32")
     node.ensure(weights.type == recurrent_weights.type, "weights and recurrent weights have different types")
 
 
 def _batches(node: KernelNode, source: KernelTensor) -> int:
-    """Return the number of sequences; the option ``time_major`` decides which dimension of the input holds this number."""
+    """Return the number of sequences. The option ``time_major`` decides which dimension of the input has this number."""
     return source.shape[1] if node.options.time_major else source.shape[0]
 
 
@@ -136,22 +130,19 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
 
 
 def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
-    """Check the weights, bias and state of the RNN cell whose operands start at ``first``; return the number of units."""
+    """Check the weights, bias and state of the RNN cell with operands from ``first`` on. Return the number of units."""
     weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
     units = weights.shape[0]
-    node.ensure(weights.shape[1] == source.shape[2], "input and weights differ in size")
+    node.ensure(weights.shape[1] == source.shape[2], "input and weights have different sizes")
     node.ensure(bias.shape[0] == units, "the bias does not have one element for each unit")
     node.ensure_shape(state, (_batches(node, source), units))
     return units
 
 
 def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
-    """Check one dimension of the recurrent weights: dimension 0 for the forward cell, dimension 1 for the backward cell.
-
-    The kernel checks no other dimension.
-    """
+    """Check one dimension of the recurrent weights: dimension 0 of the forward cell, or dimension 1 of the backward cell."""
     size = node.input(position).shape[dimension]
-    node.ensure(size == units, "the recurrent weights do not have the size of the bias")
+    node.ensure(size == units, "recurrent weights and bias have different sizes")
 
 
 def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_units: int, backward_units: int) -> None:
@@ -161,19 +152,15 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
     if forward_weights is None or backward_weights is None:
         node.fail("only one of the cells has weights for the auxiliary input")
     auxiliary = node.input(9)
-    node.ensure(
-        auxiliary.shape[:2] == source.shape[:2], "the input and the auxiliary input differ in more than their last dimension"
-    )
+    node.ensure(auxiliary.shape[:2] == source.shape[:2], "the leading dimensions of input and auxiliary input differ")
     size = auxiliary.shape[2]
     for weights, units in ((forward_weights, forward_units), (backward_weights, backward_units)):
-        node.ensure(
-            weights.shape[:2] == (units, size), "the auxiliary weights do not have the shape that the other operands require"
-        )
+        node.ensure(weights.shape[:2] == (units, size), "the shape of the auxiliary weights does not match the auxiliary input")
 
 
 @dataclass(frozen=True, slots=True)
 class _CellSizes:
-    """The sizes that the operands of an LSTM cell must agree on."""
+    """The sizes that all operands of an LSTM cell share."""
 
     inputs: int
     outputs: int
@@ -182,7 +169,7 @@ class _CellSizes:
 
 @dataclass(frozen=True, slots=True)
 class _CellRules:
-    """The differences between the LSTM kernels: how strictly a kernel checks weights, and whether it is an integer kernel."""
+    """The differences between the LSTM kernels: the checks of weights, and whether a kernel is an integer kernel."""
 
     allows_diagonal_weights: bool
     compares_weight_types: bool
@@ -278,7 +265,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     backward = _directed_cell_sizes(node, source, _BACKWARD)
     rules = _CellRules(allows_diagonal_weights=False, compares_weight_types=True, is_integer=False)
     for sizes in (forward, backward):
-        # The kernel checks both cells twice: with the sizes of the forward cell, then with the sizes of the backward cell.
+        # The kernel checks both cells twice: with the sizes of the forward cell, and then with the sizes of the backward cell.
         _check_lstm_cell(node, 0, sizes, rules)
         _check_lstm_cell(node, _BACKWARD, sizes, rules)
     _check_lstm_auxiliary_input(node, source, forward.cells, backward.cells)
@@ -295,7 +282,7 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
 
 
 def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _CellSizes:
-    """Return the sizes of the forward or backward cell, read from the shapes of the cell's output gate weights."""
+    """Return the sizes of the forward or backward cell, read from its output gate weights."""
     output_weights = node.input(first + _INPUT_TO_OUTPUT)
     recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
@@ -309,7 +296,7 @@ def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> 
 
 
 def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
-    """Check the LSTM cell whose operands start at ``first`` (``CheckInputTensorDimensions``)."""
+    """Check the LSTM cell with operands from ``first`` on (``CheckInputTensorDimensions``)."""
     node.ensure(node.options.cell_clip >= 0 and node.options.proj_clip >= 0, "a clip is negative")
     has_input_gate = _check_lstm_weights(node, first, sizes, rules)
     _check_peephole_weights(node, first, sizes, rules, has_input_gate)
@@ -318,7 +305,7 @@ def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _Ce
 
 
 def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> bool:
-    """Check the weights of the input, forget and cell gates; return whether the cell has an input gate."""
+    """Check the weights of the input, forget and cell gates. Return whether the cell has an input gate."""
     forget_weights = node.input(first + _INPUT_TO_FORGET)
     if rules.compares_weight_types:
         node.ensure_type(forget_weights, _WEIGHT_TYPES)
@@ -408,9 +395,9 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
-    """Check the tensors that the kernel needs to fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
+    """Check the tensors that fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
-    node.ensure(count in intermediate_counts, "the integer kernel does not have the number of intermediate tensors that it needs")
+    node.ensure(count in intermediate_counts, "the number of intermediate tensors does not match the integer kernel")
     if count == 12:
         for position, _ in enumerate(node.node.intermediates):
             _ensure_affine(node, node.intermediate(position))
@@ -424,7 +411,7 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
 def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_cells: int, backward_cells: int) -> None:
     """Check the auxiliary input and its weights (``CheckAuxInputTensorDimensions``).
 
-    Either both cells have auxiliary weights, or neither cell has them.
+    If one cell has auxiliary weights, the second cell must have auxiliary weights too.
     """
     auxiliary = node.optional_input(_AUXILIARY_INPUT)
     cells = ((_FORWARD_AUXILIARY_WEIGHTS, forward_cells), (_BACKWARD_AUXILIARY_WEIGHTS, backward_cells))
@@ -432,7 +419,7 @@ def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_
     node.ensure(all(present) or not any(present), "some of the auxiliary weights are missing")
     if any(present):
         if auxiliary is None:
-            node.fail("there are weights for the auxiliary input, but no such input")
+            node.fail("there are weights for an auxiliary input, but no auxiliary input")
         node.ensure_shape(auxiliary, (*source.shape[:2], auxiliary.shape[-1]))
         _check_auxiliary_weights(node, cells, auxiliary.shape[-1])
     elif auxiliary is not None:

@@ -31,9 +31,9 @@ def prepare_cumsum(node: KernelNode) -> None:
 
 _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
-"""The largest number of elements of a result that REDUCE_PROD computes here during Prepare.
+"""Largest number of elements of a result that REDUCE_PROD computes during Prepare.
 
-Such a small result may be a product of sizes, which other kernels read during their Prepare.
+A small result may be a product of sizes, which other Prepare functions read.
 """
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
@@ -46,18 +46,15 @@ _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
 """Since this release, reductions refuse an axis out of range even if keep_dims is set.
 
-Measurements showed that earlier releases ignore such an axis.
+Earlier releases ignore the axis (measured).
 """
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since this release, REDUCE_PROD checks the type of quantized operands.
-
-Measurements showed that release 2.1.4 accepts UINT8 operands.
-"""
+"""Since this release, REDUCE_PROD checks the type of quantized operands. Release 2.1.4 accepts UINT8 operands (measured)."""
 
 
 @kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
 def prepare_reduction(node: KernelNode) -> None:
-    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``. They differ only in temporary tensors and multipliers."""
+    """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``, without temporary tensors and multipliers."""
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     node.ensure_type(axis, "INT32")
@@ -98,7 +95,7 @@ def prepare_product(node: KernelNode) -> None:
 
 
 def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
-    """Return the axes to reduce, counted from the front; empty for a scalar (``kernels/reduce.cc: ResolveAxisForShape``)."""
+    """Return the axes to reduce, counted from the front, or no axes for a scalar (``kernels/reduce.cc: ResolveAxisForShape``)."""
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}
@@ -120,7 +117,7 @@ def _product(source: KernelTensor, axes: set[int], shape: Sequence[int]) -> npt.
     if array is None:
         return None
     with np.errstate(over="ignore"):
-        # bounded: the elements of the array have a fixed width, so their product cannot grow
+        # bounded: the elements of the array have a fixed width
         product: npt.NDArray[Any] = np.asarray(np.prod(array, tuple(axes), dtype=array.dtype))
     return product.reshape(shape)
 
@@ -134,7 +131,7 @@ def prepare_arg_max(node: KernelNode) -> None:
     node.ensure_type(axis, ("INT32", "INT64"))
     result = node.output()
     output_type = schema.tensor_type_name(node.options.output_type)
-    node.ensure(output_type in ("INT32", "INT64"), "the type of the result is neither INT32 nor INT64")
+    node.ensure(output_type in ("INT32", "INT64"), "the type of the output is not INT32 or INT64")
     result.type = output_type
     node.ensure_type(source, _ARG_TYPES)
     node.ensure(source.rank >= 1, "the input is a scalar")

@@ -37,7 +37,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 
 def _block_size(node: KernelNode) -> int:
-    """Check the requirements that DEPTH_TO_SPACE and SPACE_TO_DEPTH share; return the side length of a block."""
+    """Check the common requirements of DEPTH_TO_SPACE and SPACE_TO_DEPTH. Return the side length of a block."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     node.ensure_rank(source, 4)
@@ -59,7 +59,7 @@ def prepare_space_to_batch_nd(node: KernelNode) -> None:
     batches, sizes = source.shape[0], []
     for index, block in enumerate(blocks):
         padded = source.shape[index + 1] + paddings[2 * index] + paddings[2 * index + 1]
-        node.ensure(block != 0, "a block is empty")
+        node.ensure(block != 0, "a block size is 0")
         node.ensure(padded % block == 0, "a padded dimension cannot be divided evenly into blocks")
         sizes.append(padded // block)
         batches *= block
@@ -77,7 +77,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
     node.ensure(min(crops[: 2 * len(blocks)]) >= 0, "a crop is negative")
     batches, sizes = source.shape[0], []
     for index, block in enumerate(blocks):
-        node.ensure(block != 0, "a block is empty")
+        node.ensure(block != 0, "a block size is 0")
         node.ensure(batches % block == 0, "the batches cannot be divided evenly into blocks")
         batches //= block
         sizes.append(source.shape[index + 1] * block - crops[2 * index] - crops[2 * index + 1])
@@ -85,20 +85,20 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 
 
 def _batch_blocks(node: KernelNode) -> list[int] | None:
-    """Check the requirements that SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND share.
+    """Check the common requirements of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND.
 
-    Return the block shape, or None if it is not known.
+    Return the block shape, or None if the block shape is not known.
     """
     node.ensure_counts(3, 1)
     source, block_shape, result = node.input(0), node.input(1), node.output()
-    node.ensure(source.rank in (3, 4), "the input has neither 3 nor 4 dimensions")
+    node.ensure(source.rank in (3, 4), "the input does not have 3 or 4 dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
     if source.type in ("UINT8", "INT8", "INT16"):
         node.ensure(source.scale == result.scale, "input and output have different scales")
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
     if source.type == "INT16":
         check_symmetric(node, source, result)
-    # If the block shape is unknown, the kernel does not read the paddings or crops; the operand may even be missing.
+    # If the block shape is unknown, the kernel does not read the paddings or crops. This operand may even be missing.
     for position in (1, 2):
         operand = node.input(position)
         if not operand.is_constant_or_persistent:
@@ -123,7 +123,7 @@ _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
 _LEAVING_OPEN = parse_release("litert-1.1")
 """Since this release, a RESHAPE result of unknown size stays in the arena instead of becoming dynamic.
 
-If no other tensor is dynamic, the runtime's message about dynamic tensors then refers to tensor -1.
+If no tensor is dynamic, the runtime's message about dynamic tensors then names tensor -1.
 """
 
 
@@ -151,10 +151,7 @@ def prepare_reshape(node: KernelNode) -> None:
 
 
 def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequence[int]:
-    """Return the shape that the node requests (``kernels/reshape.cc: GetOutputShape``).
-
-    This is the shape operand if it is an INT32 vector, otherwise the shape in the options.
-    """
+    """Return the shape operand if it is an INT32 vector, or the shape in the options (``kernels/reshape.cc: GetOutputShape``)."""
     if requested is not None and requested.rank == 1 and requested.type == "INT32":
         return requested.integers()[: requested.shape[0]]
     new_shape: Sequence[int] = node.options.new_shape
@@ -163,7 +160,7 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
-    """Return the new shape. If one size is -1, compute it from the number of elements; refuse the node if several are -1.
+    """Return the new shape. If one size is -1, compute it from the number of elements. Refuse the node if several sizes are -1.
 
     Upstream: ``kernels/internal/reshape_utils.h: ResolveOutputShape``.
     """
@@ -194,7 +191,7 @@ def prepare_squeeze(node: KernelNode) -> None:
     if axes:
         squeezed = {wrapped(axis, source.rank) for axis in axes}
         for axis in squeezed:
-            node.ensure(0 <= axis < source.rank and source.shape[axis] == 1, "a removed dimension does not exist or is not 1")
+            node.ensure(0 <= axis < source.rank and source.shape[axis] == 1, "a dimension to remove does not exist or is not 1")
     else:
         squeezed = {axis for axis, size in enumerate(source.shape) if size == 1}
     node.resize(result, [size for axis, size in enumerate(source.shape) if axis not in squeezed])
@@ -226,7 +223,7 @@ def prepare_shape(node: KernelNode) -> None:
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
     out_type = schema.tensor_type_name(node.options.out_type)
-    node.ensure(out_type in ("INT32", "INT64"), "the type of the result is neither INT32 nor INT64")
+    node.ensure(out_type in ("INT32", "INT64"), "the type of the output is not INT32 or INT64")
     result.type = out_type
     node.set_persistent(result, (source.rank,), StoredNumbers.of(schema.NUMPY_TYPES[out_type], source.shape))
 
@@ -254,5 +251,5 @@ def prepare_transpose(node: KernelNode) -> None:
         return
     node.ensure(permutation.shape == (rank,), "the permutation does not have one number for each dimension")
     axes = as_int32(permutation)[:rank]
-    node.ensure(all(-rank <= axis < rank for axis in axes), "the permutation is out of range")
+    node.ensure(all(-rank <= axis < rank for axis in axes), "an axis of the permutation is out of range")
     node.resize(result, [source.shape[axis] for axis in axes])

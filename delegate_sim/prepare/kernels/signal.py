@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...foundation.printable import counted
 from ..kernel import KernelNode, kernel
 from ..operands import first_unknown, only_operand
 
@@ -22,7 +23,7 @@ def prepare_rfft2d(node: KernelNode) -> None:
     """``kernels/rfft2d.cc: Prepare``."""
     node.ensure_counts(2, 1)
     source, length, result = node.input(0), node.input(1), node.output()
-    node.ensure(source.rank >= 2, f"the input has {source.rank} dimensions")
+    node.ensure(source.rank >= 2, f"the input has {counted(source.rank, 'dimension')}, fewer than 2")
     node.ensure_type(source, "FLOAT32")
     node.ensure(length.shape == (2,), "the lengths are not a vector of two elements")
     node.ensure_type(length, "INT32")

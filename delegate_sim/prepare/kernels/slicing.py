@@ -17,13 +17,13 @@ _LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)
 _STRIDED_SLICE_MAX_INDICES = 31
 _STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
-"""The element widths in bits that STRIDED_SLICE can copy."""
+"""The widths of elements, in bits, that STRIDED_SLICE can copy."""
 _REVERSE_MAX_RANK = 8
 
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
 """Since this release, SLICE refuses a slice that begins outside the input.
 
-It also refuses the node if the file gives the result a complete shape that differs from the shape computed from the operands.
+SLICE also refuses a result if its shape in the file is complete and differs from the computed shape.
 """
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
@@ -47,7 +47,7 @@ def prepare_slice(node: KernelNode) -> None:
     is_static = unknown is None and not has_unspecified_dimension(source)
     shape = _slice_shape(node, source, begin, size) if is_static else None
     if is_complete:
-        # A complete shape in the file is kept. If the operands are known, it must equal the shape that is computed from them.
+        # A complete shape in the file stays. If the operands are known, it must equal the computed shape.
         node.ensure(shape is None or shape == result.shape, "the output does not have the shape of the slice")
     elif shape is None:
         node.set_dynamic(result, unknown)
@@ -76,7 +76,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The range that STRIDED_SLICE reads along one dimension: a dimension of the input, or an added dimension of size 1."""
+    """The range that STRIDED_SLICE reads along a dimension of the input, or along an added dimension of size 1."""
 
     size: int
     start: int = 0
@@ -127,7 +127,7 @@ def prepare_strided_slice(node: KernelNode) -> None:
     if not is_known:
         node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node, has_begin=not is_offset), is_offset))
     elif result.type == "STRING":
-        # The kernel writes the strings during Prepare, which makes the result dynamic.
+        # The kernel writes strings during Prepare, which makes the result dynamic.
         node.set_dynamic(result)
         node.resize(result, _strided_slice_shape(node, _strided_slice_axes(node), is_offset))
     else:
@@ -176,8 +176,8 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 class _Expansion:
     """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
 
-    ``ellipsis_start`` is the first dimension that the ellipsis covers. ``added`` is the number of dimensions that the ellipsis
-    covers, minus one.
+    ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions that the ellipsis covers,
+    minus one.
     """
 
     in_ellipsis: list[bool]
@@ -187,7 +187,7 @@ class _Expansion:
 
 
 def _expand_masks(ellipsis_mask: int, new_axis_mask: int, count: int, rank: int) -> _Expansion:
-    """Return the masks by dimension; the ellipsis covers all dimensions for which there is no index.
+    """Return the masks by dimension. The ellipsis covers all dimensions without an index.
 
     Upstream: ``kernels/strided_slice.cc: BuildStridedSliceParams``.
     """
@@ -213,8 +213,8 @@ def _bit(mask: int, index: int) -> bool:
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
-    If the option ``offset`` is set, the operand ``end`` holds sizes. The kernel reads one size for each dimension, including
-    added dimensions, and so may read past the end of the operand. Here, a size past the end counts as 0.
+    If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for each
+    dimension, including added dimensions, and may read past the last element of the operand. Here, such a size counts as 0.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []
@@ -237,17 +237,17 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """Return the elements of the result; None if they are not known, or if the slice has fewer elements than the result.
+    """Return the elements of the result. Return None if they are not known, or if the slice has fewer elements than the result.
 
-    A slice has too few elements if, for example, it is empty along an axis that is removed from the result.
+    For example, a slice has too few elements if it is empty along an axis that the result does not have.
     """
     elements = known_elements(source)
     count = element_count(shape)
     if elements is None or not node.elements.take(count):
         return None
     if 0 <= element_count([axis.size for axis in axes]) != len(elements):
-        raise ValueError("an axis does not exist in the input")
-    # bounded: no longer than the input, whose elements are known
+        raise ValueError("the input does not have an axis of the slice")
+    # bounded: no longer than the input
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if element_count([len(indices) for indices in taken]) < count:
         return None
@@ -267,7 +267,7 @@ def _python_slice(axis: _Axis, is_offset: bool) -> slice:
 def prepare_dynamic_update_slice(node: KernelNode) -> None:
     """``kernels/dynamic_update_slice.cc: Prepare``."""
     source, update, start, result = node.input(0), node.input(1), node.input(2), node.output()
-    node.ensure(start.shape == (source.rank,), "there is not one start index for each dimension")
+    node.ensure(start.shape == (source.rank,), "the start indices do not have one element for each dimension")
     node.ensure(update.rank == source.rank, "update and input have different numbers of dimensions")
     node.ensure(
         all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...foundation.printable import counted
 from ...model import schema
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
 from ..operands import as_int32
@@ -12,9 +13,10 @@ from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass
 _INDEX_TYPES = ("INT32", "INT64")
 
 _MOST_DIMENSIONS = 8
-"""The largest rank for padding and for windows in ``core/c/builtin_op_data.h``.
+"""Largest rank for padding and for windows.
 
-Upstream: ``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT``, and the similar constant for windows.
+Upstream: ``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT`` and the similar constant for windows in
+``core/c/builtin_op_data.h``.
 """
 
 _MOST_WINDOW_DIMENSIONS = 6
@@ -44,14 +46,16 @@ def prepare_shift_left(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_GATHER")
 def prepare_gather(node: KernelNode) -> None:
-    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps the rank that the file gives it."""
+    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank from the model file."""
     node.ensure_counts(2, 1)
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
     options = node.options
-    node.ensure(len(options.slice_sizes) == operand.rank, "there is not one slice size for each dimension")
-    node.ensure(len(options.collapsed_slice_dims) <= len(options.slice_sizes), "more dimensions are collapsed than the input has")
-    node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than the result has")
+    node.ensure(len(options.slice_sizes) == operand.rank, "the number of slice sizes differs from the number of dimensions")
+    node.ensure(
+        len(options.collapsed_slice_dims) <= len(options.slice_sizes), "there are more collapsed dimensions than input dimensions"
+    )
+    node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than output dimensions")
     node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
     node.resize(result, _gathered_shape(node, start_indices.shape, result.rank))
 
@@ -59,8 +63,8 @@ def prepare_gather(node: KernelNode) -> None:
 def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -> list[int]:
     """Return the shape of the result (``GetResultShape``).
 
-    The offset dimensions have the sizes of a slice. The other dimensions have the sizes of the indices, without the dimension
-    that holds the index vectors.
+    The offset dimensions have the sizes of a slice. All other dimensions have the sizes of the indices, without the dimension of
+    the index vectors.
     """
     options = node.options
     offset_axes = [axis for axis in range(rank) if axis in options.offset_dims]
@@ -80,9 +84,13 @@ def prepare_scatter(node: KernelNode) -> None:
     node.ensure_type(indices, _INDEX_TYPES)
     node.resize(result, source.shape)
     options = node.options
-    node.ensure(len(options.update_window_dims) <= updates.rank, "there are more window dimensions than the updates have")
-    node.ensure(len(options.inserted_window_dims) <= result.rank, "more window dimensions are inserted than the result has")
-    node.ensure(len(options.scatter_dims_to_operand_dims) <= source.rank, "more dimensions are scattered than the result has")
+    node.ensure(
+        len(options.update_window_dims) <= updates.rank, "there are more window dimensions than dimensions of the updates"
+    )
+    node.ensure(len(options.inserted_window_dims) <= result.rank, "there are more inserted dimensions than output dimensions")
+    node.ensure(
+        len(options.scatter_dims_to_operand_dims) <= source.rank, "there are more scattered dimensions than input dimensions"
+    )
     node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
     computation = node.interpreter.subgraph(options.update_computation_subgraph_index)
     node.ensure(len(computation.nodes) <= 1, "the computation has more than one node")
@@ -97,7 +105,7 @@ _SCATTER_COMPUTATIONS = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIM
 def prepare_pad(node: KernelNode) -> None:
     """``kernels/stablehlo_pad.cc: Prepare``."""
     source, padding_value = node.input(0), node.input(1)
-    node.ensure(source.type == padding_value.type, "the padding value has a type other than that of the input")
+    node.ensure(source.type == padding_value.type, "input and padding value have different types")
     node.ensure(padding_value.element_count == 1, "the padding value is not a single value")
     node.ensure(source.type in schema.BITS_PER_ELEMENT, f"elements of {source.type} have no size")
     shape = _padded_shape(node, source)
@@ -107,11 +115,11 @@ def prepare_pad(node: KernelNode) -> None:
 
 
 def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
-    """Return the shape after padding (``PadData::Setup``). If cropping empties one dimension, all sizes of the result are 0."""
+    """Return the shape after padding (``PadData::Setup``). If cropping empties a dimension, all sizes are 0."""
     options = node.options
     vectors = (options.edge_padding_low, options.edge_padding_high, options.interior_padding)
     node.ensure(options.table is not None and len({len(vector) for vector in vectors}) == 1, "the paddings are incomplete")
-    node.ensure(0 < source.rank <= _MOST_DIMENSIONS, f"the input has {source.rank} dimensions")
+    node.ensure(0 < source.rank <= _MOST_DIMENSIONS, f"the input has {source.rank} dimensions, not 1 to {_MOST_DIMENSIONS}")
     low, high, interior = (_extended(vector, source.rank) for vector in vectors)
     node.ensure(min(interior) >= 0, "the interior padding is negative")
     shape = [
@@ -123,7 +131,7 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
 
 
 def _extended(vector: Sequence[int], size: int) -> list[int]:
-    """Cut a vector to ``size`` elements, or pad it with zeros, because upstream initializes the parameters with 0."""
+    """Cut a vector to ``size`` elements, or pad it with zeros. Upstream initializes the parameters with 0."""
     return [*vector[:size], *[0] * (size - len(vector))]  # bounded: dimensions of a tensor
 
 
@@ -134,7 +142,7 @@ def prepare_dilate(node: KernelNode) -> None:
     source, dilations, padding_value, result = node.input(0), node.input(1), node.input(2), node.output()
     node.ensure(source.rank > 0, "the input is a scalar")
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure(source.type == padding_value.type, "the padding value has a type other than that of the input")
+    node.ensure(source.type == padding_value.type, "input and padding value have different types")
     if not dilations.is_constant:
         node.set_dynamic(result, dilations)
         return
@@ -164,7 +172,7 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
     node.ensure_counts(2, 1)
     source = _windowed_input(node)
     options = node.options
-    node.ensure(0 < len(options.window_dimensions) <= _MOST_DIMENSIONS, "the windows have no size")
+    node.ensure(0 < len(options.window_dimensions) <= _MOST_DIMENSIONS, "the windows have no dimensions or too many dimensions")
     size = _window_option(node, options.window_dimensions)
     strides = _window_option(node, options.window_strides)
     base_dilations = _window_option(node, options.base_dilations)
@@ -178,16 +186,17 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
 
 
 def _windowed_input(node: KernelNode) -> KernelTensor:
-    """Return the input after the checks that REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW share."""
+    """Check the common requirements of REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW. Return the input."""
     source, initial_value, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure(source.type == initial_value.type, "the initial value has a type other than that of the input")
-    node.ensure(0 < source.rank <= _MOST_WINDOW_DIMENSIONS, f"the input has {source.rank} dimensions")
+    node.ensure(source.type == initial_value.type, "input and initial value have different types")
+    is_supported = 0 < source.rank <= _MOST_WINDOW_DIMENSIONS
+    node.ensure(is_supported, f"the input has {source.rank} dimensions, not 1 to {_MOST_WINDOW_DIMENSIONS}")
     return source
 
 
 def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
-    """Return the values of an option, with ``values_per_dimension`` values for each dimension of the input.
+    """Return the values of an option, which has ``values_per_dimension`` values for each dimension of the input.
 
     Upstream: ``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``).
     """
@@ -195,7 +204,7 @@ def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension
     if not vector:
         return [default] * count  # bounded: two numbers for each of 6 dimensions
     expected = values_per_dimension * len(node.options.window_dimensions)
-    node.ensure(len(vector) == expected, f"an option holds {len(vector)} numbers and not {expected}")
+    node.ensure(len(vector) == expected, f"an option has {counted(len(vector), 'number')}, not {expected}")
     return _extended(vector, count)
 
 
@@ -222,7 +231,7 @@ def prepare_composite(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_CASE")
 def prepare_case(node: KernelNode) -> None:
-    """``kernels/stablehlo_case.cc: Prepare``. All subgraphs except the first count as branches, even unused ones."""
+    """``kernels/stablehlo_case.cc: Prepare``. All subgraphs after the first subgraph count as branches, even unused subgraphs."""
     interpreter, branch_indices = node.interpreter, node.options.branch_subgraph_indices
     node.ensure(len(branch_indices) > 0, "has no branches")
     index = node.input(0)
@@ -253,7 +262,7 @@ def prepare_case(node: KernelNode) -> None:
 
 
 def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
-    """Copy the operands' scales to the branch's inputs, and the results' scales and types to the branch's outputs."""
+    """Copy the scales of operands to the branch's inputs, and the scales and types of results to the branch's outputs."""
     for position, called in enumerate(branch.inputs):
         if called >= 0:
             _share_scale(branch.tensors[called], node.input(position + 1))
@@ -269,13 +278,13 @@ def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
 
 @kernel("STABLEHLO_RNG_BIT_GENERATOR")
 def prepare_rng_bit_generator(node: KernelNode) -> None:
-    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep the shape that the file gives them."""
+    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep their shape from the model file."""
     node.ensure_counts(1, 2)
     state, next_state, numbers = node.input(0), node.output(0), node.output(1)
     node.ensure_type(state, "UINT64")
     node.ensure(state.rank == 1, "the state is not a vector")
     node.ensure_type(next_state, "UINT64")
-    node.ensure(next_state.shape == state.shape, "the state changes its shape")
+    node.ensure(next_state.shape == state.shape, "state and next state have different shapes")
     node.resize(next_state, next_state.shape)
     node.ensure_type(numbers, ("INT32", "INT64", "UINT32", "UINT64"))
     node.resize(numbers, numbers.shape)

@@ -36,10 +36,22 @@ def test_the_plan_is_shown_and_nothing_written(source, run, tmp_path):
     result = run("fix", source, *LEVEL, "--plan")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0] == "NNAPI on Android 13 runs 75 % of nodes; rewritten, 100 % of nodes"
-    assert lines[1].endswith("nothing is written")
+    assert lines[0] == "NNAPI at feature level 28 on Android 13 runs 75 % of nodes; rewritten, 100 % of"
+    assert lines[2].endswith("nothing is written")
     assert "neg-as-mul (exact for finite values and results), 1 node" in result.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+
+
+def test_the_pass_that_a_diagnosis_names_gives_what_it_says(source, run, run_json):
+    options = ("--feature-level", "28")
+    cause = next(cause for cause in run_json("diagnose", source, *options)["causes"] if "NEG" in cause["operators"])
+    assert cause["fix"]["pass"] == "neg-as-mul"
+    text = " ".join(run("diagnose", source, *options).stdout.split())
+    assert "delegate-sim fix --pass neg-as-mul rewrites the file (exact; 4 of 4 nodes in 1 kernel)" in text
+    plan = run_json("fix", source, *LEVEL, "--pass", "neg-as-mul", "--plan")
+    assert [step["name"] for step in plan["passes"]] == ["neg-as-mul"]
+    assert plan["targets"][0]["after"].items() <= cause["fix"]["result"].items()
+    assert run("fix", source, *LEVEL, "--pass", "square-as-mul", "--plan").exit_code == 1
 
 
 @needs_runtime
@@ -120,7 +132,7 @@ def test_the_model_itself_is_never_written_over(source, run, tmp_path):
     for path in (source, tmp_path / "link.tflite"):
         result = run("fix", source, *LEVEL, "-o", path, "--force", "--no-proof")
         assert result.exit_code == 2
-        assert "is the model itself" in result.stderr
+        assert "is the original model" in result.stderr
     assert source.read_bytes() == before
 
 
@@ -152,7 +164,7 @@ def test_a_model_that_does_not_run_on_the_cpu(run, tmp_path):
     builder.write(tmp_path / "model.tflite")
     result = run("fix", tmp_path / "model.tflite", *LEVEL, "--assume-ops-registered", "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 2
-    assert "does not run the original model on the CPU: Encountered unresolved custom op: Mine" in result.stderr
+    assert "the runtime reports: Encountered unresolved custom op: Mine" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
 
 
@@ -163,7 +175,7 @@ def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, mo
     monkeypatch.setattr(elementwise, "_scalar", lambda work, node, value: work.constant("wrong", "FLOAT32", value * 1.01))
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 2
-    assert "nothing is written, because the outputs of the rewritten model differ: its passes are exact, but" in result.stderr
+    assert "nothing is written, because the outputs of the rewritten model differ: the passes are exact, but" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
 
 
@@ -172,7 +184,7 @@ def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, mo
     [
         (("--plan", "-o", "x"), "give -o FILE"),
         ((), "give -o FILE"),
-        (("-o", "x", "--samples", "0"), "without inputs the models cannot be compared"),
+        (("-o", "x", "--samples", "0"), "the models cannot be compared without inputs"),
         (("--plan", "--shape", "y=1"), "the model has no input 'y'"),
     ],
 )

@@ -58,14 +58,13 @@ Delegate nnapi
 DYNAMIC_TENSORS = """\
 dynamic-tensors: dynamic-sized tensor in the graph
 
-Before a delegate is applied, the CPU kernels prepare the graph. If the size of
-a tensor is then known only at run time, the runtime applies only delegates that
-declare support for such tensors.
+CPU kernels compute the sizes of tensors before a delegate is applied. If the
+size of a tensor is known only at run time, the runtime applies only delegates
+that declare support for dynamic-sized tensors.
 
 What to do: Fix the shapes of the model before converting it, so that everything
 that determines shapes becomes constant. The report names the dynamic tensor,
-the node that computes it and, if there is one, the operand that would have to
-be constant.
+the node that computes it, and the operand to make constant, if there is one.
 
 Applies to every delegate.
 """
@@ -152,7 +151,7 @@ def test_only_options_that_choose_rules_are_taken(run):
     assert (result.exit_code, result.stdout) == (2, "")
     assert (
         result.stderr
-        == "error: the rules of vx-nxp do not depend on error_during_init; release selects one of several sets of rules\n"
+        == "error: the rules of vx-nxp do not depend on error_during_init; only release selects another set of rules\n"
     )
     assert run("rules", "--option", "feature_level=29").stderr == "error: the rules of nnapi do not depend on feature_level\n"
     result = run("rules", "--changes", "--delegate", "vx-nxp", "--option", "release=lf-6.6.3")

@@ -109,11 +109,11 @@ for wrong in (arena("INT8", 1, 3, 3, 8), filters(1, 3, 3, 8, scales=(0.25, 0.5),
     variant("DEPTHWISE_CONV_2D", QUANTIZATION, **of_int8("DEPTHWISE_CONV_2D", **int16_node, filter=wrong), target=CMSIS)
 
 SHADOWED = [
-    "CONV_2D 12: needs filter with scale and zero point (unless input is FLOAT32)",
-    "CONV_2D 13: needs input 0 of type INT8 or INT16 (unless input is FLOAT32, if the filter has several scales)",
-    "CONV_2D 14: needs filter of type INT8 or INT4 (unless input is FLOAT32, if the filter has several scales)",
-    "CONV_2D 16: needs bias with the scale of input times filter (unless input is FLOAT32, with input 0 of type UINT8)",
-    "CONV_2D 17: needs output of type UINT8, INT8 or INT16 (unless input is FLOAT32, with input 0 of type INT8, UINT8 or INT16)",
+    "CONV_2D, check 12: micro-quantization",
+    "CONV_2D, check 13: micro-tensor-type",
+    "CONV_2D, check 14: micro-tensor-type",
+    "CONV_2D, check 16: micro-quantization",
+    "CONV_2D, check 17: micro-tensor-type",
 ]
 """Checks of a function that several kernels call. In this kernel, earlier checks refuse all nodes that these would refuse."""
 

@@ -81,7 +81,7 @@ variant(
     "FULLY_CONNECTED", TYPE, inputs=[quantized(arena("UINT8", 1, 4), 0.5), filters(0.25, kind="UINT8")], outputs=[UINT8_RESULT]
 )
 
-SHADOWED = ["FULLY_CONNECTED 13: needs filter of type INT8 or INT4 (with input 0 of type INT8)"]
+SHADOWED = ["FULLY_CONNECTED, check 13: micro-tensor-type"]
 """A check of Invoke. Prepare refuses all nodes that it would refuse."""
 
 

@@ -98,7 +98,7 @@ class TestIf:
             ({"branches": (1, 3)}, "no subgraph 3"),
             ({"branches": (-1, 2)}, "no subgraph -1"),
             ({"branches": (0, 2)}, "subgraph 0 has 2 inputs"),
-            ({"results": 2}, "1 outputs"),
+            ({"results": 2}, "1 output"),
         ],
     )
     def test_refuses(self, arguments, reason):
@@ -191,7 +191,7 @@ class TestWhile:
             (("INT32",), {}, "INT32"),
             (("BOOL",), {"indices": (2, 2)}, "same subgraph"),
             (("BOOL",), {"indices": (1, 9)}, "no subgraph 9"),
-            (("BOOL",), {"types": ("FLOAT32", "INT8")}, "1 outputs"),
+            (("BOOL",), {"types": ("FLOAT32", "INT8")}, "1 output"),
         ],
     )
     def test_refuses(self, condition, arguments, reason):
@@ -247,7 +247,7 @@ class TestCalls:
     def test_calls_within_calls_end_in_time(self, depth):
         graphs = prepare(load(nested_calls(depth, calls_by_each=3).bytes()))
         assert (graphs[0].failure is None) == (depth < 100)
-        assert depth < 100 or graphs[0].failure.message.endswith("calls of subgraphs are nested more than 100 deep")
+        assert depth < 100 or graphs[0].failure.message.endswith("calls of subgraphs are nested more than 100 levels deep")
 
     def test_calls_with_ever_changing_shapes_end_in_time(self):
         graphs = prepare(load(nested_calls(40, calls_by_each=2, is_reshaping=True).bytes()))
@@ -263,7 +263,7 @@ class TestCalls:
         graph = prepare(load(builder.bytes()))[0]
         again = Repreparation(graph)
         assert again.refusal(graph.nodes[0]) is None
-        assert "subgraph 1 has 1 inputs" in again.refusal(graph.nodes[0]._replace(inputs=(0,)))
+        assert "subgraph 1 has 1 input" in again.refusal(graph.nodes[0]._replace(inputs=(0,)))
 
 
 def branches(index):
@@ -308,7 +308,7 @@ class TestCallOnce:
         assert "own subgraph" in self.failure(0).message
         assert "no subgraph 2" in self.failure(2).message
         assert "inputs or outputs" in self.failure(1, has_input=True).message
-        assert "1 inputs" in self.failure(1, operands=(0,)).message
+        assert "1 input" in self.failure(1, operands=(0,)).message
 
 
 class TestVariables:
@@ -328,7 +328,7 @@ class TestVariables:
     def test_assigning_has_no_result(self, kernels):
         operands = [kernels.arena("RESOURCE"), kernels.arena("FLOAT32", 2)]
         kernels.prepare("ASSIGN_VARIABLE", operands, [])
-        with pytest.raises(PrepareError, match="1 outputs"):
+        with pytest.raises(PrepareError, match="1 output"):
             kernels.prepare("ASSIGN_VARIABLE", operands, [kernels.arena("FLOAT32")])
 
     @pytest.mark.parametrize(("handle", "reason"), [(("FLOAT32",), "FLOAT32"), (("RESOURCE", 2), "single value")])

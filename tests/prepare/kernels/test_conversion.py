@@ -30,8 +30,8 @@ def test_bitcast(kernels, source, shape, result, expected):
 @pytest.mark.parametrize(
     ("source", "shape", "result", "message"),
     [
-        ("INT16", (2, 3), "INT64", "the last dimension of the input does not make up one element"),
-        ("INT8", (), "INT16", "the last dimension of the input does not make up one element"),
+        ("INT16", (2, 3), "INT64", "the last dimension of the input does not have the size of one output element"),
+        ("INT8", (), "INT16", "the last dimension of the input does not have the size of one output element"),
         ("STRING", (2,), "INT8", "elements of type STRING have no size"),
     ],
 )

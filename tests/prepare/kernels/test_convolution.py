@@ -317,8 +317,8 @@ def test_conv_3d_transpose_shape(kernels):
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ((2, 3, 3, 3, 2), "the output shape has another batch size than the input"),
-        ((1, 3, 3, 3, 4), "the output shape has another number of channels than the weights"),
+        ((2, 3, 3, 3, 2), "input and output shape have different batch sizes"),
+        ((1, 3, 3, 3, 4), "weights and output shape have different numbers of channels"),
         ((1, 4, 3, 3, 2), "the output shape does not match the shape of the input"),
         ((1, 3, -3, 3, 2), "the output shape has a negative size"),
         ((1, 3, 3, 2), "tensor 0 has the shape"),

@@ -117,7 +117,11 @@ def test_lsh_projection_refuses(kernels):
         ([functions, source], UNKNOWN, "the type of the projection is unknown"),
         ([kernels.arena("FLOAT32", 3, 33), source], DENSE, "a hash has more than 32 bits"),
         ([functions, kernels.arena("INT32", 0, 2)], DENSE, "the input is empty"),
-        ([functions, source, kernels.arena("FLOAT32", 4)], DENSE, "there is not one weight for each item of the input"),
+        (
+            [functions, source, kernels.arena("FLOAT32", 4)],
+            DENSE,
+            "the weights do not have one element for each item of the input",
+        ),
     ):
         with pytest.raises(PrepareError, match=message):
             kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind)
@@ -150,9 +154,9 @@ def test_sparse_to_dense_unknown_shape(kernels):
 @pytest.mark.parametrize(
     ("indices", "shape", "values", "message"),
     [
-        ((4, 3), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
-        ((4, 2), [9, 8], (3,), "there is not one value for each index"),
-        ((4,), [9, 8], (4,), "indices and output shape differ in the number of dimensions"),
+        ((4, 3), [9, 8], (4,), "indices and output shape have different numbers of dimensions"),
+        ((4, 2), [9, 8], (3,), "the number of values differs from the number of indices"),
+        ((4,), [9, 8], (4,), "indices and output shape have different numbers of dimensions"),
         ((1, 4, 2), [9, 8], (), "the indices have more than 2 dimensions"),
     ],
 )
@@ -224,7 +228,7 @@ class TestGather:
 
     @pytest.mark.parametrize(
         ("indices", "message"),
-        [((4, 4), "each index has more numbers than the input has dimensions"), ((), "the indices are a scalar")],
+        [((4, 4), "each index has more numbers than the input has dimensions"), ((), "the operand with the indices is a scalar")],
     )
     def test_gather_nd_refuses_other_indices(self, kernels, indices, message):
         operands = [kernels.arena("INT8", 2, 3, 5), kernels.arena("INT32", *indices)]
@@ -244,7 +248,7 @@ class TestScatter:
     @pytest.mark.parametrize(
         ("updates", "shape", "message"),
         [
-            ((3, 3), [9, 3], "there is not one update for each index"),
+            ((3, 3), [9, 3], "the number of updates differs from the number of indices"),
             ((4, 2), [9, 3], "the updates do not match the shape"),
             ((4,), [9, 3], "the updates have the wrong number of dimensions"),
             ((4, 3), [9], "the updates have the wrong number of dimensions"),
@@ -274,7 +278,7 @@ class TestSegments:
             ([1, 1, 2], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
             ([0, 2, 3], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
             ([0, 1, 0], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
-            ([0, 1], "there is not one segment id for each row"),
+            ([0, 1], "the number of segment ids differs from the number of rows"),
         ],
     )
     def test_segment_sum_refuses_other_ids(self, kernels, ids, message):
@@ -296,7 +300,7 @@ class TestSegments:
         ("ids", "count", "message"),
         [
             ([1, 4, 0], 4, "a segment id is out of range"),
-            ([0, 0], 4, "the shape of the segment ids is not the beginning of the shape of the data"),
+            ([0, 0], 4, "the shape of the data does not begin with the shape of the segment ids"),
             ([-1, -1, -1], -1, "the number of segments is negative"),
             ([0, 0, 0], [4, 4], "the number of segments is not a single number"),
         ],

@@ -24,7 +24,7 @@ class TestPackAndUnpack:
         [
             (("INT8", 4, 3), 2, "the inputs have different shapes"),
             (("UINT8", 3, 4), 2, "the inputs have different types"),
-            (("INT8", 3, 4), 3, "the options give another number of inputs than the node has"),
+            (("INT8", 3, 4), 3, "the number of inputs in the options is wrong"),
         ],
     )
     def test_pack_refuses_operands_that_differ(self, kernels, second, count, message):
@@ -146,7 +146,7 @@ class TestSplit:
             ([1, 4], "the sizes do not add up to the dimension"),
             ([-1, -1], "more than one size is -1"),
             ([-1, 7], "the sum of the sizes is larger than the dimension"),
-            ([1, 2, 3], "there is not one size for each output"),
+            ([1, 2, 3], "the sizes do not have one element for each output"),
         ],
     )
     def test_split_v_refuses_other_sizes(self, kernels, sizes, message):

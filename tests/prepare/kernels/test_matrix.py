@@ -132,7 +132,7 @@ def test_fully_connected_shuffled_weights(kernels):
     source, weights, bias, _ = quantized_operands(kernels, "UINT8", "UINT8")
     result = kernels.quantized(kernels.arena("INT16"), 1.0)
     kernels.assert_static(fully_connected(kernels, source, weights, bias, result, weights_format=SHUFFLED), (2, 3))
-    with pytest.raises(PrepareError, match="outputs"):
+    with pytest.raises(PrepareError, match="1 output"):
         kernels.prepare("FULLY_CONNECTED", [source, weights, bias], [result], weights_format=SHUFFLED)
     with pytest.raises(PrepareError, match="INT8"):
         fully_connected(kernels, source, weights._replace(type="INT8"), bias, result, weights_format=SHUFFLED)
@@ -160,7 +160,7 @@ def test_batch_matmul_shape(kernels, left, right, options, expected):
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        ((2, 3), (4, 3), "the left matrix has another number of columns than the right matrix has rows"),
+        ((2, 3), (4, 3), "the columns of the left matrix do not match the rows of the right matrix"),
         ((3,), (3, 4), "an input does not have 2 to 5 dimensions"),
         ((1,) * 4 + (2, 3), (3, 4), "an input does not have 2 to 5 dimensions"),
         ((5, 2, 3), (6, 3, 4), "cannot be broadcast together"),

@@ -34,7 +34,7 @@ class TestPad:
         ("paddings", "message"),
         [
             ([0, 1, 2, 0], "the paddings are not pairs"),
-            ([[0, 1]], "there is not one pair of paddings for each dimension"),
+            ([[0, 1]], "the paddings do not have one pair for each dimension"),
             ([[0, -1], [2, 0]], "a padding is negative or too large"),
         ],
     )
@@ -65,7 +65,7 @@ class TestMirrorPad:
 
     @pytest.mark.parametrize(("paddings", "mode"), [([[2, 0], [0, 0]], REFLECT), ([[0, 0], [0, 4]], SYMMETRIC)])
     def test_refuses_more_than_there_is_to_mirror(self, kernels, paddings, mode):
-        with pytest.raises(PrepareError, match="wider"):
+        with pytest.raises(PrepareError, match="too wide"):
             self.pad(kernels, kernels.constant(paddings), mode=mode)
 
     def test_symmetric_mirrors_the_border_too(self, kernels):

@@ -322,7 +322,7 @@ def test_bidirectional_sequence_lstm_auxiliary_input(kernels):
     bidirectional_lstm(kernels, auxiliary=(auxiliary._replace(shape=(BATCHES, TIME, INPUTS)), *[None] * 8))
     for operands, reason in (
         ((auxiliary, *[None] * 8), "shape"),
-        ((None, *[weights] * 8), "no such input"),
+        ((None, *[weights] * 8), "no auxiliary input"),
         ((auxiliary, *[weights] * 7, None), "auxiliary weights are missing"),
         ((auxiliary, None, *[weights] * 7), "lacks auxiliary weights"),
         ((auxiliary, *[weights] * 7, kernels.arena("FLOAT32", CELLS, 8)), "shape"),

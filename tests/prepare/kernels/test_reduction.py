@@ -145,7 +145,7 @@ class TestArgMax:
         [
             ("FLOAT16", INT32, "tensor 0 is FLOAT16"),
             ("INT64", INT32, "tensor 0 is INT64"),
-            ("INT8", 0, "the type of the result is neither INT32 nor INT64"),
+            ("INT8", 0, "the type of the output is not INT32 or INT64"),
         ],
     )
     def test_refuses_other_types(self, kernels, kind, output_type, message):

@@ -44,5 +44,5 @@ class TestRfft2d:
             self.rfft2d(kernels, kernels.constant([4, 4, 4]))
         with pytest.raises(PrepareError, match="tensor 0 is INT32"):
             self.rfft2d(kernels, kernels.constant([4, 4]), source=kernels.arena("INT32", 4, 4))
-        with pytest.raises(PrepareError, match="the input has 1 dimensions"):
+        with pytest.raises(PrepareError, match="the input has 1 dimension, fewer than 2"):
             self.rfft2d(kernels, kernels.constant([4, 4]), source=kernels.arena("FLOAT32", 4))

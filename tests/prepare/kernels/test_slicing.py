@@ -72,7 +72,7 @@ class TestStridedSlice:
     @pytest.mark.parametrize("elements", [[], [7, 8]])
     def test_refuses_axes_that_are_not_those_of_a_known_input(self, kernels, elements):
         """The mask adds more axes than there are indices, and none is left for the input's own."""
-        with pytest.raises(ValueError, match="an axis does not exist"):
+        with pytest.raises(ValueError, match="does not have an axis"):
             strided_slice(kernels, kernels.constant(np.array(elements, np.int32)), [0], [1], new_axis_mask=3)
 
     @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ class TestUpdateAndReverse:
             (("INT8", 5, 5), 2, "the update is larger than the input"),
             (("INT8", 5), 2, "update and input have different numbers of dimensions"),
             (("UINT8", 2, 5), 2, "input and update have different types"),
-            (("INT8", 2, 5), 1, "there is not one start index for each dimension"),
+            (("INT8", 2, 5), 1, "the start indices do not have one element for each dimension"),
         ],
     )
     def test_dynamic_update_slice_refuses_other_operands(self, kernels, update, start, message):

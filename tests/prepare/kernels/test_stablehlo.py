@@ -88,9 +88,9 @@ class TestGather:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"slice_sizes": (1, 2)}, "there is not one slice size for each dimension"),
-            ({"collapsed_slice_dims": (0, 1, 2, 0)}, "more dimensions are collapsed than the input has"),
-            ({"offset_dims": (0, 1, 2, 3)}, "there are more offset dimensions than the result has"),
+            ({"slice_sizes": (1, 2)}, "the number of slice sizes differs from the number of dimensions"),
+            ({"collapsed_slice_dims": (0, 1, 2, 0)}, "there are more collapsed dimensions than input dimensions"),
+            ({"offset_dims": (0, 1, 2, 3)}, "there are more offset dimensions than output dimensions"),
             ({"index_vector_dim": 3}, "the index vector lies outside the indices"),
             ({"rank": 4}, "the result has more dimensions than the slices and the indices together"),
             ({"collapsed_slice_dims": (0, 1)}, "the result has more dimensions than the slices and the indices together"),
@@ -229,12 +229,12 @@ class TestStablehloReduceWindow:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"window_dimensions": ()}, "the windows have no size"),
+            ({"window_dimensions": ()}, "the windows have no dimensions or too many dimensions"),
             ({"window_dimensions": (3,)}, "sizes, strides or dilations are not positive"),
             ({"window_dimensions": (0, 3)}, "sizes, strides or dilations are not positive"),
-            ({"window_dimensions": (3, 3), "window_strides": (1,)}, "an option holds 1 numbers and not 2"),
+            ({"window_dimensions": (3, 3), "window_strides": (1,)}, "an option has 1 number, not 2"),
             ({"window_dimensions": (3, 3), "window_strides": (0, 1)}, "sizes, strides or dilations are not positive"),
-            ({"window_dimensions": (3, 3), "padding": (0, 0)}, "an option holds 2 numbers and not 4"),
+            ({"window_dimensions": (3, 3), "padding": (0, 0)}, "an option has 2 numbers, not 4"),
             ({"window_dimensions": (3, 3), "padding": (-11, 0, 0, 0)}, "dilation and cropping leave a negative size"),
         ],
     )

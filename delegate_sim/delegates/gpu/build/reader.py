@@ -1,7 +1,7 @@
 """Read the operands of nodes for the parsers.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
-folder. If upstream reads missing memory, the process crashes. This module then raises BuildError with a problem code.
+folder. Where the real delegate would crash, this module raises BuildError with a problem code.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _INT32_BYTES = 4
 class Layout:
     """A layout of constants (``SetAllDimensions``).
 
-    ``sizes`` takes a shape, and returns the sizes in this layout. It returns None if the shape does not fit the layout.
+    ``sizes`` takes a shape, and returns the sizes in this layout, or None if the shape does not fit the layout.
     """
 
     name: str
@@ -229,7 +229,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. An unreadable bias counts as missing, unless the real delegate crashes."""
+        """Read a bias. An unreadable bias counts as missing. Raises BuildError if the real delegate crashes."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:

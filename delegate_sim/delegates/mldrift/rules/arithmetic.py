@@ -264,7 +264,7 @@ def binary(
 
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
 
-_XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on it")
+_XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on the list")
 
 
 # Selection

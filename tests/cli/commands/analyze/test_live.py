@@ -139,7 +139,7 @@ def test_check_live_where_it_cannot_be_run(tool, run, project):
     assert codes_in(delegate_sim.check(live=True)) == [["live-not-run"], []]
     result = run("check", "--live", "--target", "phone")
     assert result.exit_code == 2
-    assert "none of its targets can run live" in result.stderr
+    assert "none of the targets can run live" in result.stderr
     assert run("check", "--live-report", "x.json").exit_code == 2
 
 
@@ -151,9 +151,9 @@ def test_a_release_that_is_not_installed_is_not_run(tool, project, run):
     )
     delegate_sim.check(update=True)
     (case, _) = delegate_sim.check(live=True).results.cases
-    assert "cannot be run as in litert-2.1.5" in case.findings[0].message
+    assert "cannot run with litert-2.1.5" in case.findings[0].message
     result = run("analyze", "m.tflite", "--delegate", "npu-intel", "--live", "--runtime", "litert-2.2.0")
-    assert (result.exit_code, "litert-2.3.0 is installed here" in result.stderr) == (2, True)
+    assert (result.exit_code, "litert-2.3.0 is installed" in result.stderr) == (2, True)
 
 
 def test_the_answer_of_vela(monkeypatch, run, tmp_path):
@@ -163,7 +163,10 @@ def test_the_answer_of_vela(monkeypatch, run, tmp_path):
     path = tmp_path / "m.tflite"
     chain(["RELU", "NEG", "RESHAPE"]).write(path)
     text = " ".join(run("analyze", path, "--delegate", "ethos-u55-128", "--live").stdout.split())
-    assert "ethos-u55-128, live (vela-5.2.0): 1 of 2 nodes on the NPU, in 0 operators; 1 on the CPU; 1 more gone" in text
+    assert (
+        "ethos-u55-128, live (vela-5.2.0): 1 of 2 nodes on the NPU, in 0 operators; 1 on the CPU; 1 more removed by the compiler"
+        in text
+    )
     assert "SRAM 88,704 bytes, off-chip flash 1,024 bytes, 8 NPU cycles" in text
     assert "CPU: NEG: 1 node [1]: Operation has tensor" in text
     result = run("analyze", path, "--delegate", "ethos-u55-128", "--live", "--format", "json")
