@@ -48,10 +48,9 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
-file.py:function). Converters are taken from the Python of delegate-sim, or from the Pythons that --python names. Each converter
-runs in a separate process. --all tries every setting. A conversion is never the best if it differs from the float model by more
-than --max-difference, or if it was calibrated with random numbers. Conversions are cached, so a second run is fast. The exit code
-is 2 if no conversion gives a model. After Ctrl-C, the finished rows are written, and the exit code is 130.
+file.py:function). Converters are taken from the Python of delegate-sim, or from the Pythons that --python names. A conversion is
+never the best if it differs from the float model by more than --max-difference, or if it was calibrated with random numbers.
+Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 """
 
 
@@ -64,7 +63,7 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The format of the table, and the rows with code to show."""
+    """The format of the table, and the rows that are shown with their Python code."""
 
     form: str
     shown: Sequence[int]
@@ -212,7 +211,7 @@ def _write_table(swept: Swept, table: _Table) -> None:
 
 
 def _tell(form: str, text: str) -> None:
-    """Print a message about a written file. If the table is not text, print the message on standard error."""
+    """Print a message about a written file. If the sweep's table is not text, print the message on standard error."""
     click.echo(text, err=form != "text")
 
 

@@ -230,10 +230,10 @@ def whatif(
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
     changes. The delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of subgraph
     index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of every
-    input. With ``fix_shapes``, every tensor has the shape that is stored in the file. ``to`` assumes another conversion:
+    input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another conversion:
     ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of side B (see
-    ``compare``).
-    Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
+    ``compare``). Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or
+    node.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges

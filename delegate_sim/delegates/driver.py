@@ -54,7 +54,7 @@ class DriverQuestion:
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the partition runs on the driver only if the driver accepts all of its nodes."""
+    """Whether a single rejected node keeps the whole partition off the driver."""
 
 
 @dataclass(frozen=True, slots=True)

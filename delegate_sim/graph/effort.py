@@ -37,7 +37,8 @@ _OF_A_NEW_FORM = 25
 _LARGE_MODEL = 3500
 """In models with more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands that a node may have at no extra cost. Two further operands cost as much as one node."""
+"""Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
+_COMPOSITE = "STABLEHLO_COMPOSITE"
 _SMALL_CONSTANT = 64
 """Largest size, in bytes, of constants that are part of a form by value, such as shapes, axes and permutations."""
 
@@ -75,7 +76,7 @@ class Effort:
         """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # The forms of a small model need not be counted.
-        most_weight = nodes * (1 + _WEIGHT_OF_A_FORM) + len(self._model.subgraphs) * _WEIGHT_OF_A_SUBGRAPH
+        most_weight = self._size + nodes * _WEIGHT_OF_A_FORM
         if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
@@ -143,9 +144,17 @@ class Effort:
 
     @functools.cached_property
     def _weight(self) -> int:
-        """The weight of the model in nodes. Nodes with many operands, subgraphs and forms count as additional nodes."""
-        graphs = file_graphs(self._model)
-        return sum([_WEIGHT_OF_A_SUBGRAPH + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+        """The sizes of all nodes and subgraphs. Forms of nodes increase the weight."""
+        return self._size + _WEIGHT_OF_A_FORM * self._forms
+
+    @functools.cached_property
+    def _size(self) -> int:
+        """The sizes of all nodes and subgraphs, and once more the nodes of a body for each composite, which it may replace."""
+        size = 0
+        for subgraph in self._model.subgraphs:
+            size += _WEIGHT_OF_A_SUBGRAPH + sum(map(_size, subgraph.nodes))
+            size += sum([_nodes_of_body(self._model, node) for node in subgraph.nodes if node.op == _COMPOSITE])
+        return size
 
     @property
     def _nodes(self) -> int:
@@ -162,6 +171,12 @@ def _reason(limit: int) -> str:
 
 def _size(node: Node) -> int:
     return 1 + max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0) // 2
+
+
+def _nodes_of_body(model: Model, node: Node) -> int:
+    """Return the number of nodes in the body of a composite; 0 if there is no such body."""
+    index = 0 if node.is_custom else int(model.options(node).decomposition_subgraph_index)
+    return len(model.subgraphs[index].nodes) if 0 < index < len(model.subgraphs) else 0
 
 
 def _count_forms(graph: Graph) -> int:

@@ -229,7 +229,7 @@ def file_graphs(model: Model) -> tuple[Graph, ...]:
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     """Return the nodes that the runtime adds to the graph, numbered without gaps.
 
-    The runtime does not add a builtin node with parameters if one tensor is both its input and its output
+    The runtime does not add a builtin node with parameters if one tensor is both an input and an output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
     refused = {node.index for node in overlapping_nodes(subgraph)}
@@ -244,8 +244,14 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
     The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
     """
-    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
-    return tuple([node for node in dict.fromkeys(looped) if _has_parameters(node)])
+    looped = [node for node in subgraph.nodes if not set(node.outputs).isdisjoint(node.inputs)]
+    return tuple([node for node in looped if _has_parameters(node)])
+
+
+def index_in_graph(subgraph: Subgraph, node: Node) -> int | None:
+    """Return the index of a node of the file in the runtime's graph, or None if the runtime refuses to add the node."""
+    refused = [other.index for other in overlapping_nodes(subgraph)]
+    return None if node.index in refused else node.index - sum([index < node.index for index in refused])
 
 
 def _has_parameters(node: Node) -> bool:

@@ -272,7 +272,10 @@ class Tables:
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Return all tables in a vector field, in blocks of a few thousand to save memory, and the length of each vector."""
+        """Return all tables in a vector field, and the length of each vector.
+
+        To save memory, the tables are yielded in blocks of a few thousand tables.
+        """
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
         return (self._referred(field, block) for block in blocks), counts

@@ -175,7 +175,7 @@ def _run_kernel(node: KernelNode) -> None:
 
 
 def _run_on_delegate(node: KernelNode) -> None:
-    """Give the results of a delegated node the shapes from its CPU kernel.
+    """Give the results of a delegated node the shapes that the node's CPU kernel computes.
 
     If the kernel refuses the node or makes a result dynamic, the results do not change.
     """
@@ -220,7 +220,7 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """The interface of each called subgraph and the value of ``_changes`` at its last preparation."""
+        """For each called subgraph, the interface and the value of ``_changes`` at the last preparation."""
         self._changes = 0
         """The number of calls so far that changed an interface."""
         self._elements = ComputedElements()

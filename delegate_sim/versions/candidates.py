@@ -8,7 +8,7 @@ _ABOVE = 3
 
 
 def versions_to_try(version: int) -> list[int]:
-    """Return versions that could replace an operator's version: lower versions first, and the nearest first.
+    """Return versions that could replace an operator's version: first lower, then higher versions, nearest first.
 
     >>> versions_to_try(3)
     [2, 1, 4, 5, 6]

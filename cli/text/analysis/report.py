@@ -124,7 +124,7 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
 
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
-    """Return log lines exactly as the runtime prints them: neither wrapped nor styled."""
+    """Return log lines exactly as the runtime prints the lines, without wrapping and styles."""
     lines = [Line(printable(log_line)) for run in runs for log_line in run.log_lines]
     yield from lines
     if lines:

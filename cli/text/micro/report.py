@@ -115,7 +115,7 @@ def micro_verdict(report: MicroReport) -> str:
         operators = counted(len(report.operators), "operator")
         return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
     if report.outcome is Outcome.FILE:
-        return f"TensorFlow Lite Micro cannot use the file: {message(report.problem)}"
+        return f"TensorFlow Lite Micro cannot use the model file: {message(report.problem)}"
     counts = []
     if report.missing_operators:
         missing = [name(operator.removeprefix("CUSTOM:")) for operator in report.missing_operators]

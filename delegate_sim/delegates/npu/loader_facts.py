@@ -24,7 +24,7 @@ FilePlace = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Unusual properties of a file. Each has the places of the nodes or tensors with this property."""
+    """Unusual properties of a model file. Each attribute has the places of the nodes or tensors with one property."""
 
     variants: frozenset[FilePlace]
     """Tensors with a list of ``variant_tensors``."""
@@ -33,7 +33,7 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]
-    """The kind of quantization of each tensor, if ``quantization_kind`` cannot derive the kind from the scales."""
+    """The kind of quantization of tensors for which ``quantization_kind`` cannot derive the kind from the scales."""
 
 
 @functools.lru_cache(maxsize=2)

@@ -74,7 +74,7 @@ class _FilterFault(Exception):
 
 
 def parsed(text: str) -> OpFilters:
-    """Parse the text of a file. If the text is not an ``OpFilters`` message, the result has the fault ``UNPARSABLE``."""
+    """Parse the text of a filter file. If the text is not an ``OpFilters`` message, the result has the fault ``UNPARSABLE``."""
     try:
         tokens = _Tokens(text)
         filters = _message(tokens)

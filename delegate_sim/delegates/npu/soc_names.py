@@ -59,7 +59,7 @@ def full_soc_name(text: str) -> str:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to ``vendor:model``, for all plugins that can be simulated.
 
-    The names are the models, and the names in ``NAMES`` in lower case without spaces and punctuation.
+    A key is a model, or a name in ``NAMES`` that was changed to lower case, without spaces and punctuation.
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:

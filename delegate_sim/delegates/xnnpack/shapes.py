@@ -51,7 +51,7 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | Non
 
 
 def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
-    """Return the failure of a pooling or block operator whose operand does not have four dimensions.
+    """Return the failure of a pooling or block operator if its operand does not have four dimensions.
 
     A MAX_POOL_2D also takes more than four dimensions.
     """

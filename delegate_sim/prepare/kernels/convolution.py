@@ -90,7 +90,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The sizes are those of a runtime with one thread (the default) and without the memory limits of mobile platforms.
+    The computed sizes hold for a runtime with one thread (the default) and without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape

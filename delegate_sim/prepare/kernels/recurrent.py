@@ -30,7 +30,7 @@ _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""The position of the intermediate tensor with the quantization of the projection's input, in an integer LSTM."""
+"""In an integer LSTM, the position of the intermediate tensor that gives the quantization of the projection's input."""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:

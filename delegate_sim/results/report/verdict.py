@@ -177,7 +177,7 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
-    """Name the operator with the most work that is not delegated, and count the other nodes that are not delegated."""
+    """Return text about nodes that are not delegated: the operator with the most work, and the number of all other nodes."""
     nodes, work = Counter[str](), Counter[str]()
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
@@ -196,5 +196,5 @@ def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
 
 
 def _operator(op: str) -> str:
-    """Return the name of an operator, safe to print. The name of a custom operator comes from the file."""
+    """Return the name of an operator, safe to print. The name of a custom operator comes from the model file."""
     return shortened(printable(op), _LONGEST_OPERATOR)

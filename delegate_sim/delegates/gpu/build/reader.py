@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type that a parser reads, with the tensor types that convert to it (``CreateVectorCopyData``)."""
+    """An element type that a parser reads, and the tensor types that can be converted to it (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -192,7 +192,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Add an intermediate result of this shape to an operation. Add a RESHAPE from it to the node's result."""
+        """Add an intermediate result of this shape to an operation. Add a RESHAPE of this result to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))

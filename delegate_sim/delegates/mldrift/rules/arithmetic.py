@@ -219,7 +219,7 @@ def _has_other_numbers(node: NodeView) -> bool:
 
 
 def _constant_operands(name: str) -> Checks:
-    """Return the checks of nodes with one constant operand or, since LiteRT 2.3, with two."""
+    """Return the checks of nodes with one constant operand or, since LiteRT 2.3, with two constant operands."""
     return (
         *where(
             _has_other_numbers,

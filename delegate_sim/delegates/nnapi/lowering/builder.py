@@ -43,7 +43,7 @@ class KernelError(Exception):
 
 
 def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
-    """Return the exception for a failure, with ``values`` filled into the placeholders of its message."""
+    """Return the exception for a failure, with ``values`` filled into the placeholders of the failure's message."""
     return KernelError(kernel_failure(code, node, tensor, **values))
 
 
