@@ -94,15 +94,16 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take only every Nth model")
     parser.add_argument("--allow", choices=[kind.name.lower() for kind in Exactness], default="approximate")
     arguments = parser.parse_args()
-    totals: Counter[tuple[str, ...]] = Counter()
+    totals: Counter[str] = Counter()
     for corpus in arguments.corpus or ("keras", "torch", "onnx", "real"):
         for case in _cases(corpus, arguments.every, Exactness[arguments.allow.upper()], arguments.python):
-            totals["predicted " + case.predicted, "ran: " + case.ran, case.outputs] += 1
-            totals["models", "", ""] += 1
+            totals[f"predicted {case.predicted}, ran: {case.ran}, {case.outputs}"] += 1
+            totals["models"] += 1
+            totals.update([f"models with {reason}: {case.predicted}" for reason in case.reasons])
             if case.predicted != case.ran or case.outputs == "different":
                 print(corpus, case)
     for key, count in sorted(totals.items()):
-        print(f"{count:6,}  {', '.join(filter(None, key))}")
+        print(f"{count:6,}  {key}")
 
 
 def _cases(corpus: str, every: int, allowed: Exactness, python: str) -> Iterator[Case]:
