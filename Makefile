@@ -19,9 +19,10 @@ RUNS ?=
 ONLY ?=
 MODELS ?=
 TENSORFLOW ?= python3
+TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -106,6 +107,7 @@ docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, comman
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
+	$(BIN)/delegate-sim rules --micro --format markdown > docs/rules/micro.md
 	$(BIN)/python -m tools.docs.suggestions > docs/suggestions.md
 	$(BIN)/python -m tools.docs.api > docs/api.md
 	$(BIN)/python -m tools.docs.codes > docs/codes.md
@@ -151,6 +153,9 @@ peer-costs: setup  ## remake benchmarks/peer_costs.md: time and memory of other 
 
 rewrites advice:  ## convert models as a diagnosis suggests (TENSORFLOW is a Python with TensorFlow and this package's dependencies)
 	$(TENSORFLOW) -m tools.upstream.$@ $(if $(filter advice,$@),--write)
+
+micro-fixes: setup  ## run models that fix --micro rewrites in TensorFlow Lite Micro (TFLM is a Python with tflite-micro), where ../shared exists (ARGS=--help)
+	$(BIN)/python -m tools.upstream.micro_fixes --python $(TFLM) $(ARGS)
 
 model-types: setup  ## remake docs/appendix/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.model_types

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.kinds import EXPLAINED as MICRO
@@ -17,7 +18,7 @@ from delegate_sim.versions.features import FEATURES
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
     """Return the meaning of every code that a report can contain."""
-    known = {**GATE, **FEATURES, **_suggestions(), **MICRO}
+    known = {**GATE, **FEATURES, **_suggestions(), **MICRO, **VELA}
     for delegate in delegates:
         known |= {code: kind.explanation for code, kind in delegate.kinds.items()}
     return known

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import DelegateSimError
+from delegate_sim.micro.rules import RULES
 from delegate_sim.model.schema import enum_names
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.source import Source
@@ -140,7 +141,8 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print every source with its lines")
     arguments = parser.parse_args()
     trees = dict(pair.split("=", 1) for pair in arguments.tree)
-    sources = named_sources([book for name in DELEGATE_NAMES for book in find_delegate(name).rule_books])
+    delegates = [book for name in DELEGATE_NAMES for book in find_delegate(name).rule_books]
+    sources = named_sources([*delegates, RULES])
     lines: dict[str, dict[str, dict[str, tuple[int, int]]]] = defaultdict(lambda: defaultdict(dict))
     problems: list[str] = []
     for source, ops in sources.items():

@@ -11,12 +11,14 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import canonical_names, option_names, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
+from delegate_sim.graph.effort import COMPARISON, Effort
+from delegate_sim.live.live_runs import run_target
+from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.results.compare.compared_runs import simulated_side
-from delegate_sim.results.compare.comparison import compare
+from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
@@ -74,7 +76,7 @@ def command(
     only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that are on
     the CPU for different reasons.
     """
-    configured = arguments.configured(only_first=True)
+    configured = arguments.configured(only_first=True, is_live=True)
     if configured:
         a, b = configured[0], _changed(configured[0], _settings(settings))
     else:
@@ -129,12 +131,18 @@ def _common_folders(path: str, other: str) -> int:
 
 def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> Answer:
     model = read_model(path_a)
-    comparison = compare(simulated_side(model, a), simulated_side(model if path_b == path_a else read_model(path_b), b))
+    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
     return Answer(
         lambda: [advised_comparison(comparison).to_dict()],
         lambda: compare_lines(advised_comparison(comparison), width(), verbose),
         lambda: [compared_row(comparison)],
     )
+
+
+def _side(model: Model, target: Target) -> Side:
+    """Return a side of the comparison. Raises LimitError if the model is too large for a comparison."""
+    Effort(model).require(COMPARISON)
+    return Side(model, run_target(model, target))
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -162,7 +170,7 @@ def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, 
 def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, str]) -> tuple[Target, Target]:
     """Return the targets of A and B. Raises OptionError or a ClickException that names the wrong argument."""
     names = (delegate, settings.get(_DELEGATE, delegate))
-    delegates = [find_delegate(name) for name in dict.fromkeys(names)]
+    delegates = [find_live(name) for name in dict.fromkeys(names)]
     refuse_foreign_flags(delegates, arguments.flags)
     given = dict(zip(dict.fromkeys(names), given_options(delegates, arguments.pairs, arguments.flags), strict=True))
     own = {key: value for key, value in settings.items() if key not in _KEYS}
@@ -176,7 +184,7 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
 
 def _changed(target: Target, settings: Mapping[str, str]) -> Target:
     """Return a copy of a target with other settings. Options are kept unless the delegate changes. Raises OptionError."""
-    delegate = find_delegate(settings.get(_DELEGATE, target.delegate.name))
+    delegate = find_live(settings.get(_DELEGATE, target.delegate.name))
     defaults = settings.get(_DEFAULTS, target.defaults)
     own = {key: value for key, value in settings.items() if key not in _KEYS}
     _refuse_unknown(delegate, own)

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from delegate_sim.live.engines import engines
 from delegate_sim.live.litert_lm import engine as litert_lm
-from delegate_sim.live.trial import lacking
+from delegate_sim.live.trial import tested_engines
 from delegate_sim.version import __version__
 
 from ..console.layout import message
@@ -35,7 +34,8 @@ def command(form: str, output: str | None) -> None:
     You install the libraries of vendors yourself, under their licenses. delegate-sim does not download, store or upload them.
     """
     results = [
-        _Result(engine.delegate.name, engine.software, lacking(engine), not engine.delegate.is_live_only) for engine in engines()
+        _Result(engine.delegate.name, engine.software, lacks, not engine.delegate.is_live_only)
+        for engine, lacks in tested_engines()
     ]
     results.append(_Result(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))

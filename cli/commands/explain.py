@@ -9,6 +9,8 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
+from delegate_sim.micro.kinds import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.rules.source import Source
@@ -119,6 +121,10 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
     yield Line("")
     if code in FEATURES:
         yield Line("A feature that raises the version of an operator.")
+    elif code in MICRO:
+        yield Line("Reported about TensorFlow Lite Micro.")
+    elif code in VELA:
+        yield Line("Reported about Arm's compiler Vela.")
     elif code in _OF_THE_RUNTIME or not any(code in delegate.kinds for delegate in delegates):
         yield Line("Applies to every delegate.")
         return

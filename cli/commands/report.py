@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
+from delegate_sim.live.live_runs import run_target
 from delegate_sim.micro.analysis import analyze
+from delegate_sim.micro.report import MicroReport
+from delegate_sim.model.model import Model
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
-from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ..console.layout import counted, name
@@ -88,17 +90,23 @@ def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
 
 
 def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool, with_micro: bool) -> list[PageView]:
-    from delegate_sim.page.content import PageView
-
     model = read_model(path)
     effort = Effort(model)
     effort.require(DRAWING)
     affordable = models.affordable(path, targets, effort)
     micro = analyze(model) if with_micro else None
     left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
+    return [_view(model, target, effort, left_out, with_causes, micro) for target in affordable]
+
+
+def _view(model: Model, target: Target, effort: Effort, left_out: str, with_causes: bool, micro: MicroReport | None) -> PageView:
+    from delegate_sim.page.content import PageView
+
+    if with_causes and target.delegate.is_live_only:
+        left_out = left_out or f"{target.delegate.name} is run, not simulated, so the cost of a cause cannot be computed"
     if left_out or not with_causes:
-        return [PageView(model, simulate(model, target), causes_left_out=left_out, micro=micro) for target in affordable]
+        return PageView(model, run_target(model, target), causes_left_out=left_out, micro=micro)
     from delegate_sim.diagnosis.diagnose import diagnose
 
-    diagnoses = [diagnose(model, target, effort) for target in affordable]
-    return [PageView(model, diagnosis.run, diagnosis, micro=micro) for diagnosis in diagnoses]
+    diagnosis = diagnose(model, target, effort)
+    return PageView(model, diagnosis.run, diagnosis, micro=micro)

@@ -22,7 +22,17 @@ from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
 from ..options.targets import ONE_DELEGATE_OPTION
 from ..suggestions import suggestion
-from ..text.rules import OTHERS, changes_entry, changes_text, rules_entry, rules_markdown, rules_text
+from ..text.rules import (
+    OTHERS,
+    ShownRules,
+    changes_entry,
+    changes_text,
+    delegate_rules,
+    micro_rules,
+    rules_entry,
+    rules_markdown,
+    rules_text,
+)
 
 _EPILOG = """\b
 Examples:
@@ -31,6 +41,7 @@ Examples:
   delegate-sim rules --format json
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
   delegate-sim rules --delegate vx-nxp --option release=lf-6.6.3 --op MEAN
+  delegate-sim rules --micro --op CONV_2D
 
 A condition applies only to the targets in the column "when". Levels are feature levels (27 to 1000008 for nnapi). A range does
 not include its second level. "delegate-sim explain CODE" explains a code.
@@ -46,13 +57,21 @@ not include its second level. "delegate-sim explain CODE" explains a code.
     multiple=True,
     help="An option of the delegate that selects one of several sets of rules.",
 )
+@click.option("--micro", is_flag=True, help="Show the rules of TensorFlow Lite Micro instead of those of a delegate.")
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
 @click.option("--changes", is_flag=True, help="Show what releases of the runtime changed, instead of the conditions.")
 @click.option("--since", metavar="RELEASE", help="With --changes: show only changes after this release.")
 @output_option()
 def command(
-    delegate: str | None, pairs: tuple[str, ...], op: str | None, form: str, changes: bool, since: str | None, output: str | None
+    delegate: str | None,
+    pairs: tuple[str, ...],
+    micro: bool,
+    op: str | None,
+    form: str,
+    changes: bool,
+    since: str | None,
+    output: str | None,
 ) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
     if since is not None and not changes:
@@ -61,23 +80,33 @@ def command(
         raise click.UsageError("--changes does not take --option")
     if changes and form == "markdown":
         raise click.UsageError("--changes takes --format text or json")
+    if micro and (delegate or pairs or changes):
+        raise click.UsageError("--micro takes none of --delegate, --option and --changes")
+    if micro:
+        _write(micro_rules(), op, form, output)
+        return
     configured = [] if delegate or pairs else configured_targets(only_first=True)
     chosen = configured[0].delegate if configured else find_delegate(delegate or DEFAULT_DELEGATE)
     options = configured[0].options if configured else _options(chosen, pairs)
-    book = chosen.rules_for(options)
     if changes:
+        book = chosen.rules_for(options)
         selected = rule_changes(chosen, None if since is None else parse_release(since))
         if op is not None:
             selected = [change for change in selected if change.op in _rule_for(book, op)]
         text = changes_text(chosen, selected, since, width())
         write_result(form, output, lambda: changes_entry(chosen, selected), lambda: _lines(text))
         return
-    rules = _all_rules(book) if op is None else _rule_for(book, op)
+    _write(delegate_rules(chosen, options), op, form, output)
+
+
+def _write(shown: ShownRules, op: str | None, form: str, output: str | None) -> None:
+    """Write all rules of a set, or the rule of one operator."""
+    rules = _all_rules(shown.book) if op is None else _rule_for(shown.book, op)
     if form == "markdown":
-        write_to(rules_markdown(chosen, options, rules, is_whole=op is None), form, output)
+        write_to(rules_markdown(shown, rules, is_whole=op is None), form, output)
     else:
-        text = rules_text(chosen, options, rules, width())
-        write_result(form, output, lambda: rules_entry(chosen, options, rules), lambda: _lines(text))
+        text = rules_text(shown, rules, width())
+        write_result(form, output, lambda: rules_entry(shown, rules), lambda: _lines(text))
 
 
 def _lines(text: str) -> list[Line]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from delegate_sim.delegates.options import parse_options
+from delegate_sim.live.live_runs import require_engines
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.local import usable_cores
@@ -74,7 +75,7 @@ def command(
     if STANDARD_INPUT in paths:
         raise click.UsageError("a scan takes files, not standard input")
     format_for(output)
-    targets = _targets(arguments, releases)
+    targets = _targets(arguments, releases, scheduler)
     models = model_paths(paths)
     for path in models:
         require_models(path)
@@ -88,10 +89,12 @@ def command(
     return USAGE if outcome.totals.failed_models else DONE
 
 
-def _targets(arguments: TargetArguments, releases: Sequence[str]) -> list[TargetSpec]:
+def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str | None) -> list[TargetSpec]:
     """Return a target for every delegate and release. Raises OptionError or a ClickException that names the wrong argument."""
-    chosen = arguments.chosen(unnamed=())
+    chosen = arguments.chosen(unnamed=(), is_live=True)
     given = arguments.given(chosen)
+    if scheduler is None:
+        require_engines(chosen)
     for delegate, own in zip(chosen, given, strict=True):
         parse_options(delegate.name, delegate.options, own, arguments.defaults)
     return [

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_live
 from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.report.findings import Finding
@@ -73,8 +73,8 @@ def title(case: Case) -> str:
 
 def target_text(case: Case) -> str:
     """Return the delegate, the release of the runtime, and the options that differ from benchmark_model's defaults."""
-    known = case.delegate in DELEGATE_NAMES
-    options = shown_options(find_delegate(case.delegate), case.options, "benchmark") if known else options_text((), case.options)
+    known = case.delegate in (*DELEGATE_NAMES, *LIVE_ONLY_NAMES)
+    options = shown_options(find_live(case.delegate), case.options, "benchmark") if known else options_text((), case.options)
     return f"{case.delegate} on {case.runtime}{': ' if options else ''}{options}"
 
 

@@ -55,7 +55,7 @@ class TargetArguments:
 
         Raises OptionError, ConfigurationError or ClickException.
         """
-        if unnamed and (configured := self.configured()):
+        if unnamed and (configured := self.configured(is_live=is_live)):
             return configured
         chosen = self.chosen(unnamed, is_live=is_live)
         given = self.given(chosen)
@@ -73,12 +73,12 @@ class TargetArguments:
         """Return the only target, or the first target of the configuration. Raises the errors of ``targets``."""
         return (self.configured(only_first=True) or self.targets())[0]
 
-    def configured(self, *, only_first: bool = False) -> list[Target]:
+    def configured(self, *, only_first: bool = False, is_live: bool = False) -> list[Target]:
         """Return the targets of the configuration, or only the first target. If the user describes a target, return no target.
 
-        Raises ConfigurationError.
+        Targets that cannot be simulated are left out, unless ``is_live`` is true. Raises ConfigurationError and OptionError.
         """
-        return [] if self._describes_target else configured_targets(only_first=only_first)
+        return [] if self._describes_target else configured_targets(only_first=only_first, is_live=is_live)
 
     @property
     def _describes_target(self) -> bool:
@@ -150,7 +150,10 @@ def targets_options(command: Command) -> Command:
 
 
 def all_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` to a command. By default, the command uses all delegates."""
+    """Add the options of ``targets_options`` to a command. By default, the command uses all delegates.
+
+    The command also takes delegates that cannot be simulated, and runs them.
+    """
     return _passing("targets", _targets_or_all, delegates_option("all"), *_options())(command)
 
 
@@ -168,7 +171,7 @@ def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] 
 
 
 def _targets_or_all(arguments: TargetArguments) -> list[Target]:
-    return arguments.targets(unnamed=())
+    return arguments.targets(unnamed=(), is_live=True)
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:

@@ -1,16 +1,19 @@
-"""The rules of a delegate, and their changes between releases, as text, Markdown and plain data."""
+"""The rules of a delegate or of TensorFlow Lite Micro, and their changes between releases, as text, Markdown and plain data."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import OptionValues, as_typed, option_as_typed
+from delegate_sim.delegates.options import Option, OptionValues, as_typed, option_as_typed
+from delegate_sim.micro.kinds import NAME
+from delegate_sim.micro.rules import RULES
 from delegate_sim.results.compare.rule_changes import RuleChange
 from delegate_sim.rules.book import RuleBook
-from delegate_sim.rules.kinds import MALFORMED_OPERANDS
+from delegate_sim.rules.kinds import MALFORMED_OPERANDS, Kind
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
@@ -27,6 +30,10 @@ _MALFORMED = (
     f" A node that meets all conditions is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results "
     "that its operator requires."
 )
+_MICRO_SUMMARY = (
+    "TensorFlow Lite Micro looks up the kernel of every node. Then each kernel prepares its node (Prepare), and later runs it "
+    "(Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
+)
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
 _NARROWEST_NEEDS = 24
@@ -42,44 +49,81 @@ def when(check: Check[Any]) -> str:
     return ", ".join(words)
 
 
-def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
-    """Return a table for each operator. The tables fit a terminal of this width. ``options`` selects the rule book."""
+@dataclass(frozen=True, slots=True)
+class ShownRules:
+    """A set of rules, and what the output says about it.
+
+    ``title`` is the subject of "accepts", and ``tester`` tests the conditions. ``kinds`` are the kinds of problem, by code.
+    ``selecting`` has the values of the options that selected the rules, and ``note`` names them in words.
+    """
+
+    name: str
+    title: str
+    summary: str
+    book: RuleBook[Any]
+    kinds: Mapping[str, Kind]
+    options: Sequence[Option] = ()
+    selecting: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    tester: str = "delegate"
+
+
+def delegate_rules(delegate: Delegate, options: OptionValues) -> ShownRules:
+    """Return the rules of a delegate with these options."""
+    return ShownRules(
+        delegate.name,
+        f"the delegate {delegate.name}",
+        delegate.summary,
+        delegate.rules_for(options),
+        delegate.kinds,
+        delegate.options,
+        {name: options[name] for name in delegate.rule_options},
+        _which_rules(delegate, options),
+    )
+
+
+def micro_rules() -> ShownRules:
+    """Return the rules of TensorFlow Lite Micro."""
+    return ShownRules(NAME, "TensorFlow Lite Micro", _MICRO_SUMMARY, RULES, RULES.explained, tester="runtime")
+
+
+def rules_text(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
+    """Return one table for each operator. The tables fit a terminal of this width."""
     from tabulate import tabulate
 
-    book = delegate.rules_for(options)
+    book = shown.book
     needs_width = max(width - _WIDTH_OF_OTHER_COLUMNS, _NARROWEST_NEEDS)
-    blocks = [f"What the delegate {delegate.name} accepts\n"]
+    blocks = [f"What {shown.title} accepts\n"]
     for op, rule in rules.items():
         if rule is None:
-            blocks.append(f"{op}\n  {_not_accepted(delegate)}\n")
+            blocks.append(f"{op}\n  {_not_accepted(shown)}\n")
             continue
         rows = list(_rows(book, rule)) or [("", "nothing", "", "")]
         table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
         known = "" if rule.introduced is None else f" (from {rule.introduced})"
         places = "".join([f"  source: {source}\n" for source in _sources(book, op, rule)])
         blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()) + places)
-    note = _which_rules(delegate, options)
-    if note:
-        blocks.append("".join([f"{line}\n" for line in wrapped(note, width, "", "  ")]))
+    if shown.note:
+        blocks.append("".join([f"{line}\n" for line in wrapped(shown.note, width, "", "  ")]))
     return "\n".join(blocks)
 
 
-def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
+def rules_markdown(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
     """Return a Markdown table for each operator. If ``is_whole``, add the options and an explanation of each code."""
-    book, note = delegate.rules_for(options), _which_rules(delegate, options)
+    book = shown.book
     lines = [
-        f"# What the delegate {delegate.name} accepts",
+        f"# What {shown.title} accepts",
         "",
-        *((delegate.summary, "") if delegate.summary else ()),
+        *((shown.summary, "") if shown.summary else ()),
         "A node must meet every condition that applies to the target. The conditions are listed in the order in which the "
-        f"delegate tests them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
-        *(("", _escaped(note)) if note else ()),
-        *(_options(delegate) if is_whole else ()),
+        f"{shown.tester} tests them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
+        *(("", _escaped(shown.note)) if shown.note else ()),
+        *(_options(shown.options) if is_whole else ()),
     ]
     for op, rule in rules.items():
         lines += ["", f"## {op}", ""]
         if rule is None:
-            lines.append(_not_accepted(delegate))
+            lines.append(_not_accepted(shown))
             continue
         if rule.introduced is not None:
             lines += [f"Available from {rule.introduced}.", ""]
@@ -90,7 +134,7 @@ def rules_markdown(delegate: Delegate, options: OptionValues, rules: Mapping[str
         ]
     if is_whole:
         lines += ["", "# Codes"]
-        for code, kind in delegate.kinds.items():
+        for code, kind in shown.kinds.items():
             title, meaning, advice = map(_escaped, kind.explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
     lines += ["", *_link_targets(book, rules)]
@@ -133,14 +177,14 @@ def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str
     }
 
 
-def rules_entry(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
+def rules_entry(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
     """Return the rules as plain data, with the options that selected the rules."""
-    book = delegate.rules_for(options)
+    book = shown.book
     return {
         "schema": SCHEMA,
         "tool": {"name": "delegate-sim", "version": __version__},
-        "delegate": delegate.name,
-        "options": {name: options[name] for name in delegate.rule_options},
+        "delegate": shown.name,
+        "options": dict(shown.selecting),
         "operators": [
             {
                 "op": op,
@@ -154,11 +198,11 @@ def rules_entry(delegate: Delegate, options: OptionValues, rules: Mapping[str, O
     }
 
 
-def _options(delegate: Delegate) -> Iterator[str]:
-    if not delegate.options:
+def _options(options: Sequence[Option]) -> Iterator[str]:
+    if not options:
         return
     yield from ("", "# Options", "", "| option | meaning | default | default of benchmark_model |", "|---|---|---|---|")
-    for option in delegate.options:
+    for option in options:
         values = [default_text(option.default_in(defaults)) for defaults in ("api", "benchmark")]
         name = f"`{option.key}`" if option.name == option.key else f"`{option.key}` (`{option.name}`)"
         yield f"| {name} | {_escaped(option.help)} | {' | '.join(map(_escaped, values))} |"
@@ -186,8 +230,8 @@ def _others(book: RuleBook[Any]) -> str:
     )
 
 
-def _not_accepted(delegate: Delegate) -> str:
-    return f"{delegate.name} does not support this operator."
+def _not_accepted(shown: ShownRules) -> str:
+    return f"{shown.name} does not support this operator."
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:

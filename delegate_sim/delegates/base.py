@@ -82,6 +82,11 @@ class Delegate:
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 
     @property
+    def software(self) -> str:
+        """The name and version of the program that decides about nodes; empty if the rules of this package decide."""
+        return ""
+
+    @property
     def further_kinds(self) -> Mapping[str, Kind]:
         """Kinds of problem that kernel failures, limits and drivers cause, keyed by code.
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..foundation import packages
+
 
 @dataclass(frozen=True, slots=True)
 class PluginTraits:
@@ -60,12 +62,25 @@ class AcceleratorTraits:
         yield options["precision"]
 
 
+_VELA = "ethos-u-vela"
+
+
 @dataclass(frozen=True, slots=True)
 class VelaTraits:
     """The settings for a run of Arm's compiler Vela."""
 
     accelerator: str
     """The configuration of the NPU (``vela --accelerator-config``)."""
+
+    @property
+    def version(self) -> str:
+        """The installed version of Vela; empty if Vela is not installed."""
+        return packages.package_version(_VELA)
+
+    @property
+    def software(self) -> str:
+        """The name and the installed version of Vela, such as ``vela-5.2.0``; empty if Vela is not installed."""
+        return f"vela-{self.version}" if self.version else ""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield Vela's arguments for the configuration and for the options that are set."""

@@ -108,9 +108,11 @@ def find_delegate(name: str) -> Delegate:
     """
     if name in LIVE_ONLY_NAMES:
         who = "Arm's compiler Vela" if name in VELA_NAMES else "closed-source code of its vendor"
+        others = "; report, compare, scan and check run it, too" if name in VELA_NAMES else ""
         raise OptionError(
             f"{name} cannot be simulated, because {who} decides about every node. Run the real delegate with "
-            f"`delegate-sim analyze MODEL --delegate {name} --live`; `delegate-sim doctor` shows whether this host can run it"
+            f"`delegate-sim analyze MODEL --delegate {name} --live`{others}. `delegate-sim doctor` shows whether this host can "
+            "run it"
         )
     if name not in _PACKAGES:
         raise OptionError(f"there is no delegate {name!r}; the delegates are {', '.join(DELEGATE_NAMES)}")

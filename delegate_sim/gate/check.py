@@ -11,13 +11,14 @@ from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.limits import problem_text
 from ..graph.effort import Effort
+from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
 from ..model.reader import load
 from ..results.report.display import Shown, Table
 from ..results.report.findings import ERROR, Finding
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import words_of
-from ..runtime.interpreter import option_values, simulate
+from ..runtime.interpreter import option_values
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import compute_improvements, compute_regressions, improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
@@ -103,7 +104,8 @@ def check_models(
     prediction or cannot be run. A model that cannot be read is also a finding. An internal error is a finding with the text that
     ``fault`` returns.
     ``begins`` is called for each model with the number of the model, the number of models, and the name.
-    Raises ConfigurationError if there is nothing to check, and BaselineError if the baseline cannot be read or written.
+    Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
+    OptionError if a target can neither be simulated nor run on this host.
     """
     targets, micro_targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets, micro_targets))
@@ -114,6 +116,7 @@ def check_models(
         raise ConfigurationError(f"{configuration.path}: {problem}, so there is nothing to check")
     if (update or prune) and configuration.baseline is None:
         raise ConfigurationError(f"{configuration.path}: baseline = false, so there is no baseline to write")
+    require_engines([target.target.delegate for target in targets])
     if live:
         _require_engines(configuration, targets)
     new_entries: dict[EntryKey, Entry] = {}
@@ -249,7 +252,7 @@ def _case(
 ) -> Case:
     """Check a model on a target."""
     key = EntryKey(job.model, target.name)
-    run = simulate(model, target.target)
+    run = run_target(model, target.target)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
     budgets = configuration.budgets_of(target, job.model)

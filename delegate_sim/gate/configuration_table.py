@@ -10,7 +10,7 @@ from typing import Any
 
 from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
-from ..delegates.registry import find_delegate
+from ..delegates.registry import find_live
 from ..errors import OptionError
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
@@ -165,7 +165,7 @@ def parse_defaults(value: Any) -> str:
 
 def parse_delegate(value: Any) -> Delegate:
     """Return the delegate with this name. Raises OptionError for unknown names."""
-    return find_delegate(parse_text(value))
+    return find_live(parse_text(value))
 
 
 def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:

@@ -12,10 +12,11 @@ from ..delegates.live_traits import AcceleratorTraits
 from ..delegates.options import OptionValues
 from ..delegates.registry import FALLBACK_OPTION
 from ..errors import OptionError
+from ..foundation import packages
 from ..model.model import Model
 from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from ..runtime.interpreter import Run
-from . import packages, vulkan
+from . import vulkan
 from .decision import LiveDecision
 from .engine import Engine
 from .process import run_module

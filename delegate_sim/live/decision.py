@@ -43,6 +43,8 @@ class LivePlacement:
     """The first failed check of the node, as the compiler printed it, or "" if it printed no check."""
     is_listed: bool = True
     """Whether the compiler's database lists the node. The place of a node that is not listed follows from the compiled file."""
+    kernel: int | None = None
+    """The number of the operator in the compiled file that runs the node on the NPU; None if the compiler gave no commands."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the placement as plain data."""
@@ -53,7 +55,27 @@ class LivePlacement:
             "place": self.place,
             "reason": self.reason,
             "listed": self.is_listed,
+            "kernel": self.kernel,
         }
+
+
+_MEMORIES = {
+    "sram_bytes": "SRAM",
+    "dram_bytes": "DRAM",
+    "on_chip_flash_bytes": "on-chip flash",
+    "off_chip_flash_bytes": "off-chip flash",
+}
+
+
+def figures_text(figures: Mapping[str, int | float | str]) -> str:
+    """Return a compiler's own estimates for the compiled file as text; empty if there are none."""
+    if not figures:
+        return ""
+    memories = [f"{title} {figures[key]:,} bytes, " for key, title in _MEMORIES.items() if figures[key]]
+    return (
+        f"{''.join(memories)}{figures['npu_cycles']:,} NPU cycles, {figures['total_cycles']:,} cycles in all: the "
+        f"compiler's estimates for {figures['system_config']}, {figures['memory_mode']}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,11 @@ class Engine(ABC):
         return not self.lacks
 
     @property
+    def installation(self) -> str:
+        """The name of the installed program. If one engine with this name runs on this host, all of them run."""
+        return self.delegate.name
+
+    @property
     def fixed_options(self) -> OptionValues:
         """Values that some options must have on this host."""
         return {}

@@ -14,11 +14,11 @@ from ..delegates.decision import FileNode
 from ..delegates.live_traits import PluginTraits
 from ..delegates.options import OptionValues
 from ..errors import DelegateSimError
+from ..foundation import packages
 from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from . import packages
 from .decision import LiveDecision, LiveNode, LivePartition
 from .engine import Engine
 from .naming import result_names, with_distinct_names

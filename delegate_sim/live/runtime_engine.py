@@ -10,11 +10,11 @@ from pathlib import Path
 from ..delegates.base import Delegate
 from ..delegates.options import OptionValues, parse_options
 from ..errors import OptionError
+from ..foundation import packages
 from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..runtime.delegate_application import VALIDATION_PREFIX
 from ..runtime.interpreter import Run
-from . import packages
 from .decision import LiveDecision, LiveNode, LivePartition
 from .engine import Engine
 from .process import run_module

@@ -7,6 +7,7 @@ import base64
 from ..delegates.options import parse_options
 from ..model.reader import load
 from .engine import Engine
+from .engines import engines
 
 _MODEL = (
     "HAAAAFRGTDMUACAAHAAUABAAGAAMAAAABAAIABQAAAAcAAAAHAAAABwAAAAoAAAADAEAACgBAAADAAAAAAAAAAAAAAABAAAACAAAAAQABAAEAAAAAQAAABQA"
@@ -15,6 +16,17 @@ _MODEL = (
     "AAAAAAABCAAAABAAAAACAAAAAQAAAAQAAAACAAAAaW4AAAQAAABtYWluAAAAAAEAAAAQAAAADAAMAAsAAAAAAAQADAAAABwAAAAAAAAcAAAAAAAAAAA="
 )
 """A base64-encoded model with one node, a TANH of a float input."""
+
+
+def tested_engines() -> list[tuple[Engine, str]]:
+    """Return every engine and what it lacks on this host. Engines of the same installation are tested once."""
+    lacks: dict[str, str] = {}
+    results = []
+    for engine in engines():
+        if engine.installation not in lacks:
+            lacks[engine.installation] = lacking(engine)
+        results.append((engine, lacks[engine.installation]))
+    return results
 
 
 def lacking(engine: Engine) -> str:

@@ -36,9 +36,9 @@ _BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
 _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernels == "cmsis-nn")
 
 
-def with_cmsis_nn(file: str, *checks: Check[object]) -> tuple[Check[MicroTarget], ...]:
-    """Limit checks to the CMSIS-NN kernel in ``file``. These checks do not apply to the reference kernel."""
-    source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", "Prepare")
+def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") -> tuple[Check[MicroTarget], ...]:
+    """Limit checks to a function of the CMSIS-NN kernel in ``file``. These checks do not apply to the reference kernel."""
+    source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", symbol)
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..graph.graph import NodeView
-from ..rules.rule import Check, OpRule
+from ..rules.rule import Check, Condition, OpRule
 from ..rules.source import Source
 from .target import TFLM, MicroTarget
 
@@ -43,6 +43,20 @@ def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget
 def unchecked(file: str, symbol: str) -> OpRule[MicroTarget]:
     """Return the rule of a function that refuses nothing."""
     return in_source(file, symbol)
+
+
+_AT_INVOKE = Condition[MicroTarget]("when the node runs (Invoke)", lambda _: True)
+
+
+def all_checks(kernel: MicroKernel) -> OpRule[MicroTarget]:
+    """Return the checks of a kernel's Prepare and then those of its Invoke, each with its own source."""
+    invoke = [check.when(_AT_INVOKE) for check in _with_sources(kernel.invoke)]
+    return OpRule((*_with_sources(kernel.prepare), *invoke)).from_source(*kernel.prepare.source, *kernel.invoke.source)
+
+
+def _with_sources(rule: OpRule[MicroTarget]) -> Iterator[Check[MicroTarget]]:
+    for check in rule.checks:
+        yield check.from_source(check.source or rule.source[0])
 
 
 NO_PREPARE: OpRule[MicroTarget] = OpRule(())

@@ -14,7 +14,7 @@ from ..rules.rule import Reason, Rules
 from ..rules.source import Source
 from . import kernels
 from .graph import has_size
-from .kernel import MicroKernel
+from .kernel import MicroKernel, all_checks
 from .kernels import custom
 from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE
 from .resolver import BUILTIN_FUNCTIONS
@@ -40,6 +40,10 @@ def _prepare_rules(module: ModuleType) -> Rules[MicroTarget]:
 
 def _invoke_rules(module: ModuleType) -> Rules[MicroTarget]:
     return {op: kernel.invoke for op, kernel in module.KERNELS.items()}
+
+
+def _all_rules(module: ModuleType) -> Rules[MicroTarget]:
+    return {op: all_checks(kernel) for op, kernel in module.KERNELS.items()}
 
 
 def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
@@ -78,3 +82,5 @@ PREPARE = _book(_prepare_rules, is_prepare=True)
 """The checks of the kernels' Prepare functions."""
 INVOKE = _book(_invoke_rules, is_prepare=False)
 """The checks of the kernels' Invoke functions, which apply to nodes that Prepare accepts."""
+RULES = _book(_all_rules, is_prepare=True)
+"""The checks of Prepare, and then those of Invoke, for documentation."""

@@ -880,4 +880,462 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
             "UnpackMapper": (2566, 2587),
         },
     },
+    "tensorflow/tflite-micro@90b983c2b3f1480642e040bbd2ddb37b998f3424": {
+        "signal/micro/kernels/delay.cc": {
+            "DelayEval": (111, 133),
+            "DelayPrepare": (61, 109),
+        },
+        "signal/micro/kernels/energy.cc": {
+            "EnergyEval": (86, 101),
+            "EnergyPrepare": (63, 84),
+        },
+        "signal/micro/kernels/fft_auto_scale_common.cc": {
+            "FftAutoScalePrepare": (25, 52),
+        },
+        "signal/micro/kernels/filter_bank.cc": {
+            "FilterBankEval": (126, 163),
+            "FilterBankPrepare": (74, 124),
+        },
+        "signal/micro/kernels/filter_bank_log.cc": {
+            "FilterBankLogEval": (86, 100),
+            "FilterBankLogPrepare": (63, 84),
+        },
+        "signal/micro/kernels/filter_bank_spectral_subtraction.cc": {
+            "FilterBankSpectralSubtractionEval": (139, 163),
+            "FilterBankSpectralSubtractionPrepare": (101, 137),
+        },
+        "signal/micro/kernels/filter_bank_square_root_common.cc": {
+            "FilterBankSquareRootPrepare": (25, 54),
+        },
+        "signal/micro/kernels/framer.cc": {
+            "FramerEval": (144, 182),
+            "FramerPrepare": (79, 142),
+        },
+        "signal/micro/kernels/irfft.cc": {
+            "IrfftEval": (115, 134),
+            "IrfftPrepare": (81, 113),
+        },
+        "signal/micro/kernels/overlap_add.cc": {
+            "OverlapAddEval": (123, 145),
+            "OverlapAddPrepare": (76, 121),
+        },
+        "signal/micro/kernels/pcan.cc": {
+            "PcanEval": (91, 126),
+            "PcanPrepare": (55, 89),
+        },
+        "signal/micro/kernels/rfft.cc": {
+            "RfftEval": (111, 138),
+            "RfftPrepare": (76, 109),
+        },
+        "signal/micro/kernels/stacker.cc": {
+            "StackerEval": (121, 158),
+            "StackerPrepare": (91, 119),
+        },
+        "signal/micro/kernels/window.cc": {
+            "WindowEval": (90, 110),
+            "WindowPrepare": (56, 88),
+        },
+        "tensorflow/lite/micro/kernels/activations.cc": {
+            "Relu6Eval": (85, 126),
+            "ReluEval": (38, 78),
+        },
+        "tensorflow/lite/micro/kernels/activations_common.cc": {
+            "Relu6Prepare": (114, 139),
+            "ReluPrepare": (88, 112),
+        },
+        "tensorflow/lite/micro/kernels/add.cc": {
+            "AddEval": (168, 194),
+        },
+        "tensorflow/lite/micro/kernels/add_common.cc": {
+            "AddPrepare": (81, 114),
+        },
+        "tensorflow/lite/micro/kernels/add_n.cc": {
+            "CalculateOpData": (49, 134),
+            "Eval": (194, 207),
+        },
+        "tensorflow/lite/micro/kernels/arg_min_max.cc": {
+            "ArgMaxEval": (104, 106),
+            "ArgMinEval": (100, 102),
+        },
+        "tensorflow/lite/micro/kernels/assign_variable.cc": {
+            "Eval": (103, 137),
+            "Prepare": (53, 101),
+        },
+        "tensorflow/lite/micro/kernels/batch_matmul.cc": {
+            "BatchMatMulEval": (393, 452),
+            "BatchMatMulPrepare": (179, 281),
+        },
+        "tensorflow/lite/micro/kernels/batch_to_space_nd.cc": {
+            "BatchToSpaceNDEval": (65, 104),
+            "BatchToSpaceNDPrepare": (41, 63),
+        },
+        "tensorflow/lite/micro/kernels/broadcast_args.cc": {
+            "BroadcastArgsEval": (62, 82),
+            "BroadcastArgsPrepare": (31, 60),
+        },
+        "tensorflow/lite/micro/kernels/broadcast_to.cc": {
+            "BroadcastToEval": (108, 118),
+            "BroadcastToPrepare": (76, 106),
+        },
+        "tensorflow/lite/micro/kernels/call_once.cc": {
+            "CallOnceEval": (63, 80),
+            "CallOncePrepare": (44, 61),
+        },
+        "tensorflow/lite/micro/kernels/cast.cc": {
+            "CastEval": (81, 115),
+            "CastPrepare": (28, 45),
+        },
+        "tensorflow/lite/micro/kernels/ceil.cc": {
+            "CeilEval": (53, 65),
+            "CeilPrepare": (30, 51),
+        },
+        "tensorflow/lite/micro/kernels/circular_buffer.cc": {
+            "CircularBufferEval": (77, 108),
+        },
+        "tensorflow/lite/micro/kernels/circular_buffer_common.cc": {
+            "CircularBufferPrepare": (38, 92),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/add.cc": {
+            "PrepareAdd": (288, 338),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/batch_matmul.cc": {
+            "Prepare": (189, 335),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/conv.cc": {
+            "Prepare": (45, 180),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/depthwise_conv.cc": {
+            "Prepare": (58, 201),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/fully_connected.cc": {
+            "Prepare": (54, 188),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/transpose_conv.cc": {
+            "Prepare": (157, 300),
+        },
+        "tensorflow/lite/micro/kernels/cmsis_nn/unidirectional_sequence_lstm.cc": {
+            "UnidirectionalSequenceLstmPrepare": (335, 422),
+        },
+        "tensorflow/lite/micro/kernels/comparisons.cc": {
+            "ComparisonsPrepare": (549, 591),
+            "EqualEval": (36, 125),
+            "GreaterEqualEval": (310, 386),
+            "GreaterEval": (219, 308),
+            "LessEqualEval": (466, 542),
+            "LessEval": (388, 464),
+            "NotEqualEval": (128, 217),
+        },
+        "tensorflow/lite/micro/kernels/concatenation.cc": {
+            "ConcatenationEval": (230, 263),
+            "ConcatenationPrepare": (128, 228),
+        },
+        "tensorflow/lite/micro/kernels/conv.cc": {
+            "ConvEval": (30, 194),
+        },
+        "tensorflow/lite/micro/kernels/conv_common.cc": {
+            "ConvPrepare": (139, 234),
+        },
+        "tensorflow/lite/micro/kernels/cumsum.cc": {
+            "CalculateOpData": (47, 105),
+            "CumSumEval": (111, 167),
+        },
+        "tensorflow/lite/micro/kernels/decode.cc": {
+            "Eval": (163, 184),
+            "Prepare": (52, 161),
+        },
+        "tensorflow/lite/micro/kernels/depth_to_space.cc": {
+            "CalculateOpData": (37, 94),
+            "DepthToSpaceEval": (100, 134),
+        },
+        "tensorflow/lite/micro/kernels/depthwise_conv.cc": {
+            "DepthwiseConvEval": (36, 181),
+        },
+        "tensorflow/lite/micro/kernels/depthwise_conv_common.cc": {
+            "DepthwiseConvPrepare": (139, 237),
+        },
+        "tensorflow/lite/micro/kernels/dequantize.cc": {
+            "DequantizeEval": (37, 77),
+        },
+        "tensorflow/lite/micro/kernels/dequantize_common.cc": {
+            "DequantizePrepare": (28, 56),
+        },
+        "tensorflow/lite/micro/kernels/detection_postprocess.cc": {
+            "DetectionPostProcessEval": (779, 802),
+            "DetectionPostProcessPrepare": (153, 230),
+        },
+        "tensorflow/lite/micro/kernels/div.cc": {
+            "DivEval": (182, 211),
+            "DivPrepare": (73, 106),
+        },
+        "tensorflow/lite/micro/kernels/dynamic_update_slice.cc": {
+            "Eval": (173, 222),
+            "Prepare": (125, 171),
+        },
+        "tensorflow/lite/micro/kernels/elementwise.cc": {
+            "AbsEval": (292, 324),
+            "CosEval": (330, 332),
+            "GenericPrepare": (78, 99),
+            "LogEval": (334, 336),
+            "LogicalNotEval": (368, 370),
+            "PrepareAbsRsqrt": (102, 166),
+            "RsqrtEval": (342, 362),
+            "SinEval": (326, 328),
+            "SqrtEval": (338, 340),
+            "SquareEval": (364, 366),
+        },
+        "tensorflow/lite/micro/kernels/elu.cc": {
+            "CalculateOpData": (82, 106),
+            "EluEval": (120, 143),
+        },
+        "tensorflow/lite/micro/kernels/embedding_lookup.cc": {
+            "EmbeddingLookUpEval": (181, 205),
+            "EmbeddingLookUpPrepare": (68, 121),
+        },
+        "tensorflow/lite/micro/kernels/exp.cc": {
+            "ExpEval": (54, 72),
+            "ExpPrepare": (30, 52),
+        },
+        "tensorflow/lite/micro/kernels/expand_dims.cc": {
+            "ExpandDimsEval": (119, 147),
+            "ExpandDimsPrepare": (87, 110),
+        },
+        "tensorflow/lite/micro/kernels/fill.cc": {
+            "FillEval": (109, 131),
+            "FillPrepare": (67, 100),
+        },
+        "tensorflow/lite/micro/kernels/floor.cc": {
+            "FloorEval": (29, 40),
+        },
+        "tensorflow/lite/micro/kernels/floor_div.cc": {
+            "CalculateOpData": (34, 58),
+            "EvalFloorDiv": (68, 102),
+        },
+        "tensorflow/lite/micro/kernels/floor_mod.cc": {
+            "CalculateOpData": (39, 63),
+            "FloorModEval": (99, 120),
+        },
+        "tensorflow/lite/micro/kernels/fully_connected.cc": {
+            "FullyConnectedEval": (108, 353),
+            "FullyConnectedPrepare": (36, 106),
+        },
+        "tensorflow/lite/micro/kernels/gather.cc": {
+            "GatherEval": (191, 217),
+            "GatherPrepare": (100, 189),
+        },
+        "tensorflow/lite/micro/kernels/gather_nd.cc": {
+            "GatherNdEval": (188, 205),
+            "GatherNdPrepare": (31, 113),
+        },
+        "tensorflow/lite/micro/kernels/hard_swish.cc": {
+            "HardSwishEval": (38, 66),
+        },
+        "tensorflow/lite/micro/kernels/hard_swish_common.cc": {
+            "HardSwishPrepare": (34, 84),
+        },
+        "tensorflow/lite/micro/kernels/if.cc": {
+            "IfEval": (88, 115),
+            "IfPrepare": (46, 86),
+        },
+        "tensorflow/lite/micro/kernels/l2_pool_2d.cc": {
+            "L2Eval": (108, 134),
+            "L2Prepare": (39, 93),
+        },
+        "tensorflow/lite/micro/kernels/l2norm.cc": {
+            "L2NormEval": (81, 130),
+            "L2NormPrepare": (36, 73),
+        },
+        "tensorflow/lite/micro/kernels/leaky_relu.cc": {
+            "LeakyReluEval": (53, 88),
+        },
+        "tensorflow/lite/micro/kernels/leaky_relu_common.cc": {
+            "CalculateOpDataLeakyRelu": (31, 72),
+        },
+        "tensorflow/lite/micro/kernels/log_softmax.cc": {
+            "CalculateOpData": (46, 99),
+            "LogSoftmaxEval": (105, 140),
+        },
+        "tensorflow/lite/micro/kernels/logical.cc": {
+            "LogicalAndEval": (30, 32),
+            "LogicalOrEval": (26, 28),
+        },
+        "tensorflow/lite/micro/kernels/logistic.cc": {
+            "LogisticEval": (38, 104),
+        },
+        "tensorflow/lite/micro/kernels/logistic_common.cc": {
+            "CalculateArithmeticOpDataLogistic": (32, 110),
+        },
+        "tensorflow/lite/micro/kernels/maximum_minimum.cc": {
+            "Eval": (33, 65),
+        },
+        "tensorflow/lite/micro/kernels/mirror_pad.cc": {
+            "MirrorPadEval": (103, 162),
+            "MirrorPadPrepare": (169, 207),
+        },
+        "tensorflow/lite/micro/kernels/mul.cc": {
+            "MulEval": (31, 62),
+        },
+        "tensorflow/lite/micro/kernels/mul_common.cc": {
+            "CalculateOpDataMul": (38, 90),
+        },
+        "tensorflow/lite/micro/kernels/neg.cc": {
+            "NegEval": (30, 49),
+        },
+        "tensorflow/lite/micro/kernels/pack.cc": {
+            "PackEval": (72, 108),
+        },
+        "tensorflow/lite/micro/kernels/pad.cc": {
+            "PadEval": (28, 107),
+        },
+        "tensorflow/lite/micro/kernels/pad_common.cc": {
+            "PadPrepare": (30, 126),
+        },
+        "tensorflow/lite/micro/kernels/pooling.cc": {
+            "AverageEval": (27, 59),
+            "MaxEval": (61, 92),
+        },
+        "tensorflow/lite/micro/kernels/pooling_common.cc": {
+            "PoolingPrepare": (50, 95),
+        },
+        "tensorflow/lite/micro/kernels/prelu.cc": {
+            "PreluEval": (35, 79),
+        },
+        "tensorflow/lite/micro/kernels/prelu_common.cc": {
+            "PreluPrepare": (83, 108),
+        },
+        "tensorflow/lite/micro/kernels/quantize_common.cc": {
+            "EvalQuantizeReference": (92, 237),
+            "PrepareQuantizeReference": (31, 90),
+        },
+        "tensorflow/lite/micro/kernels/read_variable.cc": {
+            "Eval": (56, 79),
+            "Prepare": (38, 54),
+        },
+        "tensorflow/lite/micro/kernels/reduce_common.cc": {
+            "EvalAllHelper": (412, 446),
+            "EvalMeanHelper": (290, 351),
+            "EvalMinMaxHelper": (144, 192),
+            "EvalSumHelper": (363, 410),
+            "PrepareAllHelper": (262, 288),
+            "PrepareMeanOrSumHelper": (223, 260),
+            "PrepareMinMaxHelper": (196, 221),
+        },
+        "tensorflow/lite/micro/kernels/reshape.cc": {
+            "EvalReshapeReference": (32, 50),
+        },
+        "tensorflow/lite/micro/kernels/reshape_common.cc": {
+            "ReshapeOutput": (32, 83),
+        },
+        "tensorflow/lite/micro/kernels/resize_bilinear.cc": {
+            "ResizeBilinearEval": (69, 108),
+            "ResizeBilinearPrepare": (33, 67),
+        },
+        "tensorflow/lite/micro/kernels/resize_nearest_neighbor.cc": {
+            "ResizeNearestNeighborEval": (67, 115),
+            "ResizeNearestNeighborPrepare": (34, 65),
+        },
+        "tensorflow/lite/micro/kernels/reverse.cc": {
+            "ReverseV2Eval": (87, 166),
+            "ReverseV2Prepare": (44, 85),
+        },
+        "tensorflow/lite/micro/kernels/round.cc": {
+            "RoundEval": (53, 65),
+            "RoundPrepare": (29, 51),
+        },
+        "tensorflow/lite/micro/kernels/select.cc": {
+            "SelectEval": (147, 182),
+            "SelectPrepare": (75, 122),
+        },
+        "tensorflow/lite/micro/kernels/shape.cc": {
+            "ShapeEval": (45, 59),
+            "ShapePrepare": (38, 43),
+        },
+        "tensorflow/lite/micro/kernels/slice.cc": {
+            "SliceEval": (84, 156),
+            "SlicePrepare": (47, 82),
+        },
+        "tensorflow/lite/micro/kernels/softmax.cc": {
+            "SoftmaxEval": (57, 83),
+        },
+        "tensorflow/lite/micro/kernels/softmax_common.cc": {
+            "CalculateSoftmaxParams": (80, 138),
+        },
+        "tensorflow/lite/micro/kernels/space_to_batch_nd.cc": {
+            "SpaceToBatchNDEval": (71, 114),
+            "SpaceToBatchNDPrepare": (48, 69),
+        },
+        "tensorflow/lite/micro/kernels/space_to_depth.cc": {
+            "Eval": (88, 119),
+            "Prepare": (36, 86),
+        },
+        "tensorflow/lite/micro/kernels/split.cc": {
+            "SplitEval": (85, 117),
+            "SplitPrepare": (70, 83),
+        },
+        "tensorflow/lite/micro/kernels/split_v.cc": {
+            "SplitVEval": (88, 119),
+            "SplitVPrepare": (74, 86),
+        },
+        "tensorflow/lite/micro/kernels/squared_difference.cc": {
+            "SquaredDifferenceEval": (233, 262),
+            "SquaredDifferencePrepare": (85, 154),
+        },
+        "tensorflow/lite/micro/kernels/squeeze.cc": {
+            "SqueezeEval": (90, 110),
+            "SqueezePrepare": (47, 88),
+        },
+        "tensorflow/lite/micro/kernels/strided_slice.cc": {
+            "StridedSliceEval": (32, 83),
+        },
+        "tensorflow/lite/micro/kernels/strided_slice_common.cc": {
+            "StridedSlicePrepare": (135, 153),
+        },
+        "tensorflow/lite/micro/kernels/sub.cc": {
+            "SubEval": (174, 200),
+        },
+        "tensorflow/lite/micro/kernels/sub_common.cc": {
+            "SubPrepare": (79, 115),
+        },
+        "tensorflow/lite/micro/kernels/svdf.cc": {
+            "EvalSvdf": (40, 97),
+        },
+        "tensorflow/lite/micro/kernels/svdf_common.cc": {
+            "PrepareSvdf": (363, 515),
+        },
+        "tensorflow/lite/micro/kernels/tanh.cc": {
+            "CalculateArithmeticOpData": (49, 132),
+            "TanhEval": (150, 191),
+        },
+        "tensorflow/lite/micro/kernels/transpose.cc": {
+            "TransposeEval": (26, 72),
+        },
+        "tensorflow/lite/micro/kernels/transpose_common.cc": {
+            "TransposePrepare": (26, 52),
+        },
+        "tensorflow/lite/micro/kernels/transpose_conv.cc": {
+            "TransposeConvEval": (261, 406),
+            "TransposeConvPrepare": (152, 259),
+        },
+        "tensorflow/lite/micro/kernels/unidirectional_sequence_lstm.cc": {
+            "UnidirectionalSequenceLstmEval": (98, 159),
+            "UnidirectionalSequenceLstmPrepare": (43, 96),
+        },
+        "tensorflow/lite/micro/kernels/unpack.cc": {
+            "UnpackEval": (75, 103),
+        },
+        "tensorflow/lite/micro/kernels/var_handle.cc": {
+            "VarHandleEval": (75, 85),
+            "VarHandlePrepare": (44, 73),
+        },
+        "tensorflow/lite/micro/kernels/while.cc": {
+            "WhileEval": (77, 125),
+            "WhilePrepare": (44, 75),
+        },
+        "tensorflow/lite/micro/kernels/zeros_like.cc": {
+            "ZerosLikeEval": (53, 81),
+            "ZerosLikePrepare": (28, 44),
+        },
+        "tensorflow/lite/micro/micro_mutable_op_resolver.h": {
+            "MicroMutableOpResolver": (50, 776),
+        },
+    },
 }

@@ -32,7 +32,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
     """
     plugin = target.delegate
     assert isinstance(plugin, CompilerPlugin)
-    graphs = _graphs(model, accepted)
+    graphs = whole_graphs(model, accepted)
     selection = plugin.decide_model(graphs, target.options, target.release, ended)
     runs: list[SubgraphRun] = []
     for graph, decision, taken in zip(graphs, selection.decisions, selection.taken or [frozenset()] * len(graphs), strict=True):
@@ -89,8 +89,11 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
     return Dispatched(plan_after(graph, subsets, DISPATCH_KERNEL, given_tensors), line)
 
 
-def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
-    """Return the subgraphs with all nodes of the model file, even nodes that the runtime would not add to the graph."""
+def whole_graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
+    """Return the subgraphs with all nodes of the model file, even nodes that the runtime would not add to the graph.
+
+    ``accepted`` maps each subgraph to the nodes that are assumed to be selected.
+    """
     graphs = file_graphs(model)
     if not accepted and all(len(graph.nodes) == len(model.subgraphs[graph.index].nodes) for graph in graphs):
         return graphs

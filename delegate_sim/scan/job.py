@@ -123,13 +123,13 @@ def _stored(value: Any) -> Any:
 
 def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advice_effort: Any) -> tuple[ScanRow, list[ScanRow]]:
     from ..diagnosis.advice.node_advice import advised
+    from ..live.live_runs import run_target
     from ..results.report.blockers import summary_of
     from ..results.report.measures import TAKEN
     from ..results.report.rule_set import rule_set_version
-    from ..runtime.interpreter import simulate
 
     target = _target(spec)
-    run = simulate(model, target, cache=cache)
+    run = run_target(model, target, cache)
     summary = summary_of(model, run)
     measures = summary.measures
     is_running = measures.outcome == TAKEN
@@ -219,11 +219,11 @@ def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = 
 @functools.cache
 def _target(spec: TargetSpec) -> Any:
     from ..delegates.options import parse_options
-    from ..delegates.registry import find_delegate
+    from ..delegates.registry import find_live
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
-    delegate = find_delegate(spec.delegate)
+    delegate = find_live(spec.delegate)
     values = parse_options(delegate.name, delegate.options, dict(spec.options), spec.defaults)
     return Target(delegate, values, parse_release(spec.release), spec.defaults, spec.assume_ops_registered)
 

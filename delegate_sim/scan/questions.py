@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..delegates.registry import DELEGATE_NAMES, find_delegate
+from ..delegates.registry import DELEGATE_NAMES, VELA_NAMES, find_live
 from ..diagnosis.causes.alternative import RESULTS
 from ..errors import OptionError
 from ..foundation.files import open_input
@@ -214,9 +214,8 @@ def _fill_by_duckdb(connection: Any, prefix: str, table: str, reader: str, file:
 def _add_titles(connection: Any) -> None:
     """Add the table ``titles``: the titles of all codes of the delegates in the last scan."""
     delegates = [name for (name,) in connection.execute(f"SELECT DISTINCT delegate FROM {RUNS}").fetchall()]
-    titles = {
-        code: kind.title for name in delegates if name in DELEGATE_NAMES for code, kind in find_delegate(name).kinds.items()
-    }
+    known = [find_live(name) for name in delegates if name in (*DELEGATE_NAMES, *VELA_NAMES)]
+    titles = {code: kind.title for delegate in known for code, kind in delegate.kinds.items()}
     connection.execute("CREATE TABLE titles (code TEXT, title TEXT)")
     connection.execute("INSERT INTO titles SELECT unnest(?::TEXT[]), unnest(?::TEXT[])", [list(titles), list(titles.values())])
 

@@ -51,6 +51,7 @@ COMMANDS = {
     "whatif": ("compare", ["--fix-shapes"]),
     "whatif --search": ("search", ["--search", "kernels=1"]),
     "inspect": ("inspect", []),
+    "micro": ("micro", []),
 }
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.fix import fix
 from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
+from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.target import MicroTarget
-from tests.support.micro_models import chain
+from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
 
 TARGET = MicroTarget()
@@ -39,3 +43,29 @@ def test_a_file_that_is_not_as_predicted_is_refused(tmp_path):
     plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
     with pytest.raises(FixError, match="differs from the prediction"):
         check_micro_prediction(plan, str(MODELS / "float16_weights.tflite"))
+
+
+def run_in_the_runtime(plan, path, values):
+    """Run the rewritten model of a plan in TensorFlow Lite Micro, and return the output."""
+    runtime = pytest.importorskip(
+        "tflite_micro.python.tflite_micro.runtime", reason="needs tflite-micro, which no extra installs"
+    )
+    fix(plan.plan, str(path), proves=False)
+    interpreter = runtime.Interpreter.from_file(str(path))
+    interpreter.set_input(values, 0)
+    interpreter.invoke()
+    return interpreter.get_output(0)
+
+
+def test_the_runtime_computes_a_decomposed_gelu(tmp_path):
+    plan = search_micro(load(chain("RELU", "GELU").bytes()), TARGET)
+    values = np.array([[-1.0, 0.5, 1.0, 3.0]], np.float32)
+    expected = [x * 0.5 * (1 + math.erf(x / math.sqrt(2))) for x in np.maximum(values[0], 0)]
+    assert np.allclose(run_in_the_runtime(plan, tmp_path / "gelu.tflite", values), [expected], atol=2e-3)
+
+
+def test_the_runtime_runs_a_model_whose_weights_are_widened(tmp_path):
+    plan = search_micro(load(hybrid().bytes()), TARGET, Exactness.APPROXIMATE)
+    assert plan.after.runs
+    (shape,) = [graph.tensors[graph.inputs[0]].shape for graph in plan.plan.model.subgraphs]
+    assert np.isfinite(run_in_the_runtime(plan, tmp_path / "widened.tflite", np.ones(shape, np.float32))).all()

@@ -183,10 +183,10 @@ def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
     def fail(model, target):
         if len(model.subgraphs[0].nodes) == 3:
             raise ZeroDivisionError("by nothing")
-        return simulate(model, target)
+        return run_target(model, target)
 
-    simulate = check.simulate
-    monkeypatch.setattr(check, "simulate", fail)
+    run_target = check.run_target
+    monkeypatch.setattr(check, "run_target", fail)
     checked = project(update=True, fault=lambda error: f"oops, {error}")
     found = {(case.model, case.target): (case.status, [each.code for each in case.findings]) for case in checked.results.cases}
     assert found["classifier.tflite", "phone"] == ("passed", [])

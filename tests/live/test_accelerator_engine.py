@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import OptionError
-from delegate_sim.live import accelerator_engine, packages, process, vulkan
+from delegate_sim.foundation import packages
+from delegate_sim.live import accelerator_engine, process, vulkan
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.engines import find_engine
 from fixtures.builder import ModelBuilder

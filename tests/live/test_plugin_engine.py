@@ -17,7 +17,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_live
-from delegate_sim.live import packages
+from delegate_sim.foundation import packages
 from delegate_sim.live.comparison import compare_live, run_live
 from delegate_sim.live.engines import find_engine
 from tests.support.delegates.npu_models import chain, with_composites

@@ -22,11 +22,13 @@ from tools.docs.suggestions import page
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
-def test_the_rules_are_documented_as_they_are(delegate):
-    made = CliRunner().invoke(command, ["--delegate", delegate, "--format", "markdown"])
+@pytest.mark.parametrize(
+    ("page", "arguments"), [*[(name, ["--delegate", name]) for name in DELEGATE_NAMES], ("micro", ["--micro"])]
+)
+def test_the_rules_are_documented_as_they_are(page, arguments):
+    made = CliRunner().invoke(command, [*arguments, "--format", "markdown"])
     assert made.exit_code == 0
-    assert (DOCS / "rules" / f"{delegate}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
+    assert (DOCS / "rules" / f"{page}.md").read_text(encoding="utf-8") == made.output, "run `make docs`"
 
 
 def test_the_python_interface_is_documented_as_it_is():

@@ -7,20 +7,23 @@ import re
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.micro.kinds import NAME as MICRO
+from delegate_sim.micro.rules import RULES
 from delegate_sim.rules.source import LITERT, Repository, Source
 from delegate_sim.rules.source_lines import LINES
 from tools.sources import LONGEST_WITHOUT_BRANCHES, module_text, named_sources
 
 VALIDATE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 FEW_LINES = 500
+NAMES = (*DELEGATE_NAMES, MICRO)
 """More than any function has but two, whose operators have branches."""
 
 
 def sources_of(name):
-    return named_sources(find_delegate(name).rule_books)
+    return named_sources((RULES,) if name == MICRO else find_delegate(name).rule_books)
 
 
-@pytest.mark.parametrize("name", DELEGATE_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_source_has_its_lines(name):
     for source, ops in sources_of(name).items():
         first, last = source.lines
@@ -32,7 +35,7 @@ def test_every_source_has_its_lines(name):
             assert branch == source or last - first >= LONGEST_WITHOUT_BRANCHES, (source, op)
 
 
-@pytest.mark.parametrize("name", DELEGATE_NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_rule_points_at_a_whole_long_function(name):
     for source, ops in sources_of(name).items():
         for op in filter(None, ops):
@@ -43,7 +46,7 @@ def test_no_rule_points_at_a_whole_long_function(name):
 def test_no_lines_are_left_over():
     named = {
         (f"{source.repository.name}@{source.repository.commit}", source.file, place.part)
-        for name in DELEGATE_NAMES
+        for name in NAMES
         for source, ops in sources_of(name).items()
         for place in [source, *map(source.of_operator, ops)]
     }

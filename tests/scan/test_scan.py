@@ -70,7 +70,7 @@ def test_a_model_that_raises_is_a_row(zoo, monkeypatch):
     def broken(*_, **_named):
         raise ZeroDivisionError("of a rule")
 
-    monkeypatch.setattr("delegate_sim.runtime.interpreter.simulate", broken)
+    monkeypatch.setattr("delegate_sim.live.live_runs.run_target", broken)
     result = answer(Job(zoo[0], (NNAPI,), {}))
     (row,) = result.runs
     assert row["error"] == "zoo/a.tflite: internal error: ZeroDivisionError: of a rule"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,15 @@ def node_view(
     version: int = 1,
     options: Mapping[str, Any] | None = None,
     custom: bool = False,
+    custom_options: bytes | None = None,
+    model: Model = MODEL,
 ) -> NodeView:
     """A node in a graph of its own; None stands for an operand left out.
 
     ``options`` are those that differ from the schema's defaults. Without them there is no options table.
     """
+    if custom_options is not None:
+        model = replace(model, content=memoryview(custom_options))
     placed = [tensor for tensor in (*inputs, *outputs) if tensor is not None]
     positions = iter(range(len(placed)))
     node = Node(
@@ -77,10 +82,10 @@ def node_view(
         outputs=tuple([next(positions) for _ in outputs]),
         intermediates=(),
         options=None,
-        custom_options=None,
+        custom_options=None if custom_options is None else (0, len(custom_options)),
     )
     graph = Graph(
-        model=MODEL,
+        model=model,
         index=0,
         name="main",
         tensors=tuple([tensor._replace(index=index) for index, tensor in enumerate(placed)]),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
+from delegate_sim.micro.kinds import EXPLAINED as MICRO
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.versions.features import FEATURES
 from delegate_sim_cli.codes import explanations
@@ -36,13 +38,15 @@ def _sections() -> Iterator[str]:
     known = explanations(delegates)
     runtime = [kind.name for kind in RUNTIME_KINDS if kind.name in known]
     yield _section("Any delegate: the model and the runtime", runtime, known)
-    listed = {*runtime, *GATE, *FEATURES, *SUGGESTIONS}
+    listed = {*runtime, *GATE, *FEATURES, *SUGGESTIONS, *MICRO, *VELA}
     by_owners: dict[tuple[str, ...], list[str]] = {}
     for code in sorted(known.keys() - listed):
         owners = tuple([delegate.name for delegate in delegates if code in delegate.kinds])
         by_owners.setdefault(owners, []).append(code)
     for owners, codes in sorted(by_owners.items(), key=lambda entry: [*map(DELEGATE_NAMES.index, entry[0])]):
-        yield _section(", ".join(owners) or "Several delegates", codes, known)
+        yield _section(", ".join(owners), codes, known)
+    yield _section("Arm's compiler Vela", sorted(VELA), known)
+    yield _section("TensorFlow Lite Micro", sorted(MICRO), known)
     yield _section("Findings of check and scan", sorted(GATE), known)
     yield _section("Features that raise an operator's version", sorted(FEATURES), known)
     yield _section("Changes that a diagnosis suggests", sorted(SUGGESTIONS), known)

@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from delegate_sim.errors import OptionError
 from delegate_sim.live.comparison import LiveResult, comparable_release, compare_live, run_live
 from delegate_sim.live.difference import difference_report
-from delegate_sim.live.engines import find_engine
+from delegate_sim.live.live_runs import ready_engine
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
@@ -57,12 +56,7 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--live takes --format {' or '.join(_FORMS)}")
-    engines = [find_engine(target.delegate) for target in targets]
-    for engine in engines:
-        if engine.lacks:
-            raise OptionError(
-                f"{engine.delegate.name} cannot run here: {engine.lacks} is missing ('delegate-sim doctor' shows more)"
-            )
+    engines = [ready_engine(target.delegate) for target in targets]
     if live.live_report is not None:
         refuse_existing(click.get_current_context(), live.live_report)
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]

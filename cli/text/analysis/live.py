@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.decision import CPU, GONE, NPU, UNKNOWN, LivePlacement
+from delegate_sim.live.decision import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -47,7 +47,8 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         if result.decision.end and not result.differences:
             notes.append(f"after that {result.decision.end}" if result.decision.lines else result.decision.end)
         if result.decision.placements is not None:
-            notes += [*_figures(result.decision.figures), *_placements(model, result.decision.placements, view)]
+            estimates = figures_text(result.decision.figures)
+            notes += [*([estimates] if estimates else []), *_placements(model, result.decision.placements, view)]
         elif not result.is_compared:
             notes += _selection(model, result, view)
         for note in notes:
@@ -60,8 +61,9 @@ def _headline(result: LiveResult) -> str:
             return "not compiled"
         counts = Counter([placement.place for placement in result.decision.placements])
         operators = counted(int(result.decision.figures.get("ethos_u_operators", 0)), "operator")
-        of_all = f"{counts[NPU]:,} of {counted(counts.total(), 'node')}"
-        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU, {counts[GONE]:,} removed by the compiler"
+        removed = f"; {counts[GONE]:,} more removed by the compiler" if counts[GONE] else ""
+        of_all = f"{counts[NPU]:,} of {counted(counts[NPU] + counts[CPU], 'node')}"
+        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU{removed}"
     if not result.is_compared:
         return "the vendor's code is closed source, so there is no simulation to compare it with"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
@@ -103,17 +105,6 @@ def _listed(nodes: Sequence[int], view: View) -> str:
     return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
 
 
-def _figures(figures: Mapping[str, int | float | str]) -> Iterator[str]:
-    """Yield the estimates of a compiler for the compiled file."""
-    if not figures:
-        return
-    memories = [f"{title} {figures[key]:,} bytes" for key, title in _MEMORIES.items() if figures[key]]
-    yield (
-        f"{', '.join([*memories, ''])}{figures['npu_cycles']:,} NPU cycles, {figures['total_cycles']:,} cycles in all: the "
-        f"compiler's estimates for {figures['system_config']}, {figures['memory_mode']}"
-    )
-
-
 def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
     """Yield the nodes that are not on the NPU, by place, operator and reason.
 
@@ -143,11 +134,5 @@ def _without_names(model: Model, placement: LivePlacement) -> str:
 
 
 _SHOWN = 12
-_MEMORIES = {
-    "sram_bytes": "SRAM",
-    "dram_bytes": "DRAM",
-    "on_chip_flash_bytes": "on-chip flash",
-    "off_chip_flash_bytes": "off-chip flash",
-}
 _TITLES = {CPU: "CPU", GONE: "removed or folded by the compiler", UNKNOWN: "refused by the compiler"}
 _ORDER = tuple(_TITLES)

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...rules.book import RuleBook, Unknown
+from ...rules.source import Repository, Source
 from ..base import Delegate
 from ..live_traits import VelaTraits
 from ..options import Option, integer, text
 from ..registry import VELA_NAMES
+from .kinds import KINDS
 
 _STRATEGIES = ("Performance", "Size")
 
@@ -40,16 +43,24 @@ OPTIONS = (
 class VelaCompiler(Delegate):
     """Vela for one configuration of an Ethos-U NPU."""
 
+    live: VelaTraits
     kernel_name = "ethos-u"
     provider_name = "NPU"
     is_live_only = True
     summary = "Arm's Ethos-U NPUs. Arm's compiler Vela compiles the model ahead of time. Vela can only be run (--live)."
     options = OPTIONS
+    counts_cpu_partitions = False
+    rules: RuleBook[Any] = RuleBook("vela", (), KINDS, Source(Repository("Arm/ethos-u-vela", ""), "", ""), Unknown(""))
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.title = f"Vela for {name}"
         self.live = VelaTraits(name)
+
+    @property
+    def software(self) -> str:
+        """The name and the installed version of Vela."""
+        return self.live.software
 
 
 DELEGATES = {name: VelaCompiler(name) for name in VELA_NAMES}

@@ -33,7 +33,7 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
     """Return a run with the advice of a diagnosis as hints.
 
     Every output of hints uses this function, so the advice is the same everywhere. Runs of large models, of a delegate that the
-    runtime applies by default, and runs without CPU nodes are returned unchanged.
+    runtime applies by default or that cannot be simulated, and runs without CPU nodes are returned unchanged.
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
     the partitions differ. There is then only advice for nodes that the delegate's rules refuse. The runs of a model may share
@@ -41,7 +41,8 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
-    if run.by_default or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
+    is_left_out = run.by_default or run.delegate.is_live_only
+    if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
     advice = advise(model, run.target, effort)
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}

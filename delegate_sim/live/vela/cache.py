@@ -12,7 +12,7 @@ from ...foundation.files import alone_with, read_whole, write_whole
 from ...version import __version__
 from ..decision import LiveDecision, LivePlacement
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 def find_decision(key: Sequence[str]) -> LiveDecision | None:
@@ -52,8 +52,9 @@ def keep_decision(key: Sequence[str], decision: LiveDecision) -> None:
         return
 
 
-def _placement(subgraph: int, node: int, op: str, place: str, reason: str, is_listed: bool) -> LivePlacement:
-    return LivePlacement(int(subgraph), int(node), str(op), str(place), str(reason), bool(is_listed))
+def _placement(subgraph: int, node: int, op: str, place: str, reason: str, is_listed: bool, kernel: int | None) -> LivePlacement:
+    number = None if kernel is None else int(kernel)
+    return LivePlacement(int(subgraph), int(node), str(op), str(place), str(reason), bool(is_listed), number)
 
 
 def _full(key: Sequence[str]) -> list[str]:

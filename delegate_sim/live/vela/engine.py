@@ -15,7 +15,6 @@ from ...foundation.printable import printable, shortened
 from ...model.model import Model
 from ...model.reader import load
 from ...runtime.interpreter import Run
-from .. import packages
 from ..decision import LiveDecision
 from ..engine import Engine
 from ..naming import with_numbered_names
@@ -23,7 +22,6 @@ from ..process import Finished, run_limited
 from .cache import find_decision, keep_decision
 from .results import database, figures, placements, printed_reasons, unknown_placements, with_own_names
 
-_DISTRIBUTION = "ethos-u-vela"
 _SINCE = (5, 2)
 _ERRORS = ("RuntimeError: ", "Error: ", "error: ")
 
@@ -35,14 +33,18 @@ class VelaEngine(Engine):
     """
 
     def __init__(self, delegate: Delegate, traits: VelaTraits) -> None:
-        super().__init__(delegate, _lacks())
+        super().__init__(delegate, _lacks(traits.version))
         self._traits = traits
 
     @property
     def software(self) -> str:
         """The version of Vela, such as ``vela-5.2.0``."""
-        version = packages.package_version(_DISTRIBUTION)
-        return f"vela-{version}" if version else ""
+        return self._traits.software
+
+    @property
+    def installation(self) -> str:
+        """The version of Vela, which compiles for every configuration."""
+        return self.software
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run Vela in a separate process, or return the cached decision."""
@@ -96,10 +98,9 @@ class VelaEngine(Engine):
         return LiveDecision(False, "", reasons.others, placements=placed, figures=stated), True
 
 
-def _lacks() -> str:
-    version = packages.package_version(_DISTRIBUTION)
+def _lacks(version: str) -> str:
     numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdecimal()])
-    return "" if version and numbers >= _SINCE else f"{_DISTRIBUTION} 5.2 or newer: pip install 'delegate-sim[vela]'"
+    return "" if version and numbers >= _SINCE else "ethos-u-vela 5.2 or newer: pip install 'delegate-sim[vela]'"
 
 
 def _failure(model: Model, finished: Finished) -> str:

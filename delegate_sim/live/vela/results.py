@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...delegates.decision import FileNode
@@ -85,7 +85,8 @@ def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Mode
         node = sources.get(row["source_id"])
         if node is not None and (row["operator"] != _ON_CPU or node not in listed):
             listed[node] = CPU if row["operator"] == _ON_CPU else NPU
-    further = {} if len(model.subgraphs) == 1 else _unlisted(model, tables, compiled, sources)
+    kernels = _kernels(tables, sources)
+    further = {} if len(model.subgraphs) == 1 else _unlisted(model, compiled, kernels)
     return tuple(
         [
             LivePlacement(
@@ -94,22 +95,30 @@ def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Mode
                 listed.get(node) or further.get(node, GONE),
                 reasons.by_node.get(node, ""),
                 node in listed,
+                kernels.get(node),
             )
             for node in nodes
         ]
     )
 
 
-def _unlisted(
-    model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, sources: Mapping[str, FileNode]
-) -> Mapping[FileNode, str]:
+def _kernels(tables: Mapping[str, DatabaseTable], sources: Mapping[str, FileNode]) -> Mapping[FileNode, int]:
+    """Return the number of the NPU operator with the first command for each node that has commands."""
     source_of = {row["id"]: row["source_id"] for row in tables.get("optimised", ())}
-    commanded = {source_of.get(row["optimised_id"], "") for row in tables.get("queue", ())}
+    kernels: dict[FileNode, int] = {}
+    for row in tables.get("queue", ()):
+        node = sources.get(source_of.get(row["optimised_id"], ""))
+        if node is not None:
+            kernels.setdefault(node, int(row["cmdstream_id"]))
+    return kernels
+
+
+def _unlisted(model: Model, compiled: Model, kernels: Collection[FileNode]) -> Mapping[FileNode, str]:
     remaining = [(graph, node) for graph in compiled.subgraphs for node in graph.nodes if node.op != KERNEL]
     names = [graph.tensors[output].name for graph, node in remaining for output in node.outputs if output >= 0]
     kept = {match[0] for match in map(NUMBERED_NAME.match, names) if match}
     without_outputs = {node.op for _, node in remaining if not node.outputs}  # nodes without outputs have no name
-    places = {node: NPU for source, node in sources.items() if source in commanded}
+    places = dict.fromkeys(kernels, NPU)
     for graph in model.subgraphs:
         for node in graph.nodes:
             is_kept = any(numbered_name(graph.index, output) in kept for output in node.outputs)

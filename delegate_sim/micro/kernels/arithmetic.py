@@ -176,6 +176,7 @@ KERNELS = {
                 takes(INPUT, FLOAT32_INT8_INT16_INT32),
                 _ONE_INPUT_TYPE,
                 *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
+                symbol="PrepareAdd",
             ),
             *of_type(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
             *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),

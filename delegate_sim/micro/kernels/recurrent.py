@@ -222,6 +222,7 @@ _LSTM = MicroKernel(
         *with_cmsis_nn(
             "unidirectional_sequence_lstm.cc",
             check(CONSTANT, "constant weights and biases", _lstm_constants),
+            symbol="UnidirectionalSequenceLstmPrepare",
         ),
         check(
             SHAPE, "weights, biases, states and output with the shapes that the sizes of input and state require", _lstm_shapes

@@ -176,10 +176,11 @@ def _nodes(
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None
+        planned = frozenset() if old is None else frozenset(old.graph.execution_plan)
         if number < len(b.subgraphs):
             new = b.subgraphs[number]
             for index in new.graph.execution_plan:
-                before = None if old is None or index not in matched else _state(a, old, matched[index])
+                before = None if old is None or matched.get(index) not in planned else _state(a, old, matched[index])
                 yield _compared(new, index, before, _state(b, new, index), changes.get((number, index), ()))
         if old is not None:
             matched_in_old = set(matched.values())

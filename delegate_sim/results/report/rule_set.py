@@ -23,8 +23,11 @@ version.
 
 
 def rule_set_version(delegate: Delegate) -> str:
-    """Return a digest of a delegate's rules and of the version numbers of the code."""
-    return _digest(delegate)
+    """Return a digest of a delegate's rules and of the version numbers of the code.
+
+    If another program decides about nodes, return its name and version.
+    """
+    return delegate.software or _digest(delegate)
 
 
 @functools.cache

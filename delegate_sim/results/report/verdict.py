@@ -142,6 +142,8 @@ def _reason(run: Run) -> str:
 
 
 def _rejection(run: Run, outcome: str) -> str:
+    if run.delegate.is_live_only:
+        return "does not compile the model"
     return "is not applied" if outcome == REFUSED and not run.delegate.is_plugin else "rejects the model"
 
 

@@ -381,7 +381,7 @@ def test_an_error_of_the_tool_itself(gated, run, monkeypatch):
     def fail(*_):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(gate_check, "simulate", fail)
+    monkeypatch.setattr(gate_check, "run_target", fail)
     result = run("check")
     assert result.exit_code == 70
     assert "Traceback" not in result.stderr

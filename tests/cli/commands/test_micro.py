@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.cli.own_schemas import validate
 from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
 
@@ -56,6 +57,17 @@ def test_a_source_without_a_resolver_is_refused(run, write, tmp_path, text):
     if text is not None:
         source.write_text(text, encoding="utf-8")
     assert run("micro", write(chain("RELU")), "--resolver", source).exit_code == 2
+
+
+def test_json_follows_its_schema(run, write, tmp_path):
+    source = tmp_path / "main.cc"
+    source.write_text("tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddOwn();\n", encoding="utf-8")
+    for arguments in (
+        [write(hybrid())],
+        [MODELS / "external_buffers.tflite"],
+        [write(chain("RELU", "TANH")), "--resolver", source],
+    ):
+        validate("micro", json.loads(run("micro", *arguments, "--format", "json").stdout))
 
 
 def test_json_has_nodes_arena_and_resolver(run, write):

@@ -9,6 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.neutron.rules import RULES
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.kinds import EXPLAINED
@@ -79,6 +80,7 @@ def known_codes():
         *FEATURES,
         *SUGGESTIONS,
         *EXPLAINED,
+        *VELA,
         *(code for name in DELEGATE_NAMES for code in find_delegate(name).kinds),
     }
 
@@ -196,7 +198,12 @@ def test_explain_every_code(run):
         result = run("explain", code, COLUMNS="10000")
         assert result.exit_code == 0
         assert result.stdout.startswith(f"{code}: ")
-        concerns = ("Delegate ", "Applies to every delegate.", "A feature that raises the version of an operator.")
+        concerns = (
+            "Delegate ",
+            "Applies to every delegate.",
+            "A feature that raises the version of an operator.",
+            "Reported about ",
+        )
         assert any(words in result.stdout for words in concerns)
 
 
@@ -228,3 +235,14 @@ def test_an_unknown_code_names_near_ones(run):
 def test_every_builtin_operator_can_be_asked_for(run):
     for op in schema.enum_names("BuiltinOperator").values():
         assert run("rules", "--op", op, "--format", "json").exit_code == 0
+
+
+def test_the_rules_of_tensorflow_lite_micro(run, run_json):
+    text = run("rules", "--micro", "--op", "arg-max", COLUMNS="200").stdout
+    assert text.startswith("What TensorFlow Lite Micro accepts\n\nARG_MAX\n")
+    assert "arg_min_max.cc" in text
+    (entry,) = run_json("rules", "--micro", "--op", "ABS")["operators"]
+    assert [check["when"] for check in entry["checks"]][-1] == ["when the node runs (Invoke)"]
+    assert "micro does not support this operator" in run("rules", "--micro", "--op", "POW").stdout
+    result = run("rules", "--micro", "--delegate", "gpu")
+    assert (result.exit_code, "--micro takes none of" in result.stderr) == (2, True)

@@ -11,7 +11,8 @@ import delegate_sim
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import VELA_NAMES, find_delegate, find_live
 from delegate_sim.errors import OptionError
-from delegate_sim.live import packages, process
+from delegate_sim.foundation import packages
+from delegate_sim.live import process
 from delegate_sim.live.engines import find_engine
 from tests.support.delegates.npu_models import chain
 from tests.support.live.vela_process import REFUSED, compiled, stand_in

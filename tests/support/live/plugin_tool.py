@@ -6,7 +6,8 @@ import sys
 
 import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.live import engines, packages
+from delegate_sim.foundation import packages
+from delegate_sim.live import engines
 from delegate_sim.live.comparison import compare_live
 from tests.support.delegates.npu_models import chain
 

@@ -26,6 +26,8 @@ DATABASE = "<debug>\n" + "".join(
     [
         table("source", '"id","ext_key"', '1,"0"', '2,"1"', '3,"2"'),
         table("perf", '"source_id","operator"', '1,"Relu"', '2,"Passthrough"'),
+        table("optimised", '"id","source_id"', "7,1"),
+        table("queue", '"cmdstream_id","optimised_id"', "1,7"),
     ]
 )
 

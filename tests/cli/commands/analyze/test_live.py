@@ -8,7 +8,7 @@ import os
 import pytest
 
 import delegate_sim
-from delegate_sim.live import packages
+from delegate_sim.foundation import packages
 from tests.support.cli.own_schemas import validate
 from tests.support.delegates.npu_models import chain
 from tests.support.live import vela_process
@@ -164,7 +164,7 @@ def test_the_answer_of_vela(monkeypatch, run, tmp_path):
     chain(["RELU", "NEG", "RESHAPE"]).write(path)
     text = " ".join(run("analyze", path, "--delegate", "ethos-u55-128", "--live").stdout.split())
     assert (
-        "ethos-u55-128, live (vela-5.2.0): 1 of 3 nodes on the NPU, in 0 operators; 1 on the CPU, 1 removed by the compiler"
+        "ethos-u55-128, live (vela-5.2.0): 1 of 2 nodes on the NPU, in 0 operators; 1 on the CPU; 1 more removed by the compiler"
         in text
     )
     assert "SRAM 88,704 bytes, off-chip flash 1,024 bytes, 8 NPU cycles" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 from pathlib import Path
 
@@ -25,7 +24,9 @@ def package_version(name: str) -> str:
 
     ``name`` is the package's name in the package index.
     """
+    from importlib import metadata  # reads the folders of packages, which only live runs need
+
     try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return ""

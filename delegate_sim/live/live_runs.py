@@ -1,0 +1,145 @@
+"""Runs of delegates that cannot be simulated. The real code decides, and its decision becomes a run like that of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from ..delegates.base import Delegate
+from ..delegates.decision import Decision
+from ..delegates.npu.grouping import in_running_order
+from ..delegates.vela.kinds import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
+from ..errors import OptionError
+from ..foundation.printable import counted, shortened
+from ..graph.analysis_cache import AnalysisCache
+from ..graph.graph import Graph
+from ..graph.partition import Subset
+from ..model.model import Model
+from ..rules.kinds import Kind
+from ..rules.rule import ACCEPTED, Reason, Verdict
+from ..runtime.compiler_plugins import whole_graphs
+from ..runtime.interpreter import REFUSED, Refusal, Run, SubgraphRun, simulate
+from ..runtime.target import Target
+from .decision import CPU, GONE, NPU, LiveDecision, LivePlacement, figures_text
+from .engine import Engine
+from .engines import find_engine
+
+
+def run_target(model: Model, target: Target, cache: AnalysisCache | None = None) -> Run:
+    """Simulate a model on a target, or run the delegate's real code if the delegate cannot be simulated.
+
+    Raises OptionError if the real code cannot run on this host.
+    """
+    if not target.delegate.is_live_only:
+        return simulate(model, target, cache=cache)
+    engine = ready_engine(target.delegate)
+    return _run(model, target, engine, engine.decide(model, target.options))
+
+
+def ready_engine(delegate: Delegate) -> Engine:
+    """Return the engine of a delegate. Raises OptionError if requirements are known to be missing on this host."""
+    engine = find_engine(delegate)
+    if engine.lacks:
+        raise OptionError(f"{delegate.name} cannot run here: {engine.lacks} is missing ('delegate-sim doctor' shows more)")
+    return engine
+
+
+def require_engines(delegates: Iterable[Delegate]) -> None:
+    """Raise OptionError if one of the delegates can neither be simulated nor run on this host."""
+    for delegate in delegates:
+        if delegate.is_live_only:
+            ready_engine(delegate)
+
+
+def _run(model: Model, target: Target, engine: Engine, decision: LiveDecision) -> Run:
+    if decision.placements is None:
+        name = target.delegate.name
+        raise OptionError(
+            f"{name} does not say where every node runs. Its answer is the output of "
+            f"`delegate-sim analyze MODEL --delegate {name} --live`"
+        )
+    refusal = None
+    if decision.has_failed:
+        refusal = Refusal(NOT_COMPILED.name, decision.end, NOT_COMPILED.hint, 0, None, None)
+    subgraphs = []
+    for graph in whole_graphs(model, {}):
+        placements = {placement.node: placement for placement in decision.placements if placement.subgraph == graph.index}
+        subgraphs.append(_subgraph_run(graph, placements, refusal))
+    is_delegated = any(run.subsets for run in subgraphs)
+    outcome = REFUSED if refusal is not None else "delegated" if is_delegated else "none"
+    return Run(target, outcome, refusal, (), tuple(_notes(engine, decision)), tuple(subgraphs))
+
+
+def _subgraph_run(graph: Graph, placements: Mapping[int, LivePlacement], refusal: Refusal | None) -> SubgraphRun:
+    """Return the run of one subgraph. The plan leaves out nodes that the compiler removed, because nothing runs them."""
+    plan = [index for index in graph.execution_plan if placements[index].place != GONE]
+    kept = replace(graph, execution_plan=tuple(plan))
+    verdicts = {
+        index: ACCEPTED if placements[index].place == NPU else Verdict(False, (_reason(placements[index], refusal),))
+        for index in plan
+    }
+    subsets = _subsets(graph, placements)
+    nodes = tuple([index for subset in subsets if subset.is_delegated for index in subset.nodes])
+    return SubgraphRun(kept, Decision(kept, verdicts, nodes, subsets, subsets=subsets or None), subsets, subsets)
+
+
+def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Subset, ...]:
+    """Return the partitions in running order: one for each NPU operator of the compiled file. Empty if there is none.
+
+    The tensors of a removed node count for the partition that the node would belong to.
+    """
+    if all(placement.place != NPU for placement in placements.values()):
+        return ()
+    groups: dict[int, list[int]] = {}
+    kernels = _kernels(graph, placements)
+    for index in graph.execution_plan:
+        if index in kernels:
+            groups.setdefault(kernels[index], []).append(index)
+    subsets, _ = in_running_order(graph, tuple([tuple(group) for group in groups.values()]))
+    kept = [
+        replace(subset, nodes=tuple([index for index in subset.nodes if placements[index].place != GONE])) for subset in subsets
+    ]
+    return tuple([subset for subset in kept if subset.nodes])
+
+
+def _kernels(graph: Graph, placements: Mapping[int, LivePlacement]) -> Mapping[int, int]:
+    """Return the NPU operator of each node that is not on the CPU.
+
+    A node without commands belongs to the operator of the node whose result it reads, or else of a node that reads its result.
+    """
+    kernels = {index: placement.kernel for index, placement in placements.items() if placement.kernel is not None}
+    for writer, reader, _ in graph.links:
+        if writer in kernels and placements[reader].place != CPU:
+            kernels.setdefault(reader, kernels[writer])
+    for writer, reader, _ in reversed(graph.links):
+        if reader in kernels and placements[writer].place != CPU:
+            kernels.setdefault(writer, kernels[reader])
+    alone = [index for index, placement in placements.items() if placement.place == NPU and index not in kernels]
+    return {**kernels, **{index: -1 - index for index in alone}}
+
+
+def _reason(placement: LivePlacement, refusal: Refusal | None) -> Reason:
+    """Return why a node is not on the NPU, in the compiler's own words if it printed a reason."""
+    op = shortened(placement.op)
+    if placement.reason:
+        problem, _, needed = placement.reason.partition("; ")
+        demand = f"to pass the compiler's check: {shortened(needed)}" if needed else "an operator that the compiler supports"
+        return _of_kind(CONSTRAINT, shortened(placement.reason), shortened(problem), demand)
+    if refusal is not None:
+        message = shortened(refusal.message)
+        return _of_kind(NOT_COMPILED, f"nothing is compiled: {message}", message, "a file that the compiler accepts")
+    return _of_kind(UNEXPLAINED, f"{op}: the compiler printed no reason", op, "a node that the compiler takes")
+
+
+def _of_kind(kind: Kind, message: str, found: str, needed: str) -> Reason:
+    return Reason(kind.name, kind.native or kind.name, message, found, needed, kind.hint)
+
+
+def _notes(engine: Engine, decision: LiveDecision) -> Iterator[str]:
+    """Yield the version of the compiler, its estimates, the number of removed nodes, and its messages about no known node."""
+    estimates = figures_text(decision.figures)
+    yield f"decided by {engine.software}{f': {estimates}' if estimates else ''}"
+    removed = sum([placement.place == GONE for placement in decision.placements or ()])
+    if removed:
+        yield f"the compiler removed or folded {counted(removed, 'node')}, which the counts leave out"
+    yield from [f"the compiler printed: {line}" for line in decision.lines]
