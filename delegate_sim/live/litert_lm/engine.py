@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ...foundation import packages
 from ...llm.backends import CPU, GPU, NPU
 from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
-from .. import packages, vulkan
+from .. import vulkan
 from ..process import Finished, run_module
 
 NAME = "litert-lm"
