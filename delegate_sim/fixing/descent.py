@@ -16,6 +16,8 @@ from .applying import Rewritten, apply_pass
 from .passes.base import Exactness, Pass, promise
 from .score import Standing, is_better, is_no_worse, standing
 
+_ATTEMPTS_OF_A_SIMULATION = 8
+"""Number of passes that can be tried on a model in the time of one simulation."""
 _ROUNDS = 24
 """Largest number of search steps."""
 
@@ -79,6 +81,7 @@ class Descent:
         self._report = report
         self.effort = effort
         self.simulations = 0
+        self._attempts = 0
         self.trials: dict[str, Trial] = {}
         self.steps: list[FixStep] = []
         self.applied: list[AppliedPass] = []
@@ -119,6 +122,9 @@ class Descent:
         return frozenset().union(*[standing.on_cpu for standing in standings])
 
     def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+        self._attempts += 1
+        if self._attempts % _ATTEMPTS_OF_A_SIMULATION == 0:
+            self.effort.spend()
         return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
 
     def with_pass(self, pass_: Pass, now: Rewritten) -> Rewritten | None:

@@ -99,7 +99,9 @@ def search(
     Effort(model).require(REWRITING)
     start = start_with(with_shapes(model, shapes, targets[0].release) if shapes else unchanged(model))
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
-    joint = Descent(allowed_passes, targets, start, Effort(model), report=report)
+    # A second search may follow for several targets, and another one with fixed shapes.
+    parts = (2 if len(targets) > 1 else 1) * (2 if open_inputs(model) else 1)
+    joint = Descent(allowed_passes, targets, start, Effort(model, parts), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
@@ -108,7 +110,7 @@ def search(
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
     if len(targets) > 1:
-        detours = _Detours(allowed_passes, targets, start, shaped, joint, report)
+        detours = _Detours(allowed_passes, targets, start, shaped, joint, Effort(start.model, parts), report)
         result, conflicts = detours.run()
         descents += detours.descents
     names = {step.name for step in result.steps}
@@ -154,11 +156,12 @@ class _Detours:
         start: Rewritten,
         standing: tuple[Standing, ...],
         joint: Descent,
+        effort: Effort,
         report: Callable[[str], None],
     ) -> None:
         self._passes, self._targets, self._start, self._standing, self._joint = passes, targets, start, standing, joint
         self._report = report
-        self._effort = Effort(start.model)
+        self._effort = effort
         self.descents: list[Descent] = []
 
     def run(self) -> tuple[Descent, tuple[Conflict, ...]]:

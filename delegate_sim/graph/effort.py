@@ -60,12 +60,15 @@ REWRITING = EffortQuestion("a search for rewrites", 16)
 class Effort:
     """The limit on a command's simulations of one model.
 
+    A command that uses several limits one after another gives each an equal part: ``parts`` is their number.
+
     Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
     ``allows_target`` before a further target.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, parts: int = 1) -> None:
         self._model = model
+        self._parts = parts
         self._run = 0
 
     def spend(self, simulations: int = 1) -> None:
@@ -91,7 +94,7 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no optional simulation is left."""
-        return self._run * self._cost >= raised(_MOST_NODES)
+        return self._run * self._cost * self._parts >= raised(_MOST_NODES)
 
     @property
     def allows_target(self) -> bool:
@@ -101,7 +104,7 @@ class Effort:
     @property
     def left(self) -> int:
         """The number of optional simulations that are left, at least 0."""
-        return max(-(-raised(_MOST_NODES) // self._cost) - self._run, 0)
+        return max(-(-raised(_MOST_NODES) // (self._cost * self._parts)) - self._run, 0)
 
     @property
     def reason(self) -> str:

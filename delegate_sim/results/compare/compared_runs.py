@@ -19,6 +19,8 @@ def simulated_side(model: Model, target: Target) -> Side:
 def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Side:
     """Apply a hypothetical change to a model, and simulate the result on a target.
 
-    Raises OptionError if the change does not apply.
+    Raises OptionError if the change does not apply, and LimitError if the changed model is too large for a comparison.
     """
-    return Side(changed_model(model, hypothetical, target.release), simulate_if(model, target, hypothetical))
+    changed = changed_model(model, hypothetical, target.release)
+    Effort(changed).require(COMPARISON)
+    return Side(changed, simulate_if(model, target, hypothetical))
