@@ -9,8 +9,6 @@ from ...rules.kinds import Kind, Problem
 from .. import decision
 from ..decision import FailureWording
 
-ONE_BATCH = "gpu-build-batch"
-
 _WORDINGS = (
     FailureWording(
         "{tensor} has shape {shape}; tensors of the delegate's model have 1 to 4 dimensions",
@@ -276,19 +274,6 @@ _WORDINGS = (
             "Both steps fail if the constant has more than one consumer.",
             "Give each consumer a separate constant.",
             "give each consumer a separate constant",
-            is_shared=True,
-        ),
-    ),
-    FailureWording(
-        "the partition has tensors with batches of {first} and {second}, and OpenGL needs the same batch in all of them",
-        Kind(
-            ONE_BATCH,
-            Problem.SHAPE,
-            "different batches on OpenGL",
-            "The rules do not compare batches. With OpenGL, the delegate refuses a partition whose tensors have different "
-            "batches; OpenCL runs it.",
-            "Use OpenCL, which is the default, or convert the model with a batch of 1.",
-            "use OpenCL (gpu_backend), or convert the model with a batch of 1",
             is_shared=True,
         ),
     ),
