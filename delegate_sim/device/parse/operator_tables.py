@@ -6,19 +6,40 @@ Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summar
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class RowTime:
+    """The measured time and memory of one row, as the profiler prints them. A missing value is None."""
+
+    first_ms: float | None
+    call_ms: float
+    """The average time of one call."""
+    share: float | None
+    """The percentage of the time of all rows."""
+    memory_kb: float
+    calls: int
+    """The number of calls in one inference, rounded down. It is 0 for a node that does not run in every inference."""
+
+    @property
+    def ms(self) -> float:
+        """The time in one inference."""
+        return self.call_ms * max(self.calls, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table in execution order: the operator, the list of outputs as text, and the node index (None if missing)."""
+    """One row of a table: the operator, the list of outputs as text, and the node index (None if missing)."""
 
     op: str
     outputs: str
     node: int | None
+    time: RowTime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +51,11 @@ class RunOrder:
     lacks_rows: bool = False
     """True if the percentages of the rows show that some rows are missing."""
 
+    @property
+    def is_timed(self) -> bool:
+        """True if the rows have times."""
+        return any(row.time is not None for row in self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -37,17 +63,22 @@ class Summary:
 
     counts: Mapping[str, int]
     is_complete: bool
+    times: Mapping[str, float] = field(default_factory=dict, compare=False)
+    """The time of each operator in one inference, in milliseconds."""
+    lacks_rows: bool = field(default=False, compare=False)
+    """True if the percentages of the rows do not add up to 100."""
 
 
 _NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
 _BETWEEN = r"(?:, ?| )"
 _ROW = re.compile(
-    rf"(?:{_BETWEEN}{_NUMBER}){{2,3}}{_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%{_BETWEEN}{_NUMBER}"
-    rf"(?:{_BETWEEN}\d{{1,12}})?{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
+    rf"(?:{_BETWEEN}{_NUMBER})?{_BETWEEN}(?P<first>{_NUMBER}){_BETWEEN}(?P<ms>{_NUMBER})"
+    rf"{_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%{_BETWEEN}(?P<memory>{_NUMBER})"
+    rf"(?:{_BETWEEN}(?P<calls>\d{{1,12}}))?{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
 )
 _COUNT = re.compile(
-    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}{_NUMBER}{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}%{_BETWEEN}{_NUMBER}"
-    rf"(?:{_BETWEEN}\d{{1,12}})?$"
+    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}(?P<ms>{_NUMBER}){_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%"
+    rf"{_BETWEEN}{_NUMBER}(?:{_BETWEEN}\d{{1,12}})?$"
 )
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
@@ -59,6 +90,9 @@ _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages that are printed with three decimals."""
 _ALL = 99.0
 
+RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
+"""The titles of the tables."""
+
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
 """Events in the tables that are not operators."""
 
@@ -66,12 +100,15 @@ _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAn
 class OperatorTable:
     """A table that is still being read."""
 
-    def __init__(self, subgraph: int, is_inference: bool, is_summary: bool) -> None:
+    def __init__(self, subgraph: int, title: str, *, is_inference: bool, is_internal: bool = False) -> None:
         self.subgraph = subgraph
+        self.title = title
         self.is_inference = is_inference
-        self.is_summary = is_summary
+        self.is_internal = is_internal
+        """True for a table about the operators inside of delegate kernels."""
         self.rows: list[Row] = []
         self.counts: Counter[str] = Counter()
+        self.times: dict[str, float] = {}
         self.sum: float | None = None
         """The cumulative percentage in the last row."""
         self.lacks_rows = False
@@ -82,22 +119,34 @@ class OperatorTable:
         text = " ".join(line.split())
         if _DECIMAL_COMMAS.search(text) is not None:
             text = _DECIMAL_COMMA.sub(".", text)
-        if self.is_summary:
-            match = _COUNT.search(text)
-            if match is not None and (op := _operator(text[: match.start()])):
-                self.counts[op] += int(match["count"])
-            return match is not None
+        if self.title == SUMMARY:
+            return self._read_summary(text)
         match = _ROW.search(text)
-        if match is not None:
-            self._add_up(float(match["share"]), float(match["sum"]))
-        if match is None or not (op := _operator(text[: match.start()])):
-            return match is not None
-        self.rows.append(_row(op, match["name"]))
+        if match is None:
+            return False
+        self._add_up(match)
+        if op := _operator(text[: match.start()]):
+            first, ms, share, memory = (_number(match[name]) for name in ("first", "ms", "share", "memory"))
+            calls = 1 if match["calls"] is None else int(match["calls"])
+            time = None if ms is None else RowTime(first, ms, share, memory or 0.0, calls)
+            self.rows.append(_row(op, match["name"], time))
         return True
 
-    def _add_up(self, share: float, total: float) -> None:
-        if self.sum is not None and abs(total - self.sum - share) > _TOLERANCE:
-            self.lacks_rows = True
+    def _read_summary(self, text: str) -> bool:
+        match = _COUNT.search(text)
+        if match is None:
+            return False
+        self._add_up(match)
+        if op := _operator(text[: match.start()]):
+            self.counts[op] += int(match["count"])
+            self.times[op] = self.times.get(op, 0.0) + (_number(match["ms"]) or 0.0)
+        return True
+
+    def _add_up(self, row: re.Match[str]) -> None:
+        """Compare the cumulative percentage of a row with the rows before it."""
+        share, total = _number(row["share"]), _number(row["sum"])
+        if self.sum is not None and share is not None and total is not None:
+            self.lacks_rows |= abs(total - self.sum - share) > _TOLERANCE
         self.sum = total
 
     @property
@@ -106,17 +155,26 @@ class OperatorTable:
         return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
 
 
-def row_of(node_type: str, name: str) -> Row | None:
+def _number(text: str) -> float | None:
+    """Return a finite number of a table; None for other text, such as ``nan`` or ``1.2.3``."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def row_of(node_type: str, name: str, time: RowTime | None = None) -> Row | None:
     """Return the row for a node type and name as printed in tables; None for an event that is not a node."""
     op = _operator(node_type)
-    return _row(op, " ".join(name.split())) if op else None
+    return _row(op, " ".join(name.split()), time) if op else None
 
 
-def _row(op: str, text: str) -> Row:
+def _row(op: str, text: str, time: RowTime | None) -> Row:
     name = _NAME.fullmatch(text)
     assert name is not None
     node = None if name["node"] is None else int(name["node"])
-    return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node)
+    return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node, time)
 
 
 def _operator(text: str) -> str:
