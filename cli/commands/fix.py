@@ -18,6 +18,7 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
+from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import for_option, for_targets_options
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
 from ..text.micro.fix import micro_fix_entry, micro_fix_lines
@@ -74,6 +75,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
+@op_profile_option
 @for_targets_options
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
@@ -81,6 +83,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 def command(
     path: str,
     targets: Sequence[Target],
+    profiles: OpProfileArguments,
     written: str | None,
     plans: bool,
     allow: str,
@@ -111,6 +114,9 @@ def command(
     for _, file in jobs:
         if file is not None:
             check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
+    if profiles.paths and micro:
+        raise click.UsageError("--micro does not take --op-profile")
+    timings = {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
     given = parse_shapes(model, shapes)
 
     def report(step: str) -> None:
@@ -142,7 +148,7 @@ def command(
     write_result(
         form,
         None,
-        lambda: fixes_entry(path, results) if per_target else fix_entry(*results[0]),
-        lambda: fixes_lines(results, width(), verbose, splits),
+        lambda: fixes_entry(path, results, timings) if per_target else fix_entry(*results[0], timings),
+        lambda: fixes_lines(results, width(), verbose, splits, timings),
     )
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS

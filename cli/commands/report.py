@@ -20,6 +20,7 @@ from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
+from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import all_targets_options
 from ..text.elements.paragraphs import paragraph
 
@@ -43,6 +44,7 @@ _VERDICTS_SHOWN = 12
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@op_profile_option
 @all_targets_options
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
@@ -52,6 +54,7 @@ _VERDICTS_SHOWN = 12
 def command(
     paths: Sequence[str],
     targets: Sequence[Target],
+    profiles: OpProfileArguments,
     causes: bool,
     micro: bool,
     output: str,
@@ -66,7 +69,10 @@ def command(
 
     require_library()
     models = Models(paths)
-    views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro)) for view in of_model]
+    profiles.check(len(models.paths))
+    views = [
+        view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro, profiles)) for view in of_model
+    ]
     if views:
         text = page(views)
         write_file(output, text)
@@ -87,7 +93,14 @@ def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
 
 
-def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool, with_micro: bool) -> list[PageView]:
+def _views(
+    models: Models,
+    path: str,
+    targets: Sequence[Target],
+    with_causes: bool,
+    with_micro: bool,
+    profiles: OpProfileArguments,
+) -> list[PageView]:
     from delegate_sim.page.content import PageView
 
     model = read_model(path)
@@ -97,8 +110,18 @@ def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bo
     micro = analyze(model) if with_micro else None
     left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
     if left_out or not with_causes:
-        return [PageView(model, simulate(model, target), causes_left_out=left_out, micro=micro) for target in affordable]
-    from delegate_sim.diagnosis.diagnose import diagnose
-
-    diagnoses = [diagnose(model, target, effort) for target in affordable]
-    return [PageView(model, diagnosis.run, diagnosis, micro=micro) for diagnosis in diagnoses]
+        return [
+            PageView(
+                model,
+                simulate(model, target),
+                causes_left_out=left_out,
+                micro=micro,
+                timings=profiles.timings(model, [target]),
+            )
+            for target in affordable
+        ]
+    views = []
+    for target in affordable:
+        diagnosis, times = timed_diagnosis(model, target, effort, profiles)
+        views.append(PageView(model, diagnosis.run, diagnosis, micro=micro, timings=() if times is None else times.timings))
+    return views

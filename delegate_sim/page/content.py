@@ -32,6 +32,7 @@ from ..results.report.plan_strip import STATES, node_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
+from ..timing.measured import Timing
 from ..version import __version__
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
 
@@ -58,6 +59,8 @@ class PageView:
     causes_left_out: str = ""
     micro: MicroReport | None = None
     """The report for TensorFlow Lite Micro, if the page is to have it."""
+    timings: tuple[Timing, ...] = ()
+    """The measured times, if the user gave op profiles."""
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:

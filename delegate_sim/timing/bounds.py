@@ -9,7 +9,7 @@ from typing import Any
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.multiply_adds import multiply_adds
-from .measured import CpuTime, Timing, cpu_time, kernel_times
+from .measured import NODE, CpuTime, Timing, cpu_time, kernel_times
 
 Kernels = Sequence[Collection[NodeKey]]
 """The nodes of each kernel."""
@@ -49,6 +49,10 @@ class Bounds:
     gone_ms: float | None
     """The longest time that this many of the merged kernels take; None if kernels were not measured."""
     total_ms: float
+    kernels: int
+    """The number of kernels that were measured, or 0 if the profile shows none of the delegate."""
+    stays_on_cpu: bool
+    """Whether other nodes of the profile stay on the CPU."""
     estimate: Estimate | None
     no_estimate: str
     """The reason why there is no estimate."""
@@ -103,6 +107,9 @@ def bounds(
         gone_kernels=gone,
         gone_ms=_longest(dict(_times(ordered, delegate)), merged) if has_kernels else None,
         total_ms=ordered[0].total_ms if ordered else 0.0,
+        kernels=ordered[0].kernel_count if has_kernels else 0,
+        stays_on_cpu=bool(ordered)
+        and any(part.kind == NODE and not set(moved).issuperset(part.nodes) for part in ordered[0].parts),
         estimate=estimate,
         no_estimate=reason,
     )

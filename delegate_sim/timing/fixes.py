@@ -79,6 +79,14 @@ def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Boun
     return bounds(timings, run.delegate.name, graphs, moved, _kernels(run), after)
 
 
+def change_entry(comparison: Comparison, timings: Sequence[Timing]) -> dict[str, Any]:
+    """Return the timings of side A, and the bounds of the change to side B, as plain data; empty if there are no timings."""
+    if not timings:
+        return {}
+    entry = comparison_bounds(comparison, timings).to_dict()
+    return {"time": {"profiles": [timing.to_dict() for timing in timings], "bounds": entry}}
+
+
 def _on_cpu(run: Run) -> list[NodeKey]:
     return [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]
 

@@ -10,22 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
-from ..device.parse.log_contents import ReconcileError
-from ..device.parse.operator_tables import Row, Summary
+from ..device.parse.log_contents import DeviceLog, ReconcileError
+from ..device.parse.profiles.operator_tables import Row, Summary
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..model.schema import is_operator
 from ..runtime.target import Target
-from .inner_operators import inner_operators
+from .inner_operators import INNER, inner_operators
 from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing
 from .op_profile import OpProfile
 from .plan import Plan, PlannedStep, kernel_delegate, plan_of
 from .totals import total_notes
 
-_INNER = "Delegate/"
-"""Beginning of the names of rows that are part of a delegate kernel."""
 _CUT = 20
 """Number of characters after which a name equals a longer name that begins with it, because lines may be cut."""
 _NO_STEP = "the simulation has no such {what} here"
@@ -33,6 +31,14 @@ _NO_STEP = "the simulation has no such {what} here"
 
 class WrongProfileError(ReconcileError):
     """Raised if a profile is not of the model."""
+
+
+def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing | None:
+    """Match the times of a log that belongs to the model by other signs; None if its times are of another model."""
+    try:
+        return match_profile(OpProfile(path, log), model, target)
+    except WrongProfileError:
+        return None
 
 
 def match_profile(profile: OpProfile, model: Model, target: Target) -> Timing:
@@ -102,7 +108,7 @@ class _Matcher:
         timed = [
             _Timed(row, row.time.ms, kernel_delegate(row.op, self.target))
             for row in rows
-            if row.time is not None and not row.outputs.startswith(_INNER)
+            if row.time is not None and not row.outputs.startswith(INNER)
         ]
         self._check(timed, is_complete)
         self._match(timed, self._by_index)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..device.parse.run_times import RunTimes
+from ..device.parse.profiles.run_times import RunTimes
 from ..hypothetical.hypothetical_changes import NodeKey
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
@@ -90,6 +90,11 @@ class Timing:
     def ms_of(self, kind: str) -> float:
         """Return the time of all parts of a kind."""
         return sum([part.ms for part in self.parts if part.kind == kind])
+
+    @property
+    def kernel_count(self) -> int:
+        """The number of delegate kernels."""
+        return sum([part.count for part in self.parts if part.kind == KERNEL])
 
     @property
     def outside_ms(self) -> float | None:

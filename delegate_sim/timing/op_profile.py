@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..device.parse.log import read_runs_file
-from ..device.parse.log_contents import DeviceLog, LogError, TimesOnlyError
+from ..device.parse.log_contents import DeviceLog, LogError, TimesOnlyError, has_times
 from ..foundation.printable import printable
 
 
@@ -27,7 +27,7 @@ def read_op_profile(path: str) -> OpProfile:
         runs = read_runs_file(path)
     except TimesOnlyError as error:
         return OpProfile(path, DeviceLog(times=error.times), ("the file has only the times of the whole run, not of nodes",))
-    profiled = [log for log in runs if is_timed(log)]
+    profiled = [log for log in runs if has_times(log)]
     if not profiled:
         raise LogError(
             printable(f"{path}: has no table with the times of nodes; run benchmark_model with --enable_op_profiling=true")
@@ -35,13 +35,4 @@ def read_op_profile(path: str) -> OpProfile:
     count = len(profiled)
     return OpProfile(
         path, profiled[-1], (f"the file has the profiles of {count} runs; the last one is used",) if count > 1 else ()
-    )
-
-
-def is_timed(log: DeviceLog) -> bool:
-    """Return whether a log has the times of nodes."""
-    return (
-        any(order.is_timed for order in log.run_orders.values())
-        or any(summary.times for summary in log.summaries.values())
-        or any(row.time is not None for rows in log.slowest.values() for row in rows)
     )

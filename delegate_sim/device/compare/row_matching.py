@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...graph.graph import Graph
 from ..parse.log_contents import ReconcileError
-from ..parse.operator_tables import Row
+from ..parse.profiles.operator_tables import Row
 
 OTHER_MODEL = "is the log from this model?"
 

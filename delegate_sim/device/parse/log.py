@@ -19,9 +19,9 @@ from .line_prefixes import Message, message_of
 from .log_contents import DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
-from .operator_tables import RunOrder
-from .profile_files import read_binary, read_json
-from .run_times import RunTimes
+from .profiles.operator_tables import RunOrder
+from .profiles.profile_files import read_binary, read_json
+from .profiles.run_times import RunTimes
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this many characters."""

@@ -23,8 +23,8 @@ from .known_lines import (
     Statement,
 )
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
-from .operator_tables import Row, RunOrder, Summary
-from .run_times import NO_TIMES, RunTimes
+from .profiles.operator_tables import Row, RunOrder, Summary
+from .profiles.run_times import NO_TIMES, RunTimes
 
 
 class LogError(DelegateSimError):
@@ -218,3 +218,12 @@ class DeviceLog:
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Errors without values may come from any program."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+
+
+def has_times(log: DeviceLog) -> bool:
+    """Return whether a log has the times of nodes."""
+    return (
+        any(order.is_timed for order in log.run_orders.values())
+        or any(summary.times for summary in log.summaries.values())
+        or any(row.time is not None for rows in log.slowest.values() for row in rows)
+    )

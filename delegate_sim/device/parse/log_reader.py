@@ -43,9 +43,9 @@ from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
-from .operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary
-from .profile_files import is_of_dump, read_dump
-from .run_times import RunTimes, times_in
+from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary
+from .profiles.profile_files import is_of_dump, read_dump
+from .profiles.run_times import RunTimes, times_in
 
 _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from .log_contents import DeviceLog, LogError, TimesOnlyError
+from ..log_contents import DeviceLog, LogError, TimesOnlyError
 from .operator_tables import Row, RowTime, RunOrder, Summary, row_of
 from .run_times import LATENCIES, times_of_result
 
