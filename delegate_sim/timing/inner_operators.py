@@ -33,7 +33,7 @@ def _nodes(names: Sequence[str], kernel: PlannedStep, plan: Plan) -> dict[int, N
     for number, name in enumerate(names):
         if op := delegate.profiled_operator(name):
             numbers.setdefault(op, []).append(number)
-    matched = {}
+    matched: dict[int, NodeKey] = {}
     for op, own in numbers.items():
         nodes = [node for node in kernel.nodes if graph.nodes[node].op == op]
         if len(nodes) == len(own):
