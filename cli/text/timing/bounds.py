@@ -44,9 +44,8 @@ def bounds_lines(bounds: Bounds, delegate: str, width: int, indent: str) -> Iter
         if not bounds.moved.is_known:
             missing.append(f"{counted(bounds.moved.unknown, 'node')} of {bounds.nodes:,} have no time of their own")
         if bounds.gone_kernels and bounds.gone_ms is None:
-            missing.append(
-                f"{counted(bounds.gone_kernels, 'merged kernel')} {'was' if bounds.gone_kernels == 1 else 'were'} not measured"
-            )
+            own = "has no time of its own" if bounds.gone_kernels == 1 else "have no times of their own"
+            missing.append(f"{counted(bounds.gone_kernels, 'merged kernel')} {own}")
         text = f"saves at most: not known, because {' and '.join(missing)}; measured so far: {' and '.join(parts)}"
     yield from indented(text, width, indent)
     yield from indented("saves at least: not known, because the change may cost time", width, indent)
