@@ -16,7 +16,7 @@ from .text.many import Columns, many_hint, many_lines, unanswered_lines
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A command's answer about one model: JSON entries, text, rows for the table of many models, and results for a CSV file."""
+    """A command's answer about one model, in all forms: JSON, text, rows of the table of many models, and results for CSV."""
 
     entries: Callable[[], list[Any]]
     lines: Callable[[], Iterable[Line]]
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """The table of many models: its columns, whether to write full text instead, and a function that returns the table as CSV."""
+    """The table of many models: the columns, whether to write full text instead, and a function that returns CSV."""
 
     columns: Columns
     is_left_out: bool
@@ -36,7 +36,7 @@ class ModelTable:
 def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
     """Write the answer about each model, and return the exit code.
 
-    If there are several models, text output names each model above the answer about it. Many models are shown as a table.
+    Text output for several models has the name of the model above each answer. Many models are shown as a table.
     """
     is_json = form == "json"
     is_table = len(models.paths) >= MANY and not table.is_left_out

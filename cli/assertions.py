@@ -30,9 +30,9 @@ _NODE_LIST_WIDTH = 80
 class Analysis:
     """The result of applying one delegate to one model, with assertions.
 
-    A failing assertion raises AssertionError. Any other assertion returns the analysis, so assertions can be chained. Every
-    assertion also fails if the model would not run, or if nothing is delegated. Otherwise, a model that is not delegated at all
-    would pass a limit on partitions.
+    An assertion raises AssertionError or returns the analysis, so assertions can be chained. Every assertion also fails if the
+    model does not run or if no node is delegated. Without this rule, a model without delegated nodes would pass a limit on
+    partitions.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:
@@ -50,7 +50,7 @@ class Analysis:
         return self.run.log_lines
 
     def assert_partitions(self, max: int) -> Self:
-        """Fail if there are more than ``max`` partitions. Partitions on the CPU count, too, as in the runtime's log."""
+        """Fail if there are more than ``max`` partitions. Partitions on the CPU also count, as in the runtime's log."""
         __tracebackhide__ = True
         partitions = self.measures.partitions
         return self._expect(partitions <= max, f"{counted(partitions, 'partition')}, at most {max:,} allowed")
@@ -62,10 +62,10 @@ class Analysis:
         return self._expect(kernels <= max, f"{counted(kernels, 'delegate kernel')}, at most {max:,} allowed")
 
     def assert_delegated(self, min_share: float = 1.0) -> Self:
-        """Fail if less than ``min_share`` of the nodes run on the delegate. Raises ValueError for a share outside 0 to 1."""
+        """Fail if less than ``min_share`` of the nodes run on the delegate. Raises ValueError unless the share is from 0 to 1."""
         __tracebackhide__ = True
         if not 0 <= min_share <= 1:
-            raise ValueError(f"min_share is a share from 0 to 1, not {min_share!r}")
+            raise ValueError(f"min_share must be a number from 0 to 1, not {min_share!r}")
         delegated, nodes = self.measures.delegated_nodes, self.measures.nodes
         result = f"{delegated:,} of {counted(nodes, 'node')} delegated ({share(delegated, nodes)})"
         return self._expect(self.measures.delegated_share >= min_share, f"{result}, at least {min_share * 100:g} % required")
@@ -73,8 +73,8 @@ class Analysis:
     def assert_fallback(self, max: int | None = None, forbid: str | Sequence[str] = ()) -> Self:
         """Fail if more than ``max`` nodes, or any node of a forbidden operator, stay on the CPU.
 
-        Without arguments, no node may stay on the CPU. Raises ValueError for a forbidden builtin operator that does not exist;
-        the names of custom operators are not checked.
+        Without arguments, no node may stay on the CPU. Raises ValueError if a forbidden builtin operator does not exist. The
+        names of custom operators are not checked.
         """
         __tracebackhide__ = True
         forbidden = (forbid,) if isinstance(forbid, str) else tuple(forbid)
@@ -137,14 +137,14 @@ def _hint(reason: Reason | Refusal, indent: str) -> Iterator[str]:
 
 @dataclass
 class _ReasonGroup:
-    """Nodes of one operator that stay on the CPU for the same reasons. ``reasons`` has the wording for the first node."""
+    """Nodes of one operator that stay on the CPU for the same reasons. ``reasons`` are the reasons of the first node."""
 
     subgraph: int
     op: str
     reasons: tuple[Reason, ...]
     nodes: list[int]
     is_uniform: bool = True
-    """Whether the reasons of all nodes have identical wording."""
+    """Whether the reasons of all nodes are identical."""
 
 
 def _fallback_groups(run: Run) -> list[_ReasonGroup]:

@@ -24,7 +24,7 @@ def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
 
 
 def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str, tuple[Source, ...]]:
-    """Return the upstream sources of the checks with each code, keyed by code. A code that no rule uses has no entry."""
+    """Return the upstream sources of the checks, keyed by code. Codes that no rule uses are left out."""
     places: dict[str, list[tuple[Source, str]]] = {}
     for book in [book for delegate in delegates for book in delegate.rule_books]:
         for code, source, op in _sources(book, codes):
@@ -35,7 +35,7 @@ def sources(delegates: tuple[Delegate, ...], codes: Collection[str]) -> dict[str
 def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
     """Return sources without duplicates.
 
-    If several operators use different branches of an upstream function, the function is listed once, without a branch.
+    If several operators use different branches of an upstream function, the function is listed once without a branch.
     """
     branches: dict[Source, set[Source]] = {}
     for source, op in places:
@@ -44,9 +44,9 @@ def shared_sources(places: Iterable[tuple[Source, str]]) -> tuple[Source, ...]:
 
 
 def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str, Source, str]]:
-    """Yield (code, source, operator) of every check that has one of the codes.
+    """Yield (code, source, operator) of every check with one of the codes.
 
-    The operator is an empty string for the check that refuses operators without a rule.
+    The operator is empty for the check that refuses operators without a rule.
     """
     wanted = {kind.name: code for code, kind in book.explained.items() if code in codes}
     if not wanted:
@@ -61,7 +61,7 @@ def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str,
 
 
 def _suggestions() -> dict[str, Explanation]:
-    """Return an explanation of each kind of change that a diagnosis can suggest, by code."""
+    """Return explanations of the changes that a diagnosis can suggest, keyed by code."""
     return {
         code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
         for code, suggestion in SUGGESTIONS.items()

@@ -2,7 +2,7 @@
 
 DONE = 0
 FINDINGS = 1
-"""The command found a problem, such as a result that is worse than the baseline or exceeds a budget."""
+"""The command found a problem. For example, a result is worse than the baseline or exceeds a budget."""
 USAGE = 2
 """The command line is wrong, or an input cannot be read."""
 INTERNAL_ERROR = 70

@@ -1,4 +1,4 @@
-"""Messages for internal errors: one line that tells the user what to report, and a traceback if requested."""
+"""Messages for internal errors: one line with instructions for a report, and a traceback if requested."""
 
 from __future__ import annotations
 

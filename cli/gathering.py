@@ -1,4 +1,4 @@
-"""Combine several options of a command into one argument of its function."""
+"""Combine several options of a command into one argument of the command function."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ Command = Callable[..., Any]
 
 
 def gathered(name: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Return a decorator that calls ``make`` with some options, and passes the result to the command as argument ``name``.
+    """Return a decorator that replaces some options of a command by one argument ``name``.
 
-    The names of the options are the parameter names of ``make``. The options must be declared above the decorator.
+    The options are the parameters of ``make``, and the argument is the result of ``make``. The options must be declared above the
+    decorator.
     """
     options = tuple(inspect.signature(make).parameters)
 

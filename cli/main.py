@@ -1,4 +1,4 @@
-"""The command line: imports subcommands on first use, prints errors as one line, and sets exit codes."""
+"""The command line. It imports subcommands on first use, prints errors as one line, and sets exit codes."""
 
 from __future__ import annotations
 
@@ -21,40 +21,38 @@ _COMMANDS = {
     "diagnose": ("diagnose", "Show what keeps nodes off a delegate, what each cause costs, and what to change."),
     "compare": ("compare", "Compare two models, or two targets: which nodes move, and why."),
     "whatif": ("whatif", "Show what would change with other versions, shapes, types or options."),
-    "fix": ("fix", "Rewrite a model so that delegates take more of it, and check its outputs."),
+    "fix": ("fix", "Rewrite a model so that delegates take more nodes, and check the outputs."),
     "sweep": ("sweep", "Convert a source model in many ways, and find the best for each delegate."),
     "verify": ("verify", "Run two models on this CPU and compare their outputs and latency."),
-    "report": ("report", "Write an HTML page with the graph, its partitions, and the reasons."),
+    "report": ("report", "Write an HTML page with the graph, the partitions, and the reasons."),
     "export": ("export", "Write what delegates do to a model for Model Explorer, Graphviz and others."),
-    "micro": ("micro", "Show what TensorFlow Lite Micro does with a model, and its arena."),
+    "micro": ("micro", "Show if TensorFlow Lite Micro runs a model, and the arena of the model."),
     "releases": ("releases", "Show how each release of the runtime treats a model."),
     "reconcile": ("reconcile", "Compare a device's log with the simulation, and explain the differences."),
     "scan": ("scan", "Simulate many models on many targets, and write a table."),
     "query": ("query", "Query the table of a scan: top causes, regressions, what to change."),
     "check": ("check", "Compare every model on every target with the committed baseline, for CI."),
-    "init": ("init", "Write a configuration for check to start from."),
+    "init": ("init", "Write a first configuration for check."),
     "rules": ("rules", "Show what a delegate accepts, operator by operator."),
     "explain": ("explain", "Explain a code from a report."),
     "doctor": ("doctor", "Show which real delegates can run on this host."),
     "mcp": ("mcp", "Serve these commands to coding assistants (MCP)."),
     "inspect": ("inspect", "Show the graph of a model as a delegate sees it."),
 }
-"""The module and the summary of each command, so that the help can be shown without importing the modules."""
+"""The module and the summary of each command. With the summaries here, the help imports no modules of commands."""
 
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
-"""Other names of commands, which the help does not show."""
+"""Hidden names of commands. The help does not show these names."""
 
 
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""The exception that click raises to show the help if there are no arguments. Click before 8.2 has no such exception, and exits
-with 0 instead.
-"""
+"""The exception that click raises to show the help if there are no arguments. Click before 8.2 has no such exception."""
 
 
 class _Program(click.Group):
-    """The group of commands, which imports a command on first use and prints an error as one line."""
+    """The group of commands. It imports a command on first use, and prints an error as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -95,7 +93,7 @@ class _Program(click.Group):
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
-        except OSError as error:  # errors of files are already reported where the file is opened; others concern standard output
+        except OSError as error:  # concerns standard output, because errors of files are reported elsewhere
             silence_stdout()
             print_error(f"standard output: {error.strerror or error}")
             code = USAGE
@@ -149,12 +147,12 @@ Examples:
 
 \b
 Exit codes:
-  0    done; for check: nothing got worse
-  1    findings: for check, something is worse or over budget; for reconcile, a difference that remains unexplained
+  0    done; for check: no result is worse or over budget
+  1    findings, such as a worse result (check) or a difference that is not explained (reconcile)
   2    wrong usage, or a file that cannot be read
   70   an error of {_PROGRAM} itself; {DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted
-  141  the reader of the output has closed it
+  141  the reader of the output closed the pipe
 
 \b
 Shell completion (add the line to the shell's start-up file):
@@ -162,7 +160,7 @@ Shell completion (add the line to the shell's start-up file):
   zsh   eval "$(_DELEGATE_SIM_COMPLETE=zsh_source {_PROGRAM})"
   fish  _DELEGATE_SIM_COMPLETE=fish_source {_PROGRAM} | source
 
-Output is colored on a terminal, unless NO_COLOR is set; COLUMNS sets its width.
+Output on a terminal has colors, unless the variable NO_COLOR is set. The variable COLUMNS sets the width of the output.
 """
 
 

@@ -1,7 +1,7 @@
 """The MCP server: commands as tools of a coding assistant.
 
-A tool runs the command of its name in a process of its own and returns the command's JSON. So an assistant gets the answer that
-the command line gives, and a hostile model cannot harm the server.
+A tool runs a command in a separate process and returns the JSON of the command. An assistant therefore gets the answers of the
+command line, and a hostile model cannot harm the server.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ from .exits import DONE, FINDINGS
 
 _SECONDS = 300
 _INSTRUCTIONS = """\
-delegate-sim predicts, without a device, what a TFLite / LiteRT delegate does to a .tflite model: which nodes it takes, why
-it refuses the others, the line that the runtime prints, and what to change.
-Start with `analyze`. `diagnose` ranks causes with their fixes.
+delegate-sim predicts, without a device, what a TFLite / LiteRT delegate does to a .tflite model: the nodes that the delegate
+takes, the reasons for all other nodes, the line that the runtime prints, and what to change.
+Start with `analyze`. `diagnose` ranks causes and their fixes.
 """
 
-ModelPath = Annotated[str, "Path of a .tflite model, or of a model in a bundle or archive."]
-DelegateArgument = Annotated[str, "Delegate, such as nnapi, gpu, mldrift, xnnpack or npu-google; `all` for all of them."]
+ModelPath = Annotated[str, "Path of a .tflite model, or path of a model in a bundle or archive."]
+DelegateArgument = Annotated[str, "Delegate, such as nnapi, gpu, mldrift, xnnpack or npu-google, or `all`."]
 ToolOptions = Annotated[Sequence[str] | None, "Options of the delegate as NAME=VALUE, such as android=13; `rules` lists them."]
 ReleaseName = Annotated[str | None, "Release of the runtime, such as tf-2.15 or litert-2.3."]
 
 
 class McpError(DelegateSimError):
-    """Raised if the server cannot start, or if a tool is called with a path outside the roots."""
+    """Raised if the server cannot start, if a path is outside the roots, or if a command fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The folders whose files tools may read, and write if that is allowed."""
+    """The folders in which tools may read and, if allowed, write files."""
 
     folders: tuple[str, ...]
 
     def path(self, path: str) -> str:
         """Return the absolute path of a file. Raises McpError if the file is in none of the folders.
 
-        Links are followed first. Addresses of models in remote stores are refused.
+        Symbolic links are resolved first. Addresses of models in remote stores are refused.
         """
         file = os.path.realpath(os.path.expanduser(path.partition("!")[0]))
         if "://" in path or not any(os.path.commonpath([file, folder]) == folder for folder in self.folders):
-            raise McpError(f"{path} is in none of the folders that this server may read: {', '.join(self.folders)}")
+            raise McpError(f"{path} is outside the folders that this server may read: {', '.join(self.folders)}")
         return file + path[len(path.partition("!")[0]) :]
 
 
 def run_command(name: str, *arguments: str) -> dict[str, Any]:
-    """Run a command in a process of its own and return its JSON. Raises McpError with the command's error."""
+    """Run a command in a separate process, and return the JSON of the command. Raises McpError if the command fails."""
     command = [sys.executable, "-m", "delegate_sim", name, "--format", "json", *arguments]
     try:
         finished = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise McpError(f"{name} was stopped after {_SECONDS} seconds") from error
+        raise McpError(f"{name} took more than {_SECONDS} seconds and was stopped") from error
     if finished.returncode not in (DONE, FINDINGS) or not finished.stdout:
         lines = finished.stderr.strip().splitlines() or [f"exit code {finished.returncode}"]
         raise McpError(lines[-1].removeprefix("error: "))
@@ -84,7 +84,7 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
     roots = Roots(tuple(os.path.realpath(folder) for folder in folders))
 
     def named(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-        """Return the tool with its errors as results that the assistant sees, without a trace in the server's log."""
+        """Return a tool that reports errors to the assistant as results, without a traceback in the server's log."""
 
         @functools.wraps(tool)
         def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -113,13 +113,13 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
     def analyze(
         model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
     ) -> dict[str, Any]:
-        """Predict which nodes a delegate takes, why it refuses the others, and the lines that the runtime prints."""
+        """Predict which nodes a delegate takes, the reasons for all other nodes, and the lines that the runtime prints."""
         return run_command("analyze", *_target(delegate, options, runtime), "--", roots.path(model))
 
     def diagnose(
         model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
     ) -> dict[str, Any]:
-        """Rank the causes that keep nodes on the CPU, each with its cost, the converter setting that fixes it, and the result."""
+        """Rank the causes that keep nodes on the CPU. Each cause has a cost, a change that fixes the cause, and the result."""
         return run_command("diagnose", *_target(delegate, options, runtime), "--", roots.path(model))
 
     def compare(
@@ -129,7 +129,7 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
         options: ToolOptions = None,
         runtime: ReleaseName = None,
     ) -> dict[str, Any]:
-        """Compare what a delegate does to two models: the nodes that move, and why."""
+        """Compare a delegate's results for two models: the nodes that move, and the reasons."""
         return run_command("compare", *_target(delegate, options, runtime), "--", roots.path(model), roots.path(other))
 
     def releases(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
         return run_command("explain", "--", code)
 
     def plan_fix(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
-        """List the rewrites of the model file that let a delegate take more of it. Nothing is written."""
+        """List the rewrites of a model that let a delegate take more nodes. Nothing is written."""
         return run_command("fix", *_target(delegate, options, None), "--plan", "--", roots.path(model))
 
     return [analyze, diagnose, compare, releases, rules, explain, plan_fix]
@@ -158,7 +158,7 @@ def _fix(roots: Roots) -> Callable[..., dict[str, Any]]:
         delegate: DelegateArgument = "nnapi",
         options: ToolOptions = None,
     ) -> dict[str, Any]:
-        """Write a rewritten model for the delegate, and prove that its outputs are the same."""
+        """Write a rewritten model for a delegate, and check that the outputs are the same."""
         return run_command("fix", *_target(delegate, options, None), "-o", roots.path(output), "--", roots.path(model))
 
     return fix

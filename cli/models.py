@@ -46,14 +46,14 @@ class Unreadable:
 def model_paths(given: Iterable[str]) -> list[str]:
     """Expand the given paths into paths of models, in the given order and without duplicates.
 
-    A folder is replaced with the models below it. A pattern is replaced with the files that it matches, unless a file has the
-    pattern as its name. A path without any model is kept, so that it can be reported.
+    A folder is replaced by the models below it. A pattern is replaced by the matching files, unless a file has the pattern as its
+    name. A folder or pattern without models is kept, so that the command can report it.
     """
     return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder or a pattern."""
+    """Return whether a path may expand to several models: a folder or a pattern."""
     return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 
@@ -73,7 +73,7 @@ def read_model(path: str) -> Model:
 
 
 def require_models(path: str) -> None:
-    """Raise ModelError if a path that ``model_paths`` returns is a folder without models, or a pattern that matches no file."""
+    """Raise ModelError if a path is a folder without models, or a pattern that matches no file."""
     if os.path.isdir(path) and source_format(path, b"") is None:
         raise ModelError(f"{path}: contains no model (no file below it ends in {' or '.join(MODEL_SUFFIXES)})")
     if is_pattern(path) and not is_url(path) and not os.path.exists(path) and len(split_address(path)) == 1:
@@ -84,12 +84,12 @@ def one_path(path: str) -> str:
     """Expand a path into the path of one model. Raises UsageError if there are several models."""
     paths = _files_of(path)
     if len(paths) > 1:
-        raise click.UsageError(f"{path} matches {len(paths)} models; give one")
+        raise click.UsageError(f"{path} matches {len(paths)} models; give one model")
     return paths[0]
 
 
 def naming_its_model(command: Callable[..., int]) -> Callable[..., int]:
-    """Decorate a command on one model, whose path is ``path``, so that every message about a limit names this model."""
+    """Decorate a command on one model, so that messages about limits name the model. The argument ``path`` is the model."""
 
     @functools.wraps(command)
     def call(path: str, **given: Any) -> int:
@@ -100,15 +100,15 @@ def naming_its_model(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class Models:
-    """The given models, which are processed one after another.
+    """The given models. They are processed one after another.
 
-    If a model fails, it is added to ``unreadable``, and the next model is processed.
+    A model that fails is added to ``unreadable``, and the next model is processed.
     """
 
     def __init__(self, given: Sequence[str], *, are_bundles: bool = False) -> None:
         self.paths = list(dict.fromkeys(given)) if are_bundles else model_paths(given)
         self.is_single = len(self.paths) == 1 and not any(map(stands_for_many, given))
-        """Whether exactly one model was given, and by its own path rather than by a folder or pattern."""
+        """Whether exactly one model was given, as a file and not as a folder or pattern."""
         self.unreadable: list[Unreadable] = []
 
     @property
@@ -119,7 +119,7 @@ class Models:
         return USAGE if self.unreadable else DONE
 
     def each(self, take: Callable[[str], Found]) -> Iterator[Found]:
-        """Yield the result of ``take`` for each path; errors about a model are printed on standard error."""
+        """Yield the result of ``take`` for each path. Errors about a model are printed on standard error."""
         for number, path in enumerate(self.paths, 1):
             if len(self.paths) > 1:
                 show_progress(f"{number:,} of {len(self.paths):,}: {path}", (number - 1) / len(self.paths))
@@ -135,15 +135,15 @@ class Models:
                 self._fail(path, str(error) if names_file else f"{path}: {error}")
             except (click.ClickException, click.Abort, click.exceptions.Exit):
                 raise  # concerns the command line, so it would repeat for every model
-            except Exception as error:  # any failure on one model must not stop the others
+            except Exception as error:  # a failure on one model must not stop the command
                 self._fail(path, fault_message(error) if self.is_single else f"{path}: {fault_message(error)}", is_fault=True)
             else:
                 yield result
 
     def affordable(self, path: str, targets: Sequence[Target], effort: Effort) -> Iterator[Target]:
-        """Yield the targets of a model until the limit on simulations is reached. Report the other targets as not simulated.
+        """Yield the targets of a model until the limit on simulations is reached. Report the remaining targets as not simulated.
 
-        Each target counts as one simulation. The caller counts its further simulations itself.
+        Each target counts as one simulation. The caller must count further simulations.
         """
         for number, target in enumerate(targets):
             if number and not effort.allows_target:
@@ -164,7 +164,7 @@ class Models:
 
 
 def print_not_simulated(path: str, delegate: str, reasons: Iterable[str]) -> None:
-    """Print what a limit left out for a model on one target. Call this if the output itself has no lines about the limit."""
+    """Print messages about skipped simulations, for formats that have no lines about limits."""
     for reason in reasons:
         print_error(f"{path}: not simulated: {delegate}: {reason}")
 

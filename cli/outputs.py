@@ -48,14 +48,14 @@ class _ReportType(_ParamType):
 
 
 def output_options(command: Command, *, replaces: bool = False) -> Command:
-    """Add ``--format`` and ``--report`` to a command. With ``replaces``, report files that exist are replaced."""
+    """Add ``--format`` and ``--report`` to a command. With ``replaces``, existing report files are replaced."""
     command = click.option(
         "--report",
         "files",
         multiple=True,
         type=_ReportType(),
         callback=_different_files if replaces else _new_files,
-        help="Also write a file in any of these formats.",
+        help="Also write a file in one of these formats.",
     )(command)
     return format_option("Text to read, JSON for programs, or a format for a service.", FORMATS)(command)
 
@@ -91,7 +91,7 @@ def _different_files(_: click.Context, __: click.Parameter, files: Sequence[Repo
 
 
 def _twice(files: Sequence[ReportFile]) -> ReportFile | None:
-    """Return a file that is given twice, possibly by different paths; None if all files differ."""
+    """Return a file that is given twice, or None if all files differ. Different paths may name one file."""
     seen: set[str | tuple[int, int]] = set()
     for file in files:
         own: set[str | tuple[int, int]] = {os.path.realpath(file.path)}

@@ -1,9 +1,9 @@
-"""A pytest plugin with the fixture ``delegate_sim``, which applies a delegate to a model and checks the result.
+"""A pytest plugin with the fixture ``delegate_sim``. The fixture applies a delegate to a model and checks the result.
 
     def test_model(delegate_sim):
         delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)
 
-pytest imports this module on every start, so slow imports are delayed until the fixture is called.
+pytest imports this module on every start, so slow imports happen only when the fixture is called.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class DelegateSim:
         defaults: str | None = None,
         **more_options: Any,
     ) -> Analysis:
-        """Apply a delegate, and return an analysis with assertion methods. The arguments are those of ``delegate_sim.analyze``.
+        """Apply a delegate, and return an analysis with assertion methods. Takes the arguments of ``delegate_sim.analyze``.
 
-        Options of the delegate may also be given as keyword arguments, which take precedence. A relative path is looked up in
-        the folder of the test file, then in pytest's root directory. Raises ModelError and OptionError, like ``analyze``.
+        Keyword arguments are options of the delegate, and override ``options``. A relative path is searched in the folder of the
+        test file, and then in pytest's root directory. Raises ModelError and OptionError.
         """
         __tracebackhide__ = True
         from delegate_sim import analyze
@@ -64,7 +64,7 @@ class DelegateSim:
             source, name = self._find(model)
             report = analyze(source, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=chosen)
         except DelegateSimError as error:
-            # Hide this package's part of the traceback, which does not help the author of the test.
+            # The part of the traceback in this package does not help the author of the test.
             raise error.with_traceback(None) from None
         return Analysis(report, name)
 
@@ -80,17 +80,17 @@ class DelegateSim:
             if path.exists() or os.path.isabs(name):
                 return _loaded(str(path), _stamp(path)), name
         places = " or ".join(dict.fromkeys(map(str, self._folders)))
-        raise ModelError(printable(f"{name}: there is no such file in {places}"))
+        raise ModelError(printable(f"{name}: the file does not exist in {places}"))
 
 
 @pytest.fixture(name="delegate_sim")
 def _delegate_sim(request: pytest.FixtureRequest) -> DelegateSim:
-    """Applies a delegate to a model: delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)."""
+    """Apply a delegate to a model: delegate_sim("model.tflite", "nnapi", feature_level=31).assert_partitions(max=1)."""
     return DelegateSim(request.path.parent, request.config.rootpath)
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return values that change when the file changes, or None for a missing file."""
+    """Return values that change if the file changes, or None for a missing file."""
     with suppress(OSError, ValueError):
         status = os.stat(path)
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -99,7 +99,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @functools.lru_cache(_MODELS_KEPT)
 def _loaded(path: str, stamp: tuple[int, ...] | None) -> Model:
-    """Read a model, and cache it until the file's stamp changes. Raises ModelError."""
+    """Read a model, and cache the model until the stamp of the file changes. Raises ModelError."""
     from delegate_sim import load
 
     return load(path)

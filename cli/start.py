@@ -6,7 +6,7 @@ from .exits import INTERRUPTED
 
 
 def main() -> None:
-    """Run the command line and exit. Even an interrupt during imports ends the program without a traceback."""
+    """Run the command line and exit. An interrupt during imports also ends the program without a traceback."""
     try:
         from .main import main as run
 

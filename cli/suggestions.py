@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a clause that names near matches of a word, or an empty string if there are none."""
+    """Return a clause with near matches of a word, or an empty string if there are no near matches."""
     from difflib import get_close_matches
 
     by_folded = {name.casefold(): name for name in known}

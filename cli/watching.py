@@ -18,9 +18,9 @@ Files = dict[str, tuple[int, int] | None]
 
 
 def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[float], None] = time.sleep) -> int:
-    """Run once, and again whenever one of the given files appears, changes or disappears, until the user interrupts.
+    """Run once, and again if one of the given files appears, changes or disappears. Stop if the user presses Ctrl-C.
 
-    Raises UsageError for standard input, which does not change.
+    Raises UsageError for standard input.
     """
     if STANDARD_INPUT in given:
         raise click.UsageError("--watch needs files, because standard input can be read only once")
@@ -33,9 +33,9 @@ def run_watching(given: Sequence[str], run: Callable[[], int], sleep: Callable[[
 
 
 def _wait(given: Sequence[str], seen: Files, sleep: Callable[[float], None]) -> list[str]:
-    """Wait until files have changed and then stay the same between two checks; return the changed files.
+    """Wait until files have changed, and return the changed files.
 
-    A converter may still be writing a file when the first change is seen.
+    The function also waits until the files are stable, because a converter may still be writing a file.
     """
     last = seen
     while True:

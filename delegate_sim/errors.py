@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DelegateSimError(Exception):
-    """Base of every error that a caller's input can cause. The text is one line that can be shown to a user."""
+    """Base class of all errors that a caller's input can cause. The message is one line."""
 
 
 class ModelError(DelegateSimError):
@@ -12,7 +12,7 @@ class ModelError(DelegateSimError):
 
 
 class LimitError(ModelError):
-    """The model, or a hypothetical change of it, is larger than a limit allows."""
+    """The model exceeds a limit, either unchanged or after a hypothetical change."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: not simulated: {reason}" if path else reason)
@@ -28,9 +28,9 @@ class MissingPackageError(DelegateSimError):
 
 
 class FixError(DelegateSimError):
-    """The model cannot be rewritten, or the rewritten model computes other results."""
+    """The model cannot be rewritten, or the rewritten model computes different results."""
 
 
 def fault_text(error: Exception) -> str:
-    """Return the message for an internal error, which no input should cause."""
+    """Return the message for an internal error."""
     return f"internal error: {type(error).__name__}: {error}"

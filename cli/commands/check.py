@@ -31,15 +31,17 @@ Examples:
   delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
-          \b Exit codes: 0  as good as the baseline or better, and within the budgets 1  something is worse, over budget, or
-          missing on one side; or, with --live, the real delegate decides differently 2  the configuration, the
-          baseline or a model cannot be read 70 an internal error of delegate-sim, reported as a finding of the model
-          that caused it
+\b
+Exit codes:
+  0   every result is as good as the baseline or better, and within the budgets
+  1   a result is worse, over budget, or missing on one side; with --live: a real delegate decides differently
+  2   the configuration, the baseline or a model cannot be read
+  70  an internal error of delegate-sim, reported as a finding of the model
 
-          --update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only
-          if a model is over budget or an entry has no model (--prune removes such entries). Processes that update the
-          same baseline wait for each other.
-          """
+--update writes the entries of the checked models and targets, and keeps all other entries. The check then fails only if a model
+is over budget or an entry has no model. --prune removes entries without a model. Processes that update a baseline at the same
+time wait for each other.
+"""
 
 
 @click.command("check", epilog=_EPILOG)
@@ -48,13 +50,13 @@ Examples:
     "--config",
     metavar="FILE",
     type=click.Path(),
-    help="The configuration file; by default the nearest one in this folder or above.",
+    help="The configuration file; by default, the nearest file in this folder or its parent folders.",
 )
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
-@click.option("--prune", is_flag=True, help="Remove baseline entries whose model or target is gone.")
+@click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
 @click.option(
     "--op-profile",
     "op_profiles",
@@ -86,8 +88,8 @@ def command(
     """Compare every model on every target with the committed baseline.
 
     The check fails if partitions, delegate kernels, nodes on the CPU, delegated shares or boundary bytes got worse than the
-    configuration allows. It lists the nodes that fell back, why, and what changed in the model. Without MODEL, it checks
-    all models of the configuration.
+    configuration allows. The output lists the nodes that fell back to the CPU, with reasons, and the changes of the model.
+    Without MODEL, all models of the configuration are checked.
     """
     if STANDARD_INPUT in models:
         raise click.UsageError("the baseline identifies models by their files: give a file instead of - (standard input)")
@@ -149,7 +151,7 @@ def _begins(number: int, total: int, model: str) -> None:
 
 
 def _unreadable(results: Results) -> list[str]:
-    """Return the error messages of models that cannot be read. A message that several models share is returned once."""
+    """Return the error messages of models that cannot be read, without duplicates."""
     messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
     return list(dict.fromkeys(messages))
 

@@ -37,10 +37,10 @@ Examples:
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
-A is the first model on the target of the options, or on the first target of the configuration. B is the second model, or the
-first again, on the same target with the changes of --with or with the second --delegate. An option applies to each side whose
-delegate has it. Nodes are matched by structure, so renumbered or renamed nodes are recognized. Each side applies only its
-delegate. Multiply-adds are counts, not an estimate of latency.
+A is the first model. Its target is described by the options, or is the first target of the configuration. B is the second model,
+by default A's model. B has A's target, with the changes of --with or with the second --delegate. Both sides get the options that
+their delegate has. Nodes are matched by structure, so renumbered or renamed nodes still match. Multiply-adds are counts, not an
+estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -55,7 +55,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A setting that differs in B: delegate, runtime, defaults or an option of B's delegate; may be given several times.",
+    help="A setting of B: delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
 @op_profile_option
 @target_arguments(TWO_DELEGATES_OPTION)
@@ -71,10 +71,11 @@ def command(
     output: str | None,
     verbose: bool,
 ) -> int:
-    """Show what differs between two models, or between two targets for one model.
+    """Show the differences between two models, or between two targets for one model.
 
-    The output starts with the log lines and the numbers of both sides. Three lists follow: nodes that only one side delegates,
-    with the reasons and what changed in them; nodes that only one side has; and nodes that are on the CPU for different reasons.
+    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes that
+    only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that are on
+    the CPU for different reasons.
     """
     configured = arguments.configured(only_first=True)
     if configured:
@@ -100,7 +101,7 @@ def command(
         others = partners(path)
         if len(others) != 1:
             number = len(others) if others else "no"
-            raise ModelError(f"{path}: {path_b} has {number} models of this name")
+            raise ModelError(f"{path}: {path_b} has {number} models with this name")
         return _answer(path, others[0], a, b, verbose, profiles)
 
     return write_answers(Models([path_a]), form, output, table, paired)
@@ -109,8 +110,8 @@ def command(
 def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
     """Return a function that finds the models of side B that match a model of side A.
 
-    If both sides are folders, models match by relative path. Otherwise, models match by file name. If several models of B have
-    that file name, the models that share the most parent folder names with the model of A are returned.
+    If both sides are folders, models match by relative path. Otherwise, models match by file name. If several models of B match,
+    the models that share the most parent folder names with the model of A are returned.
     """
     are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
     others: dict[str, list[str]] = {}
@@ -128,7 +129,7 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
 
 
 def _common_folders(path: str, other: str) -> int:
-    """Return how many components at the ends of two paths are equal."""
+    """Return the number of equal components at the end of two paths."""
     parts = zip(*[reversed(os.path.normpath(name).split(os.sep)) for name in (path, other)], strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
@@ -145,7 +146,7 @@ def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profi
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the settings that apply only to side B, by key."""
+    """Return the settings that apply only to side B, keyed by name."""
     settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -158,11 +159,11 @@ def _settings(pairs: Sequence[str]) -> dict[str, str]:
 def _named(delegates: Sequence[str], settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
     """Return the delegate of side A, and the settings of side B.
 
-    If two delegates are named, the settings include the second one as B's delegate.
+    If two delegates are named, the second delegate becomes a setting of B.
     """
     first, *others = delegates or (DEFAULT_DELEGATE,)
     if len(others) > 1 or (others and _DELEGATE in settings):
-        raise click.UsageError("A and B have one delegate each: give at most two")
+        raise click.UsageError("A and B have one delegate each: give at most two delegates")
     return first, {**settings, **({_DELEGATE: others[0]} if others else {})}
 
 
@@ -182,7 +183,7 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
 
 
 def _changed(target: Target, settings: Mapping[str, str]) -> Target:
-    """Return a target like ``target``, with these settings. Options are kept unless the delegate changes. Raises OptionError."""
+    """Return a copy of a target with other settings. Options are kept unless the delegate changes. Raises OptionError."""
     delegate = find_delegate(settings.get(_DELEGATE, target.delegate.name))
     defaults = settings.get(_DEFAULTS, target.defaults)
     own = {key: value for key, value in settings.items() if key not in _KEYS}

@@ -38,11 +38,11 @@ Examples:
   delegate-sim diagnose model.tflite --format json --output causes.json
   delegate-sim diagnose model.tflite --micro
 
-Each fix is simulated. For unknown sizes, types and versions, the simulated model is what the converter would write. For a level
-or a limit, the option is changed. For all other causes, the delegate is assumed to accept the nodes. Multiply-adds and bytes are
-counts, not an estimate of latency.
-Several models or delegates give a table with the best changes (--verbose shows each in detail), and an array in JSON. A model
-that cannot be read does not stop the others; the exit code is then 2.
+Each fix is simulated. For unknown sizes, types and versions, the command simulates the model that the converter would write. For
+a level or a limit, it changes the option. For all other causes, it assumes that the delegate accepts the nodes. Multiply-adds and
+bytes are counts, not an estimate of latency.
+For several models or delegates, the output is a table with the best changes, or an array in JSON. --verbose shows all details.
+If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 
 
@@ -64,10 +64,9 @@ def command(
 ) -> int:
     """Show what keeps nodes of each MODEL off a delegate, what each cause costs, and what to change.
 
-    A cause is one reason shared by all nodes that one change would free, such as inputs of unknown size, a converter setting, a
-    shape, a type or the driver. Causes are ranked by the multiply-adds that fixing them would delegate, then by kernels and
-    boundary bytes. For each cause, the output shows the result of fixing it alone, and of fixing it and all causes before
-    it.
+    A cause groups all nodes that one change would free. Causes are, for example, inputs of unknown size, a converter setting, a
+    shape, a type or the driver. Causes are ranked by the multiply-adds that a fix would delegate, then by kernels and boundary
+    bytes. For each cause, the output shows two results: with only this cause fixed, and with all causes up to this cause fixed.
     """
     models = Models(paths)
     profiles.check(len(models.paths))
@@ -110,7 +109,7 @@ def _diagnose_micro(models: Models, form: str, output: str | None, verbose: bool
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A diagnosis as output: its JSON entry if the output is JSON, or its lines if the output is text."""
+    """The output for a diagnosis: JSON or lines of text."""
 
     diagnosis: Diagnosis
     entry: Any

@@ -30,7 +30,7 @@ Examples:
 def command(form: str, output: str | None) -> None:
     """Show which real delegates can run on this host (analyze --live), and what the other delegates need.
 
-    Vendors' libraries must be installed by you, under their licenses: delegate-sim does not download, store or upload them.
+    You install the libraries of vendors yourself, under their licenses. delegate-sim does not download, store or upload them.
     """
     results = [(engine, lacking(engine)) for engine in engines()]
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))
@@ -54,6 +54,6 @@ def _lines(results: Sequence[tuple[Engine, str]]) -> list[Line]:
     rows = []
     for engine, lacks in results:
         words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
-        words += "; it can run live, but is not simulated" if engine.delegate.is_live_only else ""
+        words += "; can run live, but is not simulated" if engine.delegate.is_live_only else ""
         rows.append((engine.delegate.name, words))
     return [Line("Real delegates on this host, each tested with a one-node model", "bold"), *table(rows, (), width())]

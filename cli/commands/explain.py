@@ -43,21 +43,21 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
     "log",
     metavar="FILE",
     type=click.Path(readable=False),
-    help="Explain a device's log instead: its delegates, their outcomes, counts and errors.",
+    help="Explain a device's log instead: the delegates, with outcomes, counts and errors.",
 )
 @click.option(
     "--run",
     "number",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The number of the run in the log, counted from 1; by default, all runs.",
+    help="The number of a run in the log, counted from 1; by default, all runs.",
 )
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")
 def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:
     """Explain a CODE from a report: what it means, what to do about it, and which operators it concerns.
 
-    Without CODE, list all codes and their titles. With --log, summarize a device's log; no model is needed.
+    Without CODE, list all codes and their titles. With --log, summarize a device's log. No model is needed.
     """
     if log is not None:
         if code is not None:
@@ -128,7 +128,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
 
 
 def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield lines that list a delegate's conditions with this code, the operators that have them, and the upstream sources."""
+    """Yield the conditions of a delegate with this code, with operators and upstream sources."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
     places: list[tuple[Source, str]] = []
@@ -149,7 +149,7 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
 
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield lines on the conditions with this code that a release of the runtime added or dropped."""
+    """Yield the conditions with this code that releases of the runtime added or removed."""
     ops_by_change: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):

@@ -30,10 +30,10 @@ _MODELS, _BUNDLE = "models", "bundle"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON, _MODELS, _BUNDLE)
 
 _EFFORT_OF_A_DRAWING = 10
-"""Number of simulations that take as long as writing the graph in a format of networkx."""
+"""The time to write the graph with networkx, as a number of simulations."""
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit", _LOWERED: "text", _LOWERED_JSON: "json"}
-"""For each of these export formats, the format to pass to ``write``. Node data is JSON. GraphML is XML, as is ``junit``."""
+"""The format to pass to ``write``, keyed by export format. GraphML is XML, like ``junit``."""
 
 _EPILOG = """\b
 Examples:
@@ -45,12 +45,12 @@ Examples:
   delegate-sim export models llm.litertlm -o llm
   delegate-sim export bundle llm -o changed.litertlm
 
-model-explorer is node data for Google's Model Explorer. With several delegates, there is one file for each, with the delegate's
-name before the suffix. Open it with: model-explorer model.tflite --node_data_paths=overlay.json
-lowered and lowered-json are the models that the delegate builds from its partitions, call by call.
-models writes each section of a LiteRT-LM bundle to a file in a folder, and bundle puts the folder together again. Sections that
-were not changed keep their bytes.
-The other formats need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
+model-explorer writes node data for Google's Model Explorer. For several delegates, there is one file per delegate, with the
+delegate's name before the suffix. Open the file with: model-explorer model.tflite --node_data_paths=overlay.json
+lowered and lowered-json write the models that the delegate builds from its partitions, call by call.
+models writes each section of a LiteRT-LM bundle to a file in a folder. bundle writes a bundle from such a folder, and keeps the
+bytes of unchanged sections.
+dot, graphml and json need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 
 
@@ -66,7 +66,7 @@ def command(
     targets: Sequence[Target],
     output: str | None,
 ) -> int:
-    """Write what delegates do to MODEL in the format of another program, or a bundle's sections as files."""
+    """Write what delegates do to MODEL for another program, or write the sections of a bundle as files."""
     if form in (_MODELS, _BUNDLE):
         return _export_bundle(form, path, output)
     if len(targets) > 1 and output is None:
@@ -91,7 +91,7 @@ def command(
 
 
 def _export_bundle(form: str, path: str, output: str | None) -> int:
-    """Take a bundle apart, or put it together again."""
+    """Write the sections of a bundle as files, or write a bundle from such files."""
     from delegate_sim.llm.packing import repack, unpack
 
     if output is None:

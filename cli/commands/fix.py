@@ -31,11 +31,11 @@ Examples:
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
   delegate-sim fix model.tflite --micro -o fixed.tflite
 
-A pass is a small rewrite (docs/passes.md lists them). Each pass is simulated and kept if it improves the result: first more
-multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, at least one must improve and
-none get worse; if that keeps a target from a gain, --per-target writes a file for each. Before a model is written, it and the
-original run on this CPU (pip install 'delegate-sim[fix]'). If an exact pass changes one bit of an output, fix fails. The exit
-code is 1 if no pass helps.
+A pass is a small rewrite (docs/passes.md lists all passes). Each pass is simulated, and kept if it improves the result: first
+more multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, a pass must improve one
+target and must not make any target worse. --per-target writes a file for each target instead. Before a model is written, the
+original and the new model are run on this CPU and compared (pip install 'delegate-sim[fix]'). If an exact pass changes an output,
+fix fails. The exit code is 1 if no pass helps.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -44,31 +44,31 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @for_option("A delegate to rewrite the model for; may be given several times.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="Where to write the rewritten model.")
+@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the rewritten model.")
 @click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
 @click.option(
     "--allow",
     type=click.Choice(tuple(_KINDS)),
     default="rounding",
     show_default=True,
-    help="The passes to try: exact (keep every bit), also rounding (may change rounding), or also approximate.",
+    help="The passes to try: exact (keep every bit), rounding (also passes that change rounding), or approximate (all passes).",
 )
 @click.option(
     "--shape",
     "shapes",
     metavar="INPUT=SIZES",
     multiple=True,
-    help="Fix the shape of an input, as in input=1,224,224,3, and fold everything that becomes constant; may be given several "
+    help="Fix the shape of an input, such as input=1,224,224,3, and fold the nodes that become constant; may be given several "
     "times.",
 )
 @click.option(
     "--split-tail",
     "splits",
     is_flag=True,
-    help="Write the last nodes, if they stay on the CPU, to a second model, FILE.tail.tflite.",
+    help="Write the last nodes that stay on the CPU to a second model, FILE.tail.tflite.",
 )
 @click.option(
-    "--per-target", is_flag=True, help="Write a model for each target, FILE.TARGET.tflite, rewritten for this target alone."
+    "--per-target", is_flag=True, help="Rewrite the model for each target alone, and write FILE.TARGET.tflite for each target."
 )
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
@@ -98,15 +98,15 @@ def command(
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite MODEL so that delegates take more of it, and check that it still computes the same results."""
+    """Rewrite MODEL so that delegates take more nodes, and check that the outputs are the same."""
     if plans == (written is not None):
         raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
-        raise click.UsageError("without inputs the models cannot be compared: give --samples, --data or --no-proof")
+        raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     path = one_path(path)
     model = read_model(path)
     if micro and (shapes or splits or per_target):
-        raise click.UsageError("--micro takes none of --shape, --split-tail and --per-target")
+        raise click.UsageError("--micro does not take --shape, --split-tail or --per-target")
     jobs = [(tuple(targets), written)]
     if per_target:
         labeled = with_labels(targets)

@@ -47,8 +47,8 @@ def command(names: Sequence[str], force: bool) -> None:
         raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
     models = sorted(_models())
     write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
-    scope = f"for {counted(len(models), 'model')}" if models else "without models, because none were found: add your models to it"
-    write(f"{OWN_FILE} written {scope}. Next: delegate-sim check --update, and commit it with {DEFAULT_BASELINE}.\n")
+    scope = f"for {counted(len(models), 'model')}" if models else "without models, because no model was found: add your models"
+    write(f"Wrote {OWN_FILE} {scope}. Next, run delegate-sim check --update, and commit {OWN_FILE} and {DEFAULT_BASELINE}.\n")
 
 
 def _models() -> Iterator[str]:
@@ -61,7 +61,7 @@ def _models() -> Iterator[str]:
 
 
 def _patterns(models: Sequence[str]) -> list[str]:
-    """Return a pattern for each folder that contains models. If there are too many, return patterns for top-level folders."""
+    """Return a pattern for each folder with models. If there are too many folders, return patterns for top-level folders."""
     folders = list(dict.fromkeys(os.path.dirname(model) for model in models))
     if len(folders) > _MOST_FOLDERS:
         tops = dict.fromkeys(folder.split("/")[0] for folder in folders)
@@ -88,8 +88,8 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield "# The committed baseline; false to check only budgets."
     yield f'# baseline = "{DEFAULT_BASELINE}"'
     yield ""
-    yield "# The runtime release that the application ships, and the defaults of the delegates' options: those of"
-    yield '# benchmark_model ("benchmark") or those of the delegate itself ("api"). Targets may have their own.'
+    yield "# The runtime release that the application ships, and the defaults of the delegates' options: the defaults of"
+    yield '# benchmark_model ("benchmark") or of the API ("api"). Targets may override both settings.'
     yield f'# runtime = "{DEFAULT_RELEASE}"  # or several: ["tf-2.15", "{DEFAULT_RELEASE}"]'
     yield '# defaults = "benchmark"'
     yield ""
@@ -101,7 +101,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
     yield from _source_lines()
-    yield "# Limits that do not depend on the baseline. Targets may have their own, as [targets.NAME.budgets]."
+    yield "# Limits that do not depend on the baseline. Targets may override them in [targets.NAME.budgets]."
     yield "# [budgets]"
     yield "# max-partitions = 3"
     yield "# max-fallback = 0"
@@ -109,7 +109,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield '# min-multiply-add-share = "90 %"'
     yield '# forbid-fallback-ops = ["CONV_2D", "FULLY_CONNECTED"]'
     yield ""
-    yield "# How much worse than the baseline a model may get: a number, or a percentage of the old value."
+    yield "# The tolerated worsening compared with the baseline: a number, or a percentage of the old value."
     yield "# [budgets.tolerance]"
     yield "# partitions = 0"
     yield "# delegate-kernels = 0"
@@ -126,8 +126,8 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
 
 
 def _source_lines() -> Iterator[str]:
-    yield "# Source models that are converted, and then checked under this name; sweep finds settings. time-limit is"
-    yield "# in seconds, memory-limit in GiB; python is an environment that has the converter."
+    yield "# Source models that are converted and then checked under this name. delegate-sim sweep finds good settings."
+    yield "# time-limit is in seconds, memory-limit is in GiB, and python has the converter installed."
     yield "# [sources.classifier]"
     yield '# source = "models/classifier.keras"'
     yield '# settings = "int8+dense-per-tensor"'
@@ -146,7 +146,7 @@ def _options_hint(name: str) -> Iterator[str]:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a pattern as a TOML basic string; every JSON string is a valid TOML basic string."""
+    """Return a pattern as a TOML basic string. Every JSON string is a valid TOML basic string."""
     import json
 
     return json.dumps(pattern, ensure_ascii=False)

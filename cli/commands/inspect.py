@@ -36,11 +36,11 @@ Examples:
 @click.command("inspect", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
-@click.option("--file-shapes", is_flag=True, help="Show shapes, types and allocations as they are in the file.")
+@click.option("--file-shapes", is_flag=True, help="Show the shapes, types and allocations in the file.")
 @click.option("--lowered", is_flag=True, hidden=True)
 @target_arguments(ONE_DELEGATE_OPTION)
 @result_options
-@click.option("-v", "--verbose", is_flag=True, help="Show every node even of several models, instead of a table.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every node instead of a table, for several models too.")
 def command(
     paths: Sequence[str],
     subgraph: int | None,
@@ -53,11 +53,11 @@ def command(
 ) -> int:
     """Show the graph of each MODEL as delegates see it.
 
-    Most delegates see the graph after the CPU kernels are prepared and shapes are propagated. Delegates that take dynamic tensors
-    see it as in the file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file), persistent
+    Most delegates see the graph after Prepare, when the shapes of results are known. Delegates that take dynamic tensors see the
+    shapes in the file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file), persistent
     (computed once), arena, variable or dynamic.
 
-    For a LiteRT-LM bundle, show its sections, and what they demand; with --verbose, the graphs of its models.
+    For a LiteRT-LM bundle, show the sections and their requirements. With --verbose, also show the graphs of the models.
     """
     if not (lowered or verbose or file_shapes or subgraph is not None) and all(map(is_litertlm, paths)):
         return _inspect_bundles(paths, form, output)
@@ -111,7 +111,7 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
 
 
 def lowered_models(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
-    """Apply the delegate to the model, and return the models that the delegate builds from these graphs for its backend."""
+    """Apply a delegate to a model, and return the models that the delegate builds for its backend."""
     run = simulate(model, target)
     decisions = [run.subgraphs[graph.index].decision for graph in graphs]
     return tuple(
@@ -125,7 +125,7 @@ def lowered_models(model: Model, graphs: Sequence[Graph], target: Target) -> tup
 
 
 def _hide_target_options() -> None:
-    """Hide the options of targets from the help: they matter only for ``--lowered``, the former name of ``export lowered``."""
+    """Hide the options of targets from the help. Only ``--lowered`` uses them, the former name of ``export lowered``."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.name in _TARGET_OPTIONS:
             parameter.hidden = True

@@ -29,12 +29,12 @@ Example, in the configuration of an assistant:
 @click.option(
     "--allow-writing",
     is_flag=True,
-    help="Also serve `fix`, which writes a new model into one of the folders that the tools may read.",
+    help="Also serve `fix`, which writes a new model into one of the folders.",
 )
 def command(roots: Sequence[str], allow_writing: bool) -> int:
     """Serve analyze, diagnose, compare, releases, rules, explain and fix as tools, on standard input and output.
 
-    The tools run the commands of the same names and return their JSON. They only read files below the roots.
+    Each tool runs a command and returns the JSON of the command. Tools only read files below the roots.
     """
     make_server(roots, may_write=allow_writing).run("stdio")
     return DONE

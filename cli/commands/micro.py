@@ -36,7 +36,7 @@ _MOST_BYTES = 1 << 24
     "resolver",
     metavar="FILE",
     type=click.Path(readable=False),
-    help="Check the Add...() calls of an application's C++ source instead of all operators of the runtime.",
+    help="An application's C++ source. Only the operators that its Add...() calls register are available.",
 )
 @click.option(
     "--kernels",
@@ -50,8 +50,8 @@ _MOST_BYTES = 1 << 24
 def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str, output: str | None, verbose: bool) -> int:
     """Show whether TensorFlow Lite Micro runs each MODEL.
 
-    Names every operator that the resolver lacks and every node that a kernel refuses, where the runtime stops at the first one.
-    Also shows the arena that the model needs, and the lines that register its operators.
+    The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
+    first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
     source = None if resolver is None else _read_resolver(resolver)
     target = MicroTarget(None if source is None else source.registered, parse_kernels(kernels))

@@ -31,16 +31,16 @@ Views:
     + "\n".join([f"  {name:<18} {view.meaning}" for name, view in VIEWS.items()])
     + """
 
-      \b
+\b
 Examples:
   delegate-sim query zoo.parquet
   delegate-sim query zoo.parquet --view best-changes
   delegate-sim query monday.parquet friday.parquet --view regressions
   delegate-sim query zoo.parquet --sql "SELECT outcome, count(*) FROM runs GROUP BY ALL"
 
-      SQL is DuckDB's. The tables are runs and causes. With two scans, before_runs and before_causes are the tables of the
-      first.
-      """
+Write SQL for DuckDB. The tables are runs and causes. With two scans, the tables of the first scan are before_runs and
+before_causes.
+"""
 )
 
 
@@ -57,16 +57,16 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
     if sql is None:
         name = name or _DEFAULT_VIEW
     if len(scans) > 2:
-        raise click.UsageError("takes one scan, or two scans with the earlier one first")
+        raise click.UsageError("give one scan, or two scans with the earlier scan first")
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
-        raise click.UsageError(f"{name} compares two scans: give the earlier one first")
+        raise click.UsageError(f"{name} compares two scans: give two scans, the earlier scan first")
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
     write_result(form, output, lambda: _entries(result), lambda: _text(scans[-1], name, result), lambda: _csv(result))
     return DONE
 
 
 def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. Above the top causes, there is a sentence on each target, or on the best of many targets."""
+    """Yield the text of a result. Above the top causes are the verdicts on the targets."""
     if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return
@@ -77,7 +77,7 @@ def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
 
 
 def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield the causes that keep most multiply-adds on the CPU, as a numbered list with their titles and advice."""
+    """Yield the causes that keep the most multiply-adds on the CPU, as a numbered list with titles and advice."""
     numbers: dict[str, int] = {}
     for number, cause in enumerate(causes[:_CAUSES_SHOWN], 1):
         start = f"{number}. {cause['title']} ({cause['code']})" if cause["title"] else f"{number}. {cause['code']}"
@@ -86,7 +86,7 @@ def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
         yield from paragraph(_numbers(cause), width(), "   ", "   ")
         if change := cause["change"]:
             first = numbers.setdefault(change, number)
-            text = message(change) if first == number else f"change as for {first}"
+            text = message(change) if first == number else f"same change as for cause {first}"
             yield from paragraph(text, width(), "   ", "     ", style="cyan")
     if len(causes) > _CAUSES_SHOWN:
         yield Line(f"... and {counted(len(causes) - _CAUSES_SHOWN, 'more cause')}: --format csv lists all")
@@ -95,13 +95,13 @@ def _cause_lines(causes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
 
 
 def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield the changes that help most models, as a numbered list."""
+    """Yield the changes that help the most models, as a numbered list."""
     for number, change in enumerate(changes[:_CAUSES_SHOWN], 1):
         yield from paragraph(message(f"{number}. {change['change']}"), width(), "", "   ")
-        alone = f"; {change['alone']:,} of the models need no other change" if change["alone"] else ""
+        alone = f"; {counted(change['alone'], 'model')} with no other change" if change["alone"] else ""
         yield from paragraph(message(f"on {change['target']}: {_numbers(change)}{alone}"), width(), "   ", "   ")
     if len(changes) > _CAUSES_SHOWN:
-        yield Line(f"... and {counted(len(changes) - _CAUSES_SHOWN, 'more change')}: --format csv has all")
+        yield Line(f"... and {counted(len(changes) - _CAUSES_SHOWN, 'more change')}: --format csv lists all")
     if not changes:
         yield Line("No change is known.")
 
@@ -137,7 +137,7 @@ def _entries(result: Result) -> list[dict[str, Any]]:
 
 
 def _csv_cell(value: object) -> object:
-    """Return a value as a CSV cell. Text is made safe to print, and cannot be read as a formula by a spreadsheet."""
+    """Return a value as a CSV cell. Text is safe to print, and spreadsheets do not read the text as a formula."""
     return cell(value) if isinstance(value, str) else value
 
 

@@ -48,19 +48,19 @@ Examples:
   delegate-sim analyze other.tflite --delegate nnapi --driver driver.toml
   delegate-sim reconcile model.tflite --log logcat.txt --soc mediatek:mt6991
 
-          \b
+\b
 Exit codes:
   0  the simulation agrees with the device, or every difference is explained
   1  a difference is not explained, or nothing in the log can be compared
   2  the model, a log or the driver profile cannot be read, or a log contradicts the profile
 
-          Several logs must be of the same run, such as the output of benchmark_model and of logcat. If a log has several runs,
-          the last one is used, or the one that --run gives.
-          """
+Several logs must be from one run, such as the output of benchmark_model and of logcat. If a log has several runs, the last run is
+used, or the run that --run selects.
+"""
 
 
 class _Outputs(NamedTuple):
-    """The format, the file (None for standard output), and whether text leaves nothing out."""
+    """The format, the file (None for standard output), and whether text is verbose."""
 
     form: str
     output: str | None
@@ -84,14 +84,14 @@ class _Outputs(NamedTuple):
     metavar="N",
     type=click.IntRange(min=1),
     show_default="the last",
-    help="The number of the run, from 1, if a log has several.",
+    help="The number of the run in a log with several runs, counted from 1.",
 )
 @click.option(
     "--learn",
     "learned",
     metavar="FILE",
     type=click.Path(),
-    help="The driver profile to write, or to refine if it exists. A log of debug.nn.vlog gives a profile for --devices.",
+    help="The driver profile to write or to extend. A log of debug.nn.vlog gives a profile for --devices.",
 )
 @click.option(
     "--delegate",
@@ -106,7 +106,7 @@ class _Outputs(NamedTuple):
     metavar="LIST",
     default=None,
     show_default=f"{','.join(ACCELERATORS)} with --soc",
-    help="The accelerators of LiteRT 2 that the application requested, in place of one delegate.",
+    help="The accelerators of LiteRT 2 that the application requested, instead of one delegate.",
 )
 @click.option("--soc", metavar="SOC", default=None, shell_complete=complete_socs, help=SOC_HELP)
 @click.option(
@@ -152,11 +152,11 @@ def command(
     outputs: _Outputs,
     **flags: str | None,
 ) -> int:
-    """Compare what a device did to a MODEL, according to its log, with the simulation, and explain the differences.
+    """Compare a device's log of a MODEL with the simulation, and explain the differences.
 
-    The delegate, its options and the release are read from the log, if it shows them; command-line options override it.
-    Nodes that ran on the CPU although the delegate accepts them were rejected by the driver, or dropped by a limit on
-    partitions.
+    The delegate, its options and the release are read from the log if the log shows them. Command-line options override the log.
+    Nodes may run on the CPU although the delegate accepts them. The driver rejected these nodes, or a limit on partitions dropped
+    them.
     """
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:
@@ -194,7 +194,7 @@ def command(
 
 
 def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
-    """Show what the Edge TPU's compiler did with each node of the model that it compiled."""
+    """Show the status that the Edge TPU compiler gave to each node of the model."""
     from delegate_sim.device.compare.compiler_table import join_compiler_table
 
     from ..text.device.compiler_table import compiler_join_lines
@@ -205,7 +205,7 @@ def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], o
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:
-    """Write a profile of the devices to a new file. Further logs cannot extend this profile, unlike a driver profile."""
+    """Write a profile of the devices to a new file. Unlike driver profiles, further logs cannot extend this profile."""
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
@@ -273,7 +273,7 @@ def _existing(path: str) -> DriverProfile | None:
 def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
     """Add a log's observations to the driver profile, and write the profile.
 
-    The file is locked meanwhile, so entries that other processes write at the same time are kept.
+    The file is locked, so no entry of another process is lost.
     """
     try:
         with alone_with(path):

@@ -24,11 +24,11 @@ Examples:
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
-          If the rules of a TensorFlow release are not known, those of the LiteRT release from the same time are used; the
-          output says so.
+If the rules of a TensorFlow release are not known, the rules of the LiteRT release from the same time are used. The output then
+has a note.
 
 \b
-Releases of LiteRT-LM, which --runtime also takes, and the release of LiteRT that each contains:
+--runtime also takes releases of LiteRT-LM. They contain these releases of LiteRT:
   """ + "\n  ".join(litert_lm_lines())
 
 
@@ -46,8 +46,9 @@ def command(
 ) -> int:
     """Show how each release of the runtime treats each MODEL.
 
-    The table has one row for each range of releases with the same result. Below it are the nodes that move at each step, each
-    with the reason, the releases that delegate the whole model, and the first release whose own kernels load it.
+    The table has one row for each range of releases with the same result. Below the table are the nodes that move from one range
+    to the next, with reasons. The output also names the releases that delegate the whole model, and the first release that loads
+    the model.
     """
     targets = arguments.targets()
     models = Models(paths)

@@ -34,9 +34,9 @@ Examples:
   delegate-sim report before.tflite after.tflite --delegate gpu -o compared.html
   delegate-sim report large.tflite --no-causes -o report.html
 
-The page needs only a browser: no network, no other file. It switches between several models and targets, or shows two of them
-shown side by side. It needs the package fast-sugiyama, which the extra [report] installs. A model that cannot be read does not
-stop the others; the exit code is then 2.
+The page needs only a browser, without a network or other files. You can switch between models and targets on the page, or show
+two of them side by side. The command needs the package fast-sugiyama: pip install 'delegate-sim[report]'. If a model cannot be
+read, the command continues with the next model, and the exit code is 2.
 """
 
 _VERDICTS_SHOWN = 12
@@ -49,7 +49,7 @@ _VERDICTS_SHOWN = 12
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
-@click.option("--micro", is_flag=True, help="Add TensorFlow Lite Micro: its verdict, and a picture of its arena over time.")
+@click.option("--micro", is_flag=True, help="Add the verdict of TensorFlow Lite Micro, and a picture of the arena over time.")
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],
@@ -59,10 +59,10 @@ def command(
     micro: bool,
     output: str,
 ) -> int:
-    """Write an HTML page that shows what delegates do to each MODEL: the graph, its partitions, and why.
+    """Write an HTML page that shows what delegates do to each MODEL: the graph, the partitions, and the reasons.
 
-    For each target, the page has the verdict, the execution plan as a strip, the graph with its partitions, and the causes of
-    refusals, ranked by what fixing them would delegate. For each node, it has the tensors, the reasons and what to change.
+    For each target, the page has the verdict, the execution plan, the graph with the partitions, and the causes of refusals,
+    biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
     from delegate_sim.page.layout import require_library
@@ -82,7 +82,7 @@ def command(
 
 
 def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
-    """Yield the verdict on each of the first views; the page has all of them."""
+    """Yield the verdicts on the first views."""
     has_several_models = len({id(view.model) for view in views}) > 1
     for view in views[:_VERDICTS_SHOWN]:
         measures = measure(view.run)

@@ -32,8 +32,8 @@ Examples:
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
   delegate-sim rules --delegate vx-nxp --option release=lf-6.6.3 --op MEAN
 
-A condition applies only to the targets in its "when". Levels are feature levels (27 to 1000008 for nnapi); a range does not
-include its second level. "explain CODE" tells what a code means.
+A condition applies only to the targets in the column "when". Levels are feature levels (27 to 1000008 for nnapi). A range does
+not include its second level. "delegate-sim explain CODE" explains a code.
 """
 
 
@@ -85,20 +85,20 @@ def _lines(text: str) -> list[Line]:
 
 
 def _options(delegate: Delegate, pairs: Sequence[str]) -> OptionValues:
-    """Return the values of all options of a delegate. ``pairs`` has the given options; all others have their defaults.
+    """Return the values of all options of a delegate. Options that are not in ``pairs`` have their defaults.
 
-    Raises ClickException if a given option has no effect on the rules.
+    Raises ClickException if an option in ``pairs`` has no effect on the rules.
     """
     (given,) = given_options((delegate,), pairs, {})
     for key in given:
         if key not in delegate.rule_options:
-            others = f"; {', '.join(delegate.rule_options)} selects one of several sets of rules" if delegate.rule_options else ""
+            others = f"; only {', '.join(delegate.rule_options)} selects another set of rules" if delegate.rule_options else ""
             raise click.ClickException(f"the rules of {delegate.name} do not depend on {key}{others}")
     return parse_options(delegate.name, delegate.options, given)
 
 
 def _all_rules(book: RuleBook[Any]) -> dict[str, OpRule[Any] | None]:
-    """Return every rule, keyed by operator; the rule for all other operators comes last."""
+    """Return all rules, keyed by operator. The rule for operators without their own rule comes last."""
     return {**dict(sorted(book.rules.items())), **({} if book.others is None else {OTHERS: book.others})}
 
 

@@ -30,10 +30,10 @@ Examples:
   delegate-sim scan models --delegate nnapi --runtime litert-2.1.3 --runtime litert-2.3 -o zoo.jsonl
   delegate-sim scan /mnt/zoo --scheduler tcp://head:8786 -o zoo.parquet
 
-The suffix of the output selects its format. The table has a row for each model and target. A second table has a row for each
-cause; it is in the same SQLite file, or in NAME.causes.SUFFIX. A second scan into the same output simulates only new or changed
-models, and all models on targets whose rules changed. A model that cannot be read is a row with its error; the exit code is then
-2, or 70 after an internal error. After Ctrl-C the output has the results so far, and the same command continues.
+The suffix of the output selects the format. The table has a row for each model and target. A second table has a row for each
+cause. The second table is in the same SQLite file, or in NAME.causes.SUFFIX. If you repeat a scan, only new or changed models
+are simulated, and all models on targets with changed rules. If a model cannot be read, its row has the error, and the exit code
+is 2 (70 after an internal error). After Ctrl-C, the output has the results so far. Run the same command again to continue.
 """
 
 
@@ -55,8 +55,8 @@ _RELEASES = click.option(
     "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="The output: *.parquet, .csv, .jsonl or .sqlite."
 )
 @target_arguments(delegates_option("all"), runtime=(_RELEASES,))
-@click.option("--processes", metavar="N", type=click.IntRange(1), help="The number of processes; by default one for each core.")
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler whose workers do the work: tcp://HOST:PORT.")
+@click.option("--processes", metavar="N", type=click.IntRange(1), help="The number of processes; by default, one for each core.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of a Dask scheduler: tcp://HOST:PORT.")
 def command(
     paths: Sequence[str],
     output: str,

@@ -48,15 +48,15 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
-file.py:function). The converters are those installed with delegate-sim, or in the Pythons that --python names; each
-runs in a process of its own. --all tries every setting. A conversion that differs from the float model by more than
---max-difference, or was calibrated with random numbers, is never the best. Conversions are cached, so that a second run is
-fast. The exit code is 2 if no conversion gives a model. After Ctrl-C the finished rows are written, and it is 130.
+file.py:function). Converters are taken from the Python of delegate-sim, or from the Pythons that --python names. Each converter
+runs in a separate process. --all tries every setting. A conversion is never the best if it differs from the float model by more
+than --max-difference, or if it was calibrated with random numbers. Conversions are cached, so a second run is fast. The exit code
+is 2 if no conversion gives a model. After Ctrl-C, the finished rows are written, and the exit code is 130.
 """
 
 
 class _Best(NamedTuple):
-    """The target whose best model is written, the output file, and whether to replace an existing file."""
+    """The target of ``--best-for``, the output file, and whether to replace an existing file."""
 
     best_for: str | None
     written: str | None
@@ -64,7 +64,7 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The format of the table, and the rows whose code is shown."""
+    """The format of the table, and the rows with code to show."""
 
     form: str
     shown: Sequence[int]
@@ -108,15 +108,15 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     "settings",
     metavar="NAME",
     multiple=True,
-    help="Also try these settings, as in int8 or int8+dense-per-tensor.",
+    help="Also try these settings, such as int8 or int8+dense-per-tensor.",
 )
 @click.option(
-    "--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix the shape of an input, as in input=1,224,224,3."
+    "--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix the shape of an input, such as input=1,224,224,3."
 )
 @click.option(
     "--data",
     metavar="DATA",
-    help="Data to calibrate with and to measure differences on: a .npz file, a folder of images, or a function.",
+    help="Data for calibration and for comparing outputs: a .npz file, a folder of images, or a function.",
 )
 @click.option(
     "--max-difference",
@@ -124,9 +124,9 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     type=click.FloatRange(0),
     default=MAX_DIFFERENCE,
     show_default=True,
-    help="The largest difference from the float model that the best row may have, as a share of an output's largest value.",
+    help="The largest allowed difference of the best row from the float model, as a share of an output's largest value.",
 )
-@click.option("--best-for", metavar="TARGET", help="The target whose best model -o writes.")
+@click.option("--best-for", metavar="TARGET", help="Write the best model for this target to the file of -o.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the model of --best-for.")
 @click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
 @click.option(
@@ -167,12 +167,12 @@ def command(
     page: str | None,
     table: _Table,
 ) -> int:
-    """Convert SOURCE in many ways, and show how much of each result each delegate takes."""
+    """Convert SOURCE in many ways, and show how much of each converted model the delegates take."""
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")
     labels = [target.label for target in with_labels(targets)]
     if best.best_for is not None and best.best_for not in labels:
-        raise click.UsageError(f"--best-for takes one of the targets, {', '.join(labels)}, not {best.best_for}")
+        raise click.UsageError(f"--best-for takes a target of this sweep ({', '.join(labels)}), not {best.best_for}")
     source = find_source(source_text)
     if best.written is not None:
         check_free(source, best.written, replaces=best.force)
@@ -188,7 +188,7 @@ def command(
             return INTERRUPTED
         if best.best_for is not None and best.written is not None:
             size = write_best(swept, best.best_for, best.written, replaces=best.force)
-            _tell(table.form, f"{best.written}: the best for {best.best_for}, {size:,} bytes")
+            _tell(table.form, f"{best.written}: the best model for {best.best_for}, {size:,} bytes")
         if page is not None and swept.models:
             _tell(table.form, f"{page}: {counted(_write_page(swept, page), 'view')}")
     return DONE if swept.models else USAGE
@@ -216,7 +216,7 @@ def _write_table(swept: Swept, table: _Table) -> None:
 
 
 def _tell(form: str, text: str) -> None:
-    """Print a message about a written file: on standard output if the table is text, else on standard error."""
+    """Print a message about a written file. If the table is not text, print the message on standard error."""
     click.echo(text, err=form != "text")
 
 
@@ -232,7 +232,7 @@ def _write_page(swept: Swept, path: str) -> int:
 def _views(swept: Swept, folder: str) -> Iterator[PageView]:
     """Yield page views of the first model and of the best models, one view for each model and target.
 
-    Each view is named after the settings with which its model was converted.
+    Views are named after the settings of the conversion.
     """
     from delegate_sim.diagnosis.diagnose import diagnose
     from delegate_sim.model.reader import load

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from delegate_sim.foundation.limits import naming_model
 from delegate_sim.inference.difference import Difference
 from delegate_sim.inference.models import compare_models
 from delegate_sim.version import __version__
@@ -22,10 +23,10 @@ Examples:
   delegate-sim verify float.tflite int8.tflite --data inputs.npz --samples 0
   delegate-sim verify model.tflite fixed.tflite --tolerance 0.001 --format json
 
-          Both models run on this CPU with the same inputs (pip install 'delegate-sim[fix]'), on one thread and without a
-          delegate. The exit code is 1 if an output differs by more than the tolerance. If the models store an output
-          in different types, such as int8 and float32, its real values are compared.
-          """
+Both models run on this CPU with the same inputs, on one thread and without a delegate. The command needs the extra fix: pip
+install 'delegate-sim[fix]'. The exit code is 1 if an output differs by more than the tolerance. If an output has different types
+in the two models, such as int8 and float32, the real values are compared.
+"""
 
 SCHEMA = "delegate-sim/diff/2"
 
@@ -47,12 +48,13 @@ SCHEMA = "delegate-sim/diff/2"
 def command(
     first: str, second: str, data: Sequence[str], samples: int, tolerance: float, form: str, output: str | None, verbose: bool
 ) -> int:
-    """Run models A and B on the same inputs, and compare their outputs one by one, and their latency."""
+    """Run models A and B on the same inputs, and compare each output and the latency."""
     if samples + len(data) == 0:
         raise click.UsageError("no inputs to run the models on: give --samples or --data")
-    models = [read_model(one_path(path)) for path in (first, second)]
-    show_progress(f"running {first} and {second}")
-    difference = compare_models(models[0], models[1], data, samples)
+    with naming_model(f"{first} or {second}"):
+        models = [read_model(one_path(path)) for path in (first, second)]
+        show_progress(f"running {first} and {second}")
+        difference = compare_models(models[0], models[1], data, samples)
     write_result(form, output, lambda: _entry(first, second, difference), lambda: difference_lines(difference, width(), verbose))
     differs = bool(difference.problem) or any(tensor.different and tensor.relative > tolerance for tensor in difference.outputs)
     return FINDINGS if differs else DONE

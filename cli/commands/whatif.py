@@ -38,10 +38,9 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-          A is the model with the delegate's defaults and the settings of --base. B has all other options, and the changes of
-          --accept, --set-version, --batch, --fix-shapes and --to. --search looks for causes to fix instead, with the
-          options given.
-          """
+A is the model on a target with default options and the settings of --base. B has all other options and the changes of --accept,
+--set-version, --batch, --fix-shapes and --to. With --search, the command searches for causes to fix instead of comparing A and B.
+"""
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
 _RUNTIME = "runtime"
@@ -69,20 +68,20 @@ _RUNTIME = "runtime"
     "--to",
     "conversion",
     type=click.Choice(tuple(CONVERSIONS)),
-    help="Assume that the model is converted to float, or quantized in another way.",
+    help="Assume that the model was converted to float or quantized in another way.",
 )
 @click.option(
     "--base",
     "base",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A setting of A: an option of the delegate, or runtime.",
+    help="A setting of A: an option of the delegate, or the runtime.",
 )
 @click.option(
     "--search",
     "goal",
     metavar="GOAL",
-    help="Find the fewest causes to fix to reach a goal: at most N partitions (N), at most N kernels (kernels=N), or at least "
+    help="Find the fewest causes to fix for a goal: at most N partitions (N), at most N kernels (kernels=N), or at least "
     "P percent of multiply-adds delegated (multiply-adds=P%).",
 )
 @op_profile_option
@@ -104,9 +103,9 @@ def command(
     output: str | None,
     verbose: bool,
 ) -> int:
-    """Show what would change if each MODEL, the delegate or the runtime were different.
+    """Show the effect of hypothetical changes of each MODEL, of the delegate or of the runtime.
 
-    Side A is the model as it is, side B the model with the hypothetical changes. The output shows log lines, numbers, and the
+    Side A is the unchanged model. Side B is the model with the hypothetical changes. The output shows log lines, numbers, and the
     nodes that move.
     """
     after = target
@@ -186,7 +185,7 @@ def _hypothetical(
 
 
 def _words(hypothetical: HypotheticalChanges) -> str:
-    """Describe the hypothetical changes of the model and of the delegate's verdicts."""
+    """Describe the hypothetical changes in words."""
     accepted = [*sorted(hypothetical.accepted_ops), *[f"node {_place(key)}" for key in sorted(hypothetical.accepted_nodes)]]
     versions = [f"{op} at version {version}" for op, version in hypothetical.op_versions.items()]
     versions += [f"node {_place(key)} at version {version}" for key, version in hypothetical.node_versions.items()]
@@ -208,7 +207,7 @@ def _node(text: str) -> NodeKey | None:
 
 
 def _operator(text: str) -> str:
-    """Return the schema's spelling of a builtin operator's name; the name of a custom operator is returned unchanged."""
+    """Return a builtin operator's name as in the schema. The name of a custom operator is returned unchanged."""
     from delegate_sim.model.schema import is_operator
 
     upper = text.upper().replace("-", "_")
@@ -216,7 +215,7 @@ def _operator(text: str) -> str:
 
 
 def _before(after: Target, pairs: Sequence[str]) -> Target:
-    """Return the target of side A. It has the default options, except for those that ``--base`` changes."""
+    """Return the target of side A. Its options are the defaults and the options of ``--base``."""
     own, settings = [], {}
     for pair in pairs:
         key, _, value = pair.partition("=")

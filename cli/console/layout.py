@@ -42,7 +42,7 @@ def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> s
 
 
 def default_text(value: object) -> str:
-    """Return the default of an option as text, or an empty string if it has no default."""
+    """Return the default of an option as text, or an empty string if the option has no default."""
     return "" if value in (None, ()) else option_value(value)
 
 
@@ -90,7 +90,7 @@ def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:
 def node_list(indices: Sequence[int], room: int | None = None) -> str:
     """Return sorted indices as text with ranges.
 
-    If they do not fit into ``room`` characters, the text ends with the number of omitted indices.
+    If the text is longer than ``room`` characters, some indices are omitted, and the text ends with their number.
     """
     return _fitting(ranges(indices), room, ", ... and {:,} more")
 
@@ -98,13 +98,13 @@ def node_list(indices: Sequence[int], room: int | None = None) -> str:
 def item_list(items: Iterable[str], room: int | None = None) -> str:
     """Return items separated by commas.
 
-    If they do not fit into ``room`` characters, the text ends with the number of omitted items.
+    If the text is longer than ``room`` characters, some items are omitted, and the text ends with their number.
     """
     return _fitting([(item, 1) for item in items], room, ", +{:,} more")
 
 
 def _fitting(items: Sequence[tuple[str, int]], room: int | None, more: str) -> str:
-    """Join as many items as fit into ``room`` characters, together with the count of the omitted items.
+    """Join the items that fit into ``room`` characters, and add the number of omitted items.
 
     The first item is always included.
     """

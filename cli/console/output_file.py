@@ -1,4 +1,4 @@
-"""The options ``--output`` and ``--force``, which all commands share."""
+"""The options ``--output`` and ``--force`` of all commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def output_option(
 ) -> Callable[[Command], Command]:
     """Return ``-o/--output`` and ``--force``.
 
-    Without ``--force``, an existing file is refused before the command runs. With ``refuses=False``, the command itself must call
+    Without ``--force``, an existing file is refused before the command runs. With ``refuses=False``, the command must call
     ``refuse_existing``.
     """
 
@@ -50,7 +50,7 @@ def output_option(
 
 
 def allow_replacing(context: click.Context, _: click.Parameter, value: bool) -> bool:
-    """Record whether existing files may be replaced. Click calls this function when it parses an eager flag."""
+    """Record whether existing files may be replaced. This function is the callback of an eager click option."""
     context.meta[_REPLACES] = value or context.meta.get(_REPLACES, False)
     return value
 

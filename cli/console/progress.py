@@ -16,7 +16,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """A progress line, which a separate thread updates. Other output hides the line for a second."""
+    """A progress line that a separate thread updates. Other output hides the line for a second."""
 
     def __init__(self, stream: TextIO, program: str) -> None:
         self._stream = stream
@@ -29,12 +29,12 @@ class Progress:
         self._thread.start()
 
     def show(self, what: str, share: float = -1.0) -> None:
-        """Set the description of the current work; a ``share`` from 0 to 1 adds a progress bar."""
+        """Set the description of the current work. A ``share`` from 0 to 1 adds a progress bar."""
         with self._lock:
             self._what, self._share = what, share
 
     def hide(self) -> None:
-        """Remove the line; it appears again after some time without other output."""
+        """Remove the line. The line appears again after some time without other output."""
         with self._lock:
             self._remove()
             self._hidden = time.monotonic()
@@ -76,5 +76,5 @@ def _line(what: str, share: float) -> str:
 
 
 def _shortened(text: str, width: int) -> str:
-    """Shorten text in the middle, so that the count at the beginning and the file name at the end remain."""
+    """Shorten text in the middle. The count at the beginning and the file name at the end remain."""
     return text if len(text) <= width else f"{text[:20]}...{text[23 - width :]}"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 
 _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit": "#&#35;", "markdown": "#\\#"}
-"""The replacement for the ``##`` of a command, by format. All other formats use an escape that the reader sees (``#\\x23``)."""
+"""The replacement for the ``##`` of a command, keyed by format. Other formats use a visible escape (``#\\x23``)."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
-"""The format whose lines are meant as commands. The module that writes this format escapes the text within the commands."""
+"""The format with intended commands. The module of this format escapes the text in the commands."""
 
 
 def neutral(text: str, form: str) -> str:
-    """Neutralize runner commands in a text of the format ``form``. The meaning of JSON and XML does not change."""
+    """Neutralize runner commands in text of the format ``form``. The meaning of JSON and XML does not change."""
     if "##" in text:
         text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
     if "::" in text and form != _OWN_COMMANDS:

@@ -32,7 +32,7 @@ class Line:
     text: str
     style: str = ""
     parts: tuple[tuple[int, int, str], ...] = ()
-    """Parts with a different style: first column, last column (exclusive) and style."""
+    """Parts with a different style, as (first column, last column + 1, style)."""
 
 
 def print_error(message: str) -> None:
@@ -47,7 +47,7 @@ def print_error(message: str) -> None:
 
 
 def columns() -> int:
-    """Return the width of the terminal in characters: the variable COLUMNS, the actual width, or else 80."""
+    """Return the width of the terminal in characters: the variable COLUMNS, the actual width, or 80."""
     return shutil.get_terminal_size().columns
 
 
@@ -66,7 +66,7 @@ def can_write(text: str) -> bool:
 
 
 def write(text: str | Iterable[str], form: str = "text") -> None:
-    """Write a text, or the parts of a text, to standard output, and flush. Commands to a CI runner are neutralized.
+    """Write a text, or the parts of a text, to standard output. Commands to a CI runner are neutralized.
 
     Raises ClickException if writing fails, for example on a full disk.
     """
@@ -97,7 +97,7 @@ def write_lines(lines: Iterable[Line]) -> None:
 
 
 def add_first_line(text: str) -> None:
-    """Put a line in front of the text that the current command writes to standard output."""
+    """Add a line before the text that the current command writes to standard output."""
     click.get_current_context().meta.setdefault(_FIRST_LINES, []).append(Line(text, "dim"))
 
 
@@ -109,7 +109,7 @@ def plain(lines: Iterable[Line]) -> str:
 def write_file(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
     """Write a file. An existing file is replaced when the new text is complete.
 
-    A file that the command has read as input is replaced only if ``is_updated`` is true. Raises ClickException.
+    An input file of the command is replaced only if ``is_updated`` is true. Raises ClickException.
     """
     from delegate_sim.foundation.files import write_whole
 
@@ -137,7 +137,7 @@ def table_options(command: Command) -> Command:
 def format_option(
     told: str | None = "Text to read, or JSON for programs.", forms: Sequence[str] = TEXT_OR_JSON
 ) -> Callable[[Command], Command]:
-    """Return the option ``--format``, whose default is text; ``told`` is the help text of the option."""
+    """Return the option ``--format``. The default format is text. ``told`` is the help text."""
     return click.option("--format", "form", type=click.Choice(forms), default="text", show_default=True, help=told)
 
 
@@ -179,7 +179,7 @@ _progress: Progress | None = None
 
 
 def start_progress(program: str) -> None:
-    """Show progress on standard error from now on, whenever work takes more than a second.
+    """Start to show progress on standard error. Work that takes less than a second shows no progress.
 
     Do nothing if standard error is not a terminal.
     """
@@ -199,7 +199,7 @@ def stop_progress() -> None:
 
 
 def show_progress(what: str, share: float = -1.0) -> None:
-    """Set the description of the current work; a ``share`` from 0 to 1 adds a progress bar."""
+    """Set the description of the current work. A ``share`` from 0 to 1 adds a progress bar."""
     if _progress is not None:
         from delegate_sim.foundation.printable import printable
 
@@ -207,13 +207,13 @@ def show_progress(what: str, share: float = -1.0) -> None:
 
 
 def hide_progress() -> None:
-    """Hide the progress line before output that may go to the same terminal."""
+    """Hide the progress line. Call this function before output that may go to the same terminal."""
     if _progress is not None:
         _progress.hide()
 
 
 def silence_stdout() -> None:
-    """Redirect standard output to the null device, so that the flush at exit does not fail on a closed pipe."""
+    """Redirect standard output to the null device. Otherwise, the flush at exit fails on a closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

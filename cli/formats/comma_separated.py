@@ -31,7 +31,7 @@ def render(results: Results) -> str:
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and rows as CSV. Texts in the rows must have been escaped with ``cell``."""
+    """Return a header and rows as CSV. The caller must escape text with ``cell``."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
@@ -59,7 +59,7 @@ def _numbers(measures: Measures | None) -> list[object]:
 
 
 def _findings(findings: Sequence[Finding]) -> list[object]:
-    """Return the cells that describe the first group of findings, and a cell with the other groups and their hints."""
+    """Return the cells for the first group of findings, and one cell for all other groups."""
     groups = alike(findings)
     if not groups:
         return [0, *[""] * 9]
@@ -78,5 +78,5 @@ def _hint(members: Sequence[Finding]) -> str:
 
 
 def cell(text: str) -> str:
-    """Return text that a spreadsheet cannot interpret as a formula."""
+    """Escape text so that spreadsheets do not interpret it as a formula."""
     return marked(message(text))

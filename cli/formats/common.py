@@ -1,4 +1,4 @@
-"""Helpers that several formats share: model paths, one-line verdicts, and numbers compared with the baseline."""
+"""Helpers that several formats share: paths of models, one-line verdicts, and comparisons of numbers with the baseline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROGRAM = "delegate-sim"
 
 
 def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return titles for the columns of ``numbers``, worded for delegates, for compiler plugins, or for both."""
+    """Return titles for the columns of ``numbers``. The words depend on whether cases have delegates or compiler plugins."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left = (" / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes) for kind in words], strict=True))
     return ("partitions", kernels, left, "delegated share", "multiply-adds", "boundary bytes")
@@ -35,7 +35,7 @@ _NUMBERS = 6
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
-"""The words for cases with a status other than passed."""
+"""The words for all statuses except passed."""
 _LONGEST_MODEL = 200
 _LONGEST_PATH = 4096
 
@@ -43,8 +43,8 @@ _LONGEST_PATH = 4096
 def repository_path(case: Case) -> str:
     """Return the path of a case's model with forward slashes, safe to print.
 
-    The path is relative to the repository if an environment variable of GitHub or GitLab names the repository's folder and the
-    model is inside this folder. Otherwise, the path is returned as the user gave it.
+    An environment variable of GitHub or GitLab names the folder of the repository. If the model is inside this folder, the path
+    is relative to the folder. Otherwise, the path is returned as the user gave it.
     """
     return cut(printable(_repository_path(case.path)), _LONGEST_PATH)
 
@@ -52,7 +52,7 @@ def repository_path(case: Case) -> str:
 def _repository_path(path: str) -> str:
     roots = [os.environ[variable] for variable in _REPOSITORY_VARIABLES if os.environ.get(variable)]
     for root in roots:
-        # The checkout may be behind a symbolic link, or the model may be a link to a file outside of the checkout.
+        # The path of the checkout may contain a symbolic link, or the model may be a link to a file outside the checkout.
         for resolved in (os.path.abspath, os.path.realpath):
             try:
                 return Path(resolved(path)).relative_to(resolved(root)).as_posix()
@@ -62,7 +62,7 @@ def _repository_path(path: str) -> str:
 
 
 def model_name(case: Case) -> str:
-    """Return the name of a case's model. The name is safe to print, and its length is limited."""
+    """Return the name of a case's model, safe to print and shortened."""
     return cut(printable(case.model), _LONGEST_MODEL)
 
 
@@ -88,14 +88,14 @@ def verdict(results: Results) -> str:
 
 
 def state(case: Case, command: str) -> str:
-    """Return the status of a case in a check. A case in an analysis has no status; its outcome is returned instead."""
+    """Return the status of a case in a check, or the outcome of a case in an analysis."""
     return outcome_text(case.measures.outcome) if case.measures is not None and command != "check" else case.status
 
 
 def numbers(case: Case) -> list[str]:
-    """Return the numbers of a case. A number that differs from the baseline is returned as ``old -> new``.
+    """Return the numbers of a case as text. If a number differs from the baseline, the text is ``old -> new``.
 
-    The strings are empty if the case has no numbers.
+    If the case has no numbers, the texts are empty.
     """
     now, base = _texts(case.measures, case.compute), _texts(case.baseline, case.baseline_compute)
     return [_beside(old, new) for old, new in zip(base, now, strict=True)]
@@ -118,7 +118,7 @@ def _beside(base: str, now: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of a case that make the same statement about several nodes. Their fingerprint is the same in every run."""
+    """Findings of a case that make the same statement about several nodes. The fingerprint is the same in every run."""
 
     case: Case
     members: Sequence[Finding]
@@ -126,7 +126,7 @@ class Group:
 
     @property
     def first(self) -> Finding:
-        """The first finding; all findings of the group have the same code, level and operator."""
+        """The first finding. All findings of the group have the same code, level and operator."""
         return self.members[0]
 
     @property
@@ -141,10 +141,10 @@ class Group:
 
 
 def grouped_findings(results: Results) -> Iterator[Group]:
-    """Yield the findings of all cases in groups; findings that differ only in node and numbers form one group.
+    """Yield the findings of all cases in groups. Findings that differ only in nodes and numbers form a group.
 
-    The fingerprint is a hash of model, target, code, subgraph and operator, so it does not change if a group loses or gains
-    nodes. Groups with the same model, target, code, subgraph and operator are numbered in the order of their first nodes.
+    The fingerprint of a group is a hash of model, target, code, subgraph and operator. New or removed nodes do not change it. If
+    groups agree in all these properties, the fingerprint also depends on the order of their first nodes.
     """
     for case in results.cases:
         groups = alike(case.findings)

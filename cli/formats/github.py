@@ -24,7 +24,7 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 def render(results: Results) -> str:
     """Return annotations (errors first) and a folded group with a line for each case.
 
-    Annotations beyond the limit are not written, only counted.
+    Annotations beyond the limit are only counted.
     """
     lines = [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
     lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]
@@ -33,9 +33,9 @@ def render(results: Results) -> str:
 
 
 def write_summary(results: Results, environment: Mapping[str, str]) -> None:
-    """If the environment names the file for the summary of the step, append the results as Markdown to this file.
+    """Append the results as Markdown to the summary of the step. Do nothing if the environment does not name a summary file.
 
-    Raises click.ClickException, which names the file, if writing fails.
+    Raises click.ClickException if writing fails.
     """
     path = environment.get(_SUMMARY_VARIABLE)
     if not path:
@@ -49,7 +49,7 @@ def write_summary(results: Results, environment: Mapping[str, str]) -> None:
 
 def _annotations(results: Results) -> Iterator[str]:
     groups = [(case, members) for case in results.cases for members in alike(case.findings)]
-    # Findings about nodes state the reason; findings about a whole model only state numbers.
+    # Findings about nodes come first, because they have reasons. Findings about whole models only have numbers.
     groups.sort(key=lambda group: (LEVELS.index(group[1][0].level), group[1][0].location.node is None))
     shown = groups if len(groups) <= _ANNOTATIONS else groups[: _ANNOTATIONS - 1]
     for case, members in shown:
@@ -87,5 +87,5 @@ def _property(text: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Break up commands of the older form ``##[command]``, which the runner would find anywhere in a line."""
+    """Break up commands of the older form ``##[command]``. The runner finds these commands anywhere in a line."""
     return line.replace("##[", "## [")

@@ -21,7 +21,7 @@ def render(results: Results) -> str:
     entries = []
     for group in grouped_findings(results):
         unique = group.fingerprint
-        # A model that is given twice has equal fingerprints.
+        # If a model is given twice, its findings have equal fingerprints.
         while unique in used:
             unique = hashlib.sha256(unique.encode("ascii")).hexdigest()[: len(group.fingerprint)]
         used.add(unique)

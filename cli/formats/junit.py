@@ -1,4 +1,4 @@
-"""Results as JUnit XML: a suite for each model, a test for each target, and no times, so that the output is reproducible."""
+"""Results as JUnit XML: a suite for each model, and a test for each target. Without times, the output is reproducible."""
 
 from __future__ import annotations
 

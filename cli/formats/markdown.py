@@ -52,13 +52,13 @@ def render(results: Results) -> str:
 
 
 def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") -> list[str]:
-    """Return the pieces that fit, and a line that counts the items of the omitted pieces."""
+    """Return the pieces that fit, and a line with the number of omitted items."""
     shown, left_out = _fitting(pieces, room)
     return [*shown, f"{bullet}{_more(left_out, noun)}"] if left_out else shown
 
 
 def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit into ``room`` with space for one more line, and the number of items in the omitted pieces."""
+    """Return the pieces that fit, and the number of omitted items. ``room`` also has space for a line about omitted items."""
     shown: list[str] = []
     room -= _MORE_ROOM
     for position, piece in enumerate(pieces):
@@ -86,7 +86,7 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _strips(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield a legend, and a line for each execution plan whose nodes are not all in the same state."""
+    """Yield a legend, and a line for each execution plan with nodes in different states."""
     pieces = [
         _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
         for case in cases
@@ -121,7 +121,7 @@ def _section(case: Case, command: str) -> str:
 
 
 def _text(plain: str, longest: int = _LONGEST_TEXT) -> str:
-    """Return the text of a list item. The text is never empty, since a lone dash would turn the line above into a heading."""
+    """Return the text of a list item. The text is never empty, because a lone dash turns the line above into a heading."""
     return text(cut(printable(plain), longest)) or "(empty)"
 
 
@@ -167,6 +167,6 @@ def _log(log_lines: Sequence[str]) -> list[str]:
 def _folded(heading: str, content: str) -> str:
     """Return content that stays folded until the reader clicks the heading.
 
-    Markdown in the content needs an empty line before and after it.
+    Markdown in the content needs an empty line before and after the content.
     """
     return f"<details><summary>{heading}</summary>\n\n{content}\n\n</details>"

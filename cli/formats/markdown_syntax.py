@@ -1,4 +1,4 @@
-"""Text and names escaped for Markdown, so that neither CommonMark nor GitHub's extensions interpret them."""
+"""Escape text and names for Markdown (CommonMark and GitHub's extensions)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 _ENTITIES = {"&": "&amp;", "<": "&lt;", "|": "&#124;"}
 """Characters that are written as entities.
 
-A backslash does not reliably escape a bar, since its effect depends on earlier backslashes.
+A backslash does not reliably escape a bar, because the effect depends on earlier backslashes.
 """
 
 _BREAK = "&#8203;"
-"""A zero-width space, which keeps GitHub from linking mentions and references. Backslash escapes do not prevent such links."""
+"""A zero-width space. It prevents links for mentions and references on GitHub, where backslashes do not help."""
 
 _SPECIAL = re.compile(
     r"""
@@ -41,7 +41,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def code(plain: str) -> str:
-    """Return printable text as inline code; the text must not contain a backtick."""
+    """Return printable text as inline code. The text must not contain a backtick."""
     return f"`{plain}`"
 
 

@@ -29,13 +29,13 @@ _ROOT = "SRCROOT"
 _FINGERPRINT = "delegateSim/v2"
 _LONGEST_CATEGORY = 200
 _LOCATIONS = 10
-"""Largest number of nodes of a group that get a logical location."""
+"""The largest number of logical locations of a group of nodes."""
 _PLACES_TOLD = 3
-"""Largest number of upstream sources that the help of a rule names. The rule's properties list all sources."""
+"""The largest number of upstream sources in the help of a rule. The properties of the rule list all sources."""
 
 
 def render(results: Results) -> str:
-    """Return one run with a result for each group of findings, and the rules that the results refer to."""
+    """Return a run with a result for each group of findings, and with the rules of the results."""
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(results)]}, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -63,9 +63,9 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _category(results: Results) -> str:
-    """Return the category of an upload, with a final slash. An upload replaces the commit's earlier upload of the same category.
+    """Return the category of an upload, with a final slash. An upload replaces earlier uploads of the category for a commit.
 
-    The category depends on the targets and not on the models. Otherwise, each new model would start a new category, and the
+    The category depends only on the targets. If it depended on the models, a new model would start a new category, and the
     alerts of the old category would stay open.
     """
     targets = "+".join(sorted({quote(printable(case.target), safe="") for case in results.cases}))
@@ -127,7 +127,7 @@ def _literal(text: str) -> str:
 def _artifact(path: str) -> dict[str, str]:
     """Return the location of a file.
 
-    This is a path relative to the root of the repository, or a full URI if the file is outside the repository.
+    The location is a path relative to the root of the repository, or a full URI if the file is outside the repository.
     """
     if Path(path).is_absolute():
         return {"uri": Path(path).as_uri()}

@@ -31,13 +31,13 @@ _RELEASED = (
 
 
 def diagnosis_sheet(diagnoses: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
-    """Return CSV with a row for each diagnosis and its first cause, and a row for each model that cannot be read."""
+    """Return CSV with a row for each diagnosis (with the first cause), and a row for each model that cannot be read."""
     rows = [_diagnosis(diagnosis) for diagnosis in diagnoses]
     return sheet(_DIAGNOSED, [*rows, *_errors(unreadable, len(_DIAGNOSED))])
 
 
 def releases_sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
-    """Return CSV with a row for each path and delegate, and a row for each model that cannot be read."""
+    """Return CSV with a row for each model and delegate, and a row for each model that cannot be read."""
     rows = [_released(path, table) for path, table in tables]
     return sheet(_RELEASED, [*rows, *_errors(unreadable, len(_RELEASED))])
 

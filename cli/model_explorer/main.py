@@ -1,7 +1,7 @@
-"""An extension of Google's Model Explorer that colors each operator of a model by where it runs.
+"""An extension of Google's Model Explorer that colors each operator by its placement.
 
 ``model-explorer model.tflite --extensions=delegate_sim_cli.model_explorer`` adds the extension to the list of adapters. The
-environment variable DELEGATE_SIM_DELEGATE names the delegate; without it, the default delegate of ``analyze`` is used. The
+environment variable DELEGATE_SIM_DELEGATE names the delegate. If the variable is not set, the default delegate is used. The
 extension requires the package ai-edge-model-explorer.
 """
 
@@ -29,7 +29,7 @@ class DelegateSimAdapter(Adapter):  # type: ignore[misc]  # the package has no t
     metadata = AdapterMetadata(
         id="delegate_sim",
         name="delegate-sim (TFLite)",
-        description="Color each operator by where it runs, and show why it stays on the CPU.",
+        description="Color each operator by its placement, and show the reasons for operators on the CPU.",
         source_repo="",
         fileExts=["tflite"],
     )

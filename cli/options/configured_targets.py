@@ -1,4 +1,4 @@
-"""The targets of the configuration. They are used if the command line describes no target."""
+"""The targets of the configuration. Commands use these targets if the command line describes no target."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..console.terminal import add_first_line
 
 
 def configured_targets(*, only_first: bool = False) -> list[Target]:
-    """Return the targets of the nearest configuration, or only the first one, and name them in the first line of the text output.
+    """Return the targets of the nearest configuration, or only the first target. The list is empty without a configuration.
 
-    Return an empty list if there is no configuration. Raises ConfigurationError if the configuration has an error.
+    The first line of the text output names the targets. Raises ConfigurationError if the configuration is invalid.
     """
     from delegate_sim.gate.configuration import NoConfigurationError, find_configuration, read_configuration
 

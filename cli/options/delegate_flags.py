@@ -26,17 +26,17 @@ _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
 _NAMED = "delegate_sim.names_delegates"
 _FORMER = {"for": "--delegate"}
-"""Former names of options, without dashes, with the present names."""
+"""The current names of options, keyed by former name, without dashes."""
 
 
 class DelegateCommand(click.Command):
-    """A command that accepts the flags of the delegates that its arguments name. Its help shows the flags of these delegates.
+    """A command that accepts the flags of the delegates in its arguments. The help also shows these flags.
 
-    ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, as in ``--flag=true``, or no value.
+    ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, such as ``--flag=true``.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the delegates that the arguments name, then parse the arguments with the flags of these delegates."""
+        """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""
         args = _as_declared(
             args, [name for parameter in super().get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)]
         )
@@ -52,7 +52,7 @@ class DelegateCommand(click.Command):
         return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the command, then the options of the delegates that the arguments name."""
+        """Write the options of the command, and then the options of the delegates in the arguments."""
         chosen = ctx.meta.pop(_CHOSEN, ()) if ctx.meta.get(_NAMED) else ()
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)
@@ -69,7 +69,7 @@ class DelegateCommand(click.Command):
 
 
 class DelegateName(_Choice):
-    """The name of a delegate, in upper or lower case. Delegates that can be run but not simulated are accepted, too."""
+    """The name of a delegate, in upper or lower case. The delegate may be one that can be run but not simulated."""
 
     name = "delegate"
 
@@ -81,7 +81,7 @@ class DelegateName(_Choice):
         return "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name of a known delegate; fail for any other name."""
+        """Return the name of a known delegate. Fail for other names."""
         return value.lower() if value.lower() in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
@@ -90,7 +90,7 @@ class DelegateName(_Choice):
 
 
 def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[Delegate, ...]:
-    """Return the delegates with these names, without duplicates, or all delegates if there is no name. Raises OptionError.
+    """Return the delegates with these names, without duplicates. Without names, return all delegates. Raises OptionError.
 
     Delegates that cannot be simulated are allowed only with ``is_live``.
     """
@@ -102,8 +102,8 @@ def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[De
 def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Mapping[str, str | None]) -> list[dict[str, str]]:
     """Return the options given to each delegate, by option name.
 
-    ``pairs`` are texts of the form KEY=VALUE. A key or flag applies to every delegate that has this option. Raises
-    ClickException for a key that no delegate has.
+    ``pairs`` are texts of the form KEY=VALUE. An option applies to every delegate that has the option. Raises ClickException for
+    an option that no delegate has.
     """
     by_key = own_options(pairs)
     known = {name for delegate in delegates for name in option_names(delegate.options)}
@@ -114,7 +114,7 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
 
 
 def own_options(pairs: Sequence[str]) -> dict[str, str]:
-    """Parse texts of the form KEY=VALUE, and return the values by key. Raises BadParameter for any other text."""
+    """Parse texts of the form KEY=VALUE into a dictionary. Raises BadParameter for other texts."""
     by_key: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -125,21 +125,21 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Split KEY=VALUE options into the runtime release and all other options; return the other options and the release.
+    """Return KEY=VALUE options without the option for the runtime release, and the release.
 
-    If no option names a release, ``release`` is returned.
+    If no option names a release, the release is ``release``.
     """
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
         other = pair.partition("=")[2]
         if release not in (DEFAULT_RELEASE, other):
-            raise click.UsageError(f"two releases are given: {release} and {other}")
+            raise click.UsageError(f"two releases are given: {release} and {other}; give only one")
         release = other
     return [pair for pair in pairs if pair not in named], release
 
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
-    """Return the message for an option that no delegate has; for a single delegate, the message lists its options."""
+    """Return the message for an option that no delegate has. The message for a single delegate lists its options."""
     if len(delegates) == 1:
         own = ", ".join(option.key for option in delegates[0].options)
         return f"{delegates[0].name} has no option {key!r}; its options are {own}"
@@ -155,13 +155,13 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
             continue
         if option.name in given:
             typed = option_as_typed([option], option.name)
-            raise click.UsageError(f"{typed} and --option {option.name}=... set the same option")
+            raise click.UsageError(f"{typed} and --option {option.name}=... set the same option: give only one of them")
         given[option.name] = value
     return given
 
 
 def _names_in(args: Sequence[str]) -> list[str]:
-    """Return the delegate names that the arguments contain. Unknown names are ignored here, since the command reports them."""
+    """Return the names of known delegates in the arguments. The command reports unknown names later."""
     names = [
         following if argument == "--delegate" else argument.removeprefix("--delegate=")
         for argument, following in pairwise([*args, ""])
@@ -171,7 +171,7 @@ def _names_in(args: Sequence[str]) -> list[str]:
 
 
 def _flags(delegates: Iterable[Delegate]) -> dict[str, Option]:
-    """Return the options that have a flag, keyed by flag (with underscores). Several delegates may share a flag."""
+    """Return the options with a flag, keyed by flag (with underscores). Several delegates may share a flag."""
     flags: dict[str, Option] = {}
     for delegate in delegates:
         for option in delegate.options:
@@ -194,12 +194,12 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _spellings(option: Option) -> list[str]:
-    """Return the flags of an option with dashes. Arguments may have underscores, as benchmark_model's do."""
+    """Return the flags of an option, with dashes."""
     return [f"--{flag.replace('_', '-')}" for flag in (option.flag, *option.other_flags) if flag]
 
 
 def _spelling(option: Option) -> str:
-    """Return the command-line form of an option: its flag, or ``--option`` with its name if it has no flag."""
+    """Return the command-line form of an option: the flag, or ``--option NAME`` for an option without a flag."""
     value = "BOOL" if option.parse is boolean else "VALUE"
     spelling = option_as_typed([option], option.name)
     return f"{spelling} {value}" if option.flag else f"{spelling}={value}"
@@ -217,7 +217,7 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Spell the names of options in arguments as they are declared, with dashes or underscores. Values do not change."""
+    """Return arguments with dashes and underscores in option names as declared. Values do not change."""
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     spellings |= {former: name for former, name in _FORMER.items() if name in spellings.values()}
     end = args.index("--") if "--" in args else len(args)
@@ -231,7 +231,7 @@ def _respelt(argument: str, spellings: Mapping[str, str]) -> str:
 
 
 def _with_values(args: Sequence[str], flags: Mapping[str, Option]) -> list[str]:
-    """Return arguments in which boolean flags without a value have the value true."""
+    """Return arguments with the value true added to boolean flags without a value."""
     return list(_add_values(args, flags))
 
 

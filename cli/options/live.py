@@ -28,10 +28,10 @@ def live_options(command: Command) -> Command:
         "--live-report",
         metavar="FILE",
         type=click.Path(),
-        help="With --live: write the differences to a file, without weights and names.",
+        help="With --live: write the differences to a file. The file has no weights and no names.",
     )(command)
     return click.option(
         "--live",
         is_flag=True,
-        help="Also run the real delegate on this host, and compare; the exit code is 1 if it differs.",
+        help="Also run the real delegate on this host. The exit code is 1 if the results differ.",
     )(command)

@@ -31,14 +31,14 @@ class TargetArguments:
     pairs: tuple[str, ...] = ()
     """Options of delegates as KEY=VALUE."""
     release: str | None = None
-    """The value of ``--runtime``; None if the command has no option for a single release."""
+    """The value of ``--runtime``, or None if the command has no option for a single release."""
     defaults: str = "benchmark"
     assume_ops_registered: bool = False
     flags: Mapping[str, str | None] = field(default_factory=dict)
     """The flags of delegates, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
-        """Return the delegates that the user named; if the user named none, return the delegates in ``unnamed``.
+        """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
 
         Raises OptionError.
         """
@@ -51,9 +51,9 @@ class TargetArguments:
         return given_options(delegates, pairs, self.flags)
 
     def targets(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> list[Target]:
-        """Return the targets. If the user describes no target, return the targets of the configuration, if there is one.
+        """Return the targets. If the user describes no target and there is a configuration, return its targets.
 
-        Raises OptionError, ConfigurationError or a ClickException that names the wrong argument.
+        Raises OptionError, ConfigurationError or ClickException.
         """
         if unnamed and (configured := self.configured()):
             return configured
@@ -70,11 +70,11 @@ class TargetArguments:
         ]
 
     def target(self) -> Target:
-        """Return the only target, or the first target of the configuration. Raises the same errors as ``targets``."""
+        """Return the only target, or the first target of the configuration. Raises the errors of ``targets``."""
         return (self.configured(only_first=True) or self.targets())[0]
 
     def configured(self, *, only_first: bool = False) -> list[Target]:
-        """Return the targets of the configuration, or only the first one; none if the user describes a target.
+        """Return the targets of the configuration, or only the first target. If the user describes a target, return no target.
 
         Raises ConfigurationError.
         """
@@ -103,7 +103,7 @@ def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str 
 
 
 def delegates_option(shown_default: str) -> Decorator:
-    """Return ``--delegate`` for several delegates; the help shows ``shown_default`` as the default."""
+    """Return ``--delegate`` for several delegates. The help shows ``shown_default`` as the default."""
     return click.option(
         "--delegate",
         "delegates",
@@ -150,12 +150,12 @@ def targets_options(command: Command) -> Command:
 
 
 def all_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` to a command whose default is all delegates."""
+    """Add the options of ``targets_options`` to a command. By default, the command uses all delegates."""
     return _passing("targets", _targets_or_all, delegates_option("all"), *_options())(command)
 
 
 def for_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` except ``--delegate``, for a command that uses ``for_option`` instead."""
+    """Add the options of ``targets_options`` without ``--delegate``. The command must also use ``for_option``."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
 
 
@@ -220,26 +220,26 @@ TWO_DELEGATES_OPTION = click.option(
     multiple=True,
     show_default=_FIRST_CONFIGURED,
     type=DelegateName(DELEGATE_NAMES),
-    help="The delegate to apply; a second one applies to B.",
+    help="The delegate to apply; a second delegate applies to B.",
 )
 _PAIRS = click.option(
     "--option",
     "pairs",
     metavar="KEY=VALUE",
     multiple=True,
-    help="An option of the delegate, by its own name.",
+    help="An option of the delegate, by name.",
 )
 _DEFAULTS = click.option(
     "--defaults",
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="Which defaults to use: those of benchmark_model or those of the API.",
+    help="The defaults of options: the defaults of benchmark_model or of the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",
     is_flag=True,
-    help="Assume that the app registers the operators that the release lacks.",
+    help="Assume that the application registers operators that the release lacks.",
 )
 _OWN_RESOLVER = click.option("--own-resolver", is_flag=True, hidden=True)
 """The former name of ``--assume-ops-registered``."""

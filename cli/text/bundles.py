@@ -1,4 +1,4 @@
-"""Write the answers of LiteRT-LM's engine to a bundle, and the contents of a bundle, as text and as plain data."""
+"""The result of LiteRT-LM's engine for a bundle, and the contents of a bundle, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HEADING = "bold"
 _UNKNOWN = "-"
 _REASONS_SHOWN = 5
 _STAGES = {
-    "engine": "making the engine",
-    "session": "making a session",
+    "engine": "creating the engine",
+    "session": "creating a session",
     "prefill": "reading the prompt",
     "decode": "generating tokens",
-    "done": "taking down the engine",
+    "done": "destroying the engine",
 }
 _WORDS = {
     "starts": "starts",
@@ -35,7 +35,7 @@ _WORDS = {
 
 
 def engine_columns() -> Columns:
-    """Return the columns for many bundles: one for each backend."""
+    """Return the columns for many bundles, one column for each backend."""
     return Columns(("cpu", "gpu", "npu", "gpu_artisan"), ())
 
 
@@ -46,7 +46,7 @@ def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
 
 
 def engine_entry(path: str, reports: Sequence[BackendReport]) -> dict[str, Any]:
-    """Return the engine's answers on all backends as data for JSON."""
+    """Return the results of all backends as plain data."""
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -56,7 +56,7 @@ def engine_entry(path: str, reports: Sequence[BackendReport]) -> dict[str, Any]:
 
 
 def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the verdict, what stops each backend, and what changes it."""
+    """Yield the verdict, and for each backend the failed check and the nodes that delegates take."""
     starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
     verdict = f"LiteRT-LM starts on {' and '.join(starting)}" if starting else "LiteRT-LM starts on no backend"
@@ -125,7 +125,7 @@ def contents_row(contents: BundleContents) -> Sequence[str]:
 
 
 def contents_lines(contents: BundleContents, width: int) -> Iterator[Line]:
-    """Yield what a bundle contains and demands, and a table of its sections."""
+    """Yield the contents and requirements of a bundle, and a table of the sections."""
     metadata = contents.metadata
     facts = [
         ("format", f"LiteRT-LM {'.'.join(map(str, contents.version))}"),
@@ -133,7 +133,7 @@ def contents_lines(contents: BundleContents, width: int) -> Iterator[Line]:
         ("weights", f"{contents.weights:,} bytes"),
         ("caches", f"{contents.caches:,} bytes"),
         ("tokenizer", contents.tokenizer or "none"),
-        ("model", _UNKNOWN if metadata is None else name(metadata.model_name or "not told")),
+        ("model", _UNKNOWN if metadata is None else name(metadata.model_name or "not given")),
         ("tokens", _UNKNOWN if metadata is None or not metadata.max_num_tokens else f"at most {metadata.max_num_tokens:,}"),
         ("needs", f"LiteRT-LM {name(metadata.min_runtime_version)}" if metadata and metadata.min_runtime_version else _UNKNOWN),
     ]

@@ -27,7 +27,7 @@ _CHANGES_SHOWN = 10
 
 
 def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the counts of a check and its cases; cases that passed without findings or notes are listed only if ``verbose``."""
+    """Return the counts and the cases of a check. Passed cases without findings or notes are listed only if ``verbose``."""
     results = checked.results
     counts = [f"{results.count(status):,} {status}" for status in (PASSED, BETTER, FAILED, UNREADABLE) if results.count(status)]
     models = len({case.model for case in results.cases})

@@ -32,13 +32,13 @@ _INPUTS_SHOWN = 10
 
 
 def compare_lines(comparison: Comparison, width: int, verbose: bool, assumed: str = "") -> Iterator[Line]:
-    """Return the text of a comparison; ``assumed`` describes the hypothetical changes of B, if any."""
+    """Return the text of a comparison. ``assumed`` describes the hypothetical changes of B, if there are any."""
     return _Text(comparison, width, verbose, assumed).lines()
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A line of text with a hint. The line is written above the nodes that it describes."""
+    """A line of text with a hint. The text is written above the nodes that it describes."""
 
     text: str
     hint: str = ""
@@ -46,7 +46,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _ComparisonGroup:
-    """Nodes with the same statements, divided by subgraph, operator and actual values."""
+    """Nodes with the same statements, divided by subgraph, operator and found values."""
 
     statements: tuple[_Statement, ...]
     variants: dict[tuple[int, str, str], list[ComparedNode]]
@@ -88,7 +88,7 @@ class _Text:
             yield Line("No node moves: every node runs in the same place on both sides.")
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
-        """Yield the text of one side. The log lines are exactly as the runtime prints them, neither wrapped nor styled."""
+        """Yield the text of one side. Log lines are neither wrapped nor styled."""
         run = side.run
         if title != "A":
             yield Line("")
@@ -167,9 +167,9 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices of nodes in B, followed by the indices in A if these differ.
+        """Return the indices of nodes in B, and the indices in A if they differ.
 
-        If only one side has the nodes, return the indices on that side.
+        If only one side has the nodes, return the indices on this side.
         """
         room = None if self.verbose else self.width // 3
         in_a = sorted([node.a.node for node in nodes if node.a is not None])
@@ -179,9 +179,9 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join the actual values of a node that only one side refuses.
+        """Join the found values of a node that only one side refuses.
 
-        Omit a value that only repeats the operator's name or the refusal of a whole run.
+        Omit values that repeat the operator's name or the refusal of a whole run.
         """
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
@@ -218,7 +218,7 @@ def _differing_options(side: Side, other: Side) -> str:
 
 
 def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
-    """Yield rows with a title, the numbers of both sides, and their difference."""
+    """Yield rows with a title, the numbers of both sides, and the difference."""
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
     yield "outcome", outcome_text(old.outcome), outcome_text(new.outcome), ""
@@ -240,7 +240,7 @@ def _work_share(side: Side) -> str:
 
 
 def _either(first: str, second: str) -> str:
-    """Return the word that both sides use, or both words if they differ."""
+    """Return the word of both sides, or both words if the words differ."""
     return first if first == second else f"{first} / {second}"
 
 
@@ -257,7 +257,7 @@ def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
-    """Return a statement of the delegate's requirement for each reason why a node stays on the CPU."""
+    """Return a statement for each reason why a node stays on the CPU."""
     reasons = () if state is None else state.reasons
     if not reasons:
         return (_Statement(f"{place}the node is not offered to any delegate"),)
@@ -265,7 +265,7 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
 
 
 def _placed(state: State | None) -> tuple[_Statement, ...]:
-    """Return statements for a node that only one side has: where the node runs, and why."""
+    """Return statements for a node that only one side has: the place of the node, and the reasons."""
     if state is None or state.place != CPU:
         return (_Statement("on the delegate"),)
     return tuple([replace(statement, text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
@@ -276,7 +276,7 @@ def _both(node: ComparedNode) -> tuple[_Statement, ...]:
 
 
 def _bare(statements: tuple[_Statement, ...]) -> tuple[_Statement, ...]:
-    """Return the statements without hints, for nodes that need no fix."""
+    """Return statements without hints, for nodes that need no fix."""
     return tuple([_Statement(stated.text) for stated in statements])
 
 

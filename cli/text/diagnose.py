@@ -36,8 +36,8 @@ def diagnosis_lines(
 ) -> Iterator[Line]:
     """Return the verdict, the log lines, the causes (biggest gain first), and the result of fixing all causes.
 
-    If ``named`` is true, the text starts with the name of the model. This is needed if several diagnoses are shown. ``times`` has
-    the measured times, which are then shown with each cause.
+    If ``named`` is true, the text starts with the name of the model. ``times`` has the measured times, which are shown with each
+    cause.
     """
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
@@ -71,7 +71,7 @@ def diagnosis_lines(
     if not diagnosis.findings:
         yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
     else:
-        yield Line("With all of them fixed", _HEADING)
+        yield Line("With all causes fixed", _HEADING)
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
         if times is not None:
             from .timing.bounds import bounds_lines
@@ -97,8 +97,8 @@ def _finding_lines(
     yield from indented(f"{number}. {message(cause.title)}", width, "", _HEADING)
     yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
-    # A cause that appears only after another cause is fixed may concern nodes that are delegated now.
-    keeps = "keeps" if all(key in staying for key in cause.nodes) else "once another cause is fixed, would keep"
+    # A cause may appear only after another cause is fixed. Its nodes may be delegated now.
+    keeps = "keeps" if all(key in staying for key in cause.nodes) else "after another cause is fixed, keeps"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"
@@ -114,7 +114,7 @@ def _finding_lines(
         versions = sorted(set(cause.node_versions.values()))
         yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
-        # Without a simulated change, the result is that of a delegate that takes the nodes as they are.
+        # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
         condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
     if finding.needs != () or finding.alone == diagnosis.now:
@@ -154,7 +154,7 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes"
+        text = "fixing it does not help: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
     numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
     if not numbers:

@@ -28,8 +28,8 @@ _HINT = "cyan"
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
     """Return the verdict on the best target, or on all models, and a table with a row for each model and delegate.
 
-    A row has the delegated nodes, the first cause, and the result of fixing it. The row of a model that cannot be read says
-    "unreadable".
+    A row has the delegated nodes, the first cause, and the result of fixing this cause. The row of a model that cannot be read
+    says "unreadable".
     """
     paths = [diagnosis.model.path or "(bytes)" for diagnosis in diagnoses]
     cells = [((path, own.target.delegate.name), _cells(own)) for path, own in zip(paths, diagnoses, strict=True)]
@@ -67,10 +67,7 @@ def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the causes whose fix alone delegates the most additional multiply-adds.
-
-    The number of additional nodes breaks ties.
-    """
+    """Yield the causes with the largest gain in delegated multiply-adds, and then in delegated nodes, if only they are fixed."""
     causes = [
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
     ]
@@ -93,9 +90,9 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 
 
 def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:
-    """Return the share of multiply-adds and the number of nodes that the fix of one cause adds.
+    """Return the share of multiply-adds and the number of nodes that fixing a cause adds.
 
-    Both are 0 if the model fails or nothing is delegated after the fix.
+    Both numbers are 0 if the model fails or no node is delegated after the fix.
     """
     now, then = diagnosis.now, finding.alone
     if then is None or then.measures.outcome != TAKEN:

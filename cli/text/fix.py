@@ -1,4 +1,4 @@
-"""The result of ``fix`` as text and as plain data: each pass, and the comparison of the rewritten model with the original."""
+"""The result of ``fix`` as text and as plain data: the passes, and the comparison of both models."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fixes_lines(
     splits: bool = False,
     timings: TargetTimings = NO_TIMINGS,
 ) -> Iterator[Line]:
-    """Yield the texts of several fixes, one after the other. ``timings`` has the measured times by delegate."""
+    """Yield the texts of several fixes. ``timings`` has the measured times by delegate."""
     for number, (plan, fixed) in enumerate(results):
         if number:
             yield Line("")
@@ -71,7 +71,7 @@ def _timed_comparisons(plan: FixPlan, timings: TargetTimings) -> Iterator[tuple[
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
-    """Yield the text of a fix: the result, the passes, and how much the outputs of the two models differ."""
+    """Yield the text of a fix: the result, the passes, and the differences between the outputs of both models."""
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
@@ -90,7 +90,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("Passes", _HEADING)
         graph = plan.model.subgraphs[0]
         for index, shape in plan.shapes.items():
-            yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as asked)", width, "  ")
+            yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as requested)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
             yield from step_lines(number, step, width)
     if splits:
@@ -100,13 +100,13 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("")
         yield Line("Tried and not kept", _HEADING)
         for trial in plan.rejected:
-            verdict = "a target would get worse" if trial.is_worse else "gains nothing"
+            verdict = "makes a target worse" if trial.is_worse else "improves no target"
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
     yield from proof_lines(plan, fixed, width, verbose)
 
 
 def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield what was not tried, and how much the outputs of the two models differ."""
+    """Yield the changes that were not simulated, and the differences between the outputs of both models."""
     for reason in plan.not_simulated:
         yield Line("")
         yield from paragraph(f"Not simulated: {reason}", width)
@@ -127,7 +127,9 @@ def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Lin
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
     yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
-    yield from indented("in addition to inputs of the original model, it reads these outputs of the first model:", width, "  ")
+    yield from indented(
+        "the second model may read inputs of the original model, and these outputs of the first model:", width, "  "
+    )
     for tensor in split.between:
         yield from indented(f"{message(tensor.name)}: {tensor.type} {list(tensor.shape)}", width, "    ")
 
@@ -137,7 +139,7 @@ def _op(node: Node) -> str:
 
 
 def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
-    """Return what was written and what was shown of it; ``hint`` is advice for a model that no pass improves."""
+    """Return a sentence about the written file. ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed:
         return f"No pass improves the model ({tried}); {hint}"
@@ -153,12 +155,12 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
         if plan.holds_for:
             bits += f" (exact for {' and '.join(plan.holds_for)})"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
-    unread = f", {fixed.unread_bytes:,} of them in constants that no node reads any more" if fixed.unread_bytes else ""
+    unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
 
 
 def _shape_lines(plan: FixPlan) -> Iterator[str]:
-    """Yield a sentence about the improvement from fixing the unknown sizes of inputs, if there is an improvement."""
+    """Yield a sentence about the result with fixed sizes of inputs, if the result is better."""
     other = plan.with_shapes
     if other is None:
         return
@@ -175,15 +177,15 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
 
 
 def _conflict_text(conflict: Conflict) -> str:
-    """Return a sentence about a target that would have a better result as the only target, and the targets that would lose."""
+    """Return a sentence about a target with a better result as the only target, and about the targets that get worse."""
     alone = conflict.alone
     losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
     text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"
-    return f"{text}, but this is worse for others: {losing}. --per-target writes a file for each target"
+    return f"{text}, but this makes other targets worse: {losing}. --per-target writes a file for each target"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
-    """Return the verdict on the original model, and on the rewritten model if the target takes more or less of that model."""
+    """Return the verdict on the original model, and on the rewritten model if the result differs."""
     now, then = (
         short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
         for standing in (before, after)
@@ -221,7 +223,7 @@ def _count(number: int) -> str:
 
 
 def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
-    """Yield the name of a pass, its effect, and the result on each target."""
+    """Yield the name of a pass, the effect, and the result on each target."""
     yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
     for standing in step.standings:
@@ -243,7 +245,7 @@ def _times_entry(plan: FixPlan, timings: TargetTimings) -> dict[str, Any]:
 def fixes_entry(
     path: str, results: Sequence[tuple[FixPlan, Fixed | None]], timings: TargetTimings = NO_TIMINGS
 ) -> dict[str, Any]:
-    """Return fixes, each for a single target, as plain data (schema ``delegate-sim/fix-per-target/1``)."""
+    """Return fixes for single targets as plain data (schema ``delegate-sim/fix-per-target/1``)."""
     fixes = [fix_entry(plan, fixed, timings) for plan, fixed in results]
     return {"schema": PER_TARGET_SCHEMA, "delegate_sim": __version__, "model": path, "fixes": fixes}
 

@@ -38,13 +38,14 @@ def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) 
 
 
 def _verdict(graphs: Sequence[Graph], shapes: str) -> str:
-    """Return the sizes of graphs in words, and the number of graphs whose preparation stops."""
+    """Return the sizes of graphs in words, and the number of graphs in which Prepare stops."""
     nodes = counted(sum([len(graph.nodes) for graph in graphs]), "node")
     text = f"{nodes} in {counted(len(graphs), 'subgraph')}"
     if shapes == "file":
         return f"{text}, as in the file"
     stopped = sum([graph.failure is not None or graph.dynamic is not None for graph in graphs])
-    return f"{text}; preparation stops early in {stopped:,} of them" if stopped else f"{text}, all prepared by the CPU kernels"
+    stops = f"preparation stops early in {counted(stopped, 'subgraph')}"
+    return f"{text}; {stops}" if stopped else f"{text}, all prepared by the CPU kernels"
 
 
 def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
@@ -92,7 +93,7 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 
 
 def _notes(graph: Graph) -> Iterator[str]:
-    """Yield notes that say where the preparation of the graph stopped. Later nodes and tensors are shown as in the file."""
+    """Yield notes about the node or tensor at which preparation stopped. Later tensors are shown as in the file."""
     if graph.dynamic is not None:
         tensor, node, cause = graph.dynamic.tensor, graph.dynamic.node, graph.dynamic.cause
         maker = "" if node is None else f", set by node {node} ({graph.nodes[node].op})"
@@ -109,11 +110,11 @@ def _operator(node: Node) -> str:
 
 
 def _operands(graph: Graph, title: str, indices: Iterable[int], width: int) -> Iterator[Line]:
-    """Yield a line for each tensor; the first line starts with the title."""
+    """Yield a line for each tensor. The first line starts with the title."""
     last = str(max(len(graph.tensors) - 1, 0))
     digits = len(last)
     for index in indices:
-        text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} left out"
+        text = f"{index:{digits}} {_tensor(graph.tensors[index])}" if index >= 0 else f"{'-':>{digits}} omitted"
         yield from paragraph(text, width, title, " " * (len(title) + len(last) + 5))
         title = " " * len(title)
 
@@ -176,7 +177,7 @@ def _tensor_entry(tensor: Tensor) -> dict[str, Any]:
 
 
 def _quantization_entry(quantization: Quantization) -> dict[str, Any]:
-    """Return quantization as plain data; infinity and NaN are text, since JSON has no such numbers."""
+    """Return quantization as plain data. Infinity and NaN are strings, because JSON has no infinity and no NaN."""
     return {
         "kind": quantization.kind,
         "scales": [scale if math.isfinite(scale) else str(scale) for scale in quantization.scales.tolist()],

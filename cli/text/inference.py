@@ -1,4 +1,4 @@
-"""A comparison of two models on this CPU, in the style of the runtime's Inference Diff tool."""
+"""A comparison of two models on this CPU as text, similar to the runtime's Inference Diff tool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 8
 
 
 def difference_lines(difference: Difference, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the text of a comparison: whether the outputs are equal, the error of each output, and the latency of both models."""
+    """Yield the text of a comparison: a verdict, the error of each output, and the latency of both models."""
     inputs = counted(difference.samples, "input")
     if difference.is_same:
         yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, on {inputs}", _HEADING)
@@ -27,7 +27,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
     else:
         yield Line(f"{_difference_text(difference)}, on {inputs}", _HEADING)
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
-    rows = [("output", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, shown)]
+    rows = [("output", "elements", "differ", "mean error", "largest error", "of range"), *map(_row, shown)]
     yield from table(rows, range(1, 6), width)
     if len(shown) < len(difference.outputs):
         yield Line(f"  ... and {counted(len(difference.outputs) - len(shown), 'more output')} (--verbose lists all)")
@@ -69,7 +69,7 @@ def latency_text(latency: Latency) -> str:
     low, middle, high = latency.ratios
     where = f"on this CPU as the runtime uses it by default, one thread, {len(latency.first):,} runs of each in turn"
     if not latency.is_changed:
-        return f"Latency {where}: {first} and {second}, which differ by no more than single runs do"
+        return f"Latency {where}: {first} and {second}; the difference is smaller than between single runs"
     what = "slower" if middle > 1 else "faster"
     factor = middle if middle > 1 else 1 / middle
     spread = sorted((low, high) if middle > 1 else (1 / high, 1 / low))
@@ -82,7 +82,7 @@ def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> 
     text += f"{len(differing):,} differ" if differing else "all the same, bit for bit"
     yield from paragraph(text, width)
     if differing and verbose:
-        rows = [("tensor", "elements", "differ", "mean error", "greatest", "of range"), *map(_row, differing)]
+        rows = [("tensor", "elements", "differ", "mean error", "largest error", "of range"), *map(_row, differing)]
         yield from table(rows, range(1, 6), width)
 
 

@@ -1,4 +1,4 @@
-"""The models that a delegate builds and passes to its backend, as text (one line for each call) and as plain data."""
+"""The models that a delegate builds for its backend, as text (one line for each call) and as plain data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
 
 
 def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) -> dict[str, Any]:
-    """Return, as plain data, the models that a delegate builds from its partitions."""
+    """Return the models that a delegate builds from its partitions as plain data."""
     report = Report(model, ()).to_dict()
     return {
         "schema": SCHEMA,
@@ -80,7 +80,7 @@ def _operation(operation: LoweredOperation, graph: Graph) -> str:
 
 def _operand(function: str, operand: LoweredOperand | None, graph: Graph) -> str:
     if operand is None:
-        return "which there is not"
+        return "which does not exist"
     if function == "addOperand":
         return ", ".join([f"{operand.type} {list(operand.dimensions)}", *_marks(operand, graph)])
     if function == "setOperandValue":

@@ -1,4 +1,4 @@
-"""Tables of many models, with a row for each answer: comparisons, search results, releases and others."""
+"""Tables of many models, with a row for each model or target."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings of all columns except the column that names the model; ``numbers`` lists the columns that contain numbers."""
+    """The headings of all columns except the column of models. ``numbers`` lists the columns with numbers."""
 
     headings: Sequence[str]
     numbers: Sequence[int]
@@ -58,7 +58,7 @@ def released_columns() -> Columns:
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
-    """Yield a table. Each row consists of the path of a model and the other cells."""
+    """Yield a table. A row is the path of a model and the cells of the model."""
     paths = [path for path, _ in rows]
     names = model_names(paths, max(_NARROWEST, width // 3))
     cells = [("model", *columns.headings), *[(text, *row) for text, (_, row) in zip(names, rows, strict=True)]]
@@ -74,7 +74,7 @@ def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequenc
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:
-    """Return the error messages of unreadable models, which are shown below the answers about the other models."""
+    """Return the error messages of unreadable models."""
     if messages:
         yield from [] if is_first else [Line("")]
         yield Line(f"Not answered: {counted(len(messages), 'model')}", _BAD)
@@ -83,26 +83,26 @@ def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = Fa
 
 
 def many_hint() -> Iterator[Line]:
-    """Yield a hint on how to see details that the table omits."""
+    """Yield a hint about details that the table omits."""
     yield Line("")
     yield Line("For details: --verbose, or one model at a time", _HINT)
 
 
 def details_hint() -> Iterator[Line]:
-    """Yield a hint on how to see the details of each target. The hint follows a table that compares targets."""
+    """Yield a hint about the details of each target, for the end of a table of targets."""
     yield Line("")
     yield Line("For details: --verbose, or one target at a time", _HINT)
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return table cells: numbers of both sides (one number if the sides agree), and the number of nodes that move."""
+    """Return table cells: the numbers of both sides, or one number if they agree, and the number of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]
 
 
 def searched_row(search: Search) -> Sequence[str]:
-    """Return table cells for the first set of causes that a search found, or for all causes if it found no set."""
+    """Return table cells for the first set of causes that a search found, or for all causes together if it found none."""
     cost, number = (
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )
@@ -120,7 +120,7 @@ def searched_row(search: Search) -> Sequence[str]:
 
 
 def released_row(releases: ReleaseTable) -> Sequence[str]:
-    """Return the first releases that load a model, the releases that delegate all of it, and the newest release's result."""
+    """Return table cells: the first releases that load a model, the releases that delegate all nodes, and the newest result."""
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
@@ -130,7 +130,7 @@ def released_row(releases: ReleaseTable) -> Sequence[str]:
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
-    """Return the sizes of a model and its graphs. If the preparation of a graph stops, add the reason."""
+    """Return table cells: the sizes of a model and its graphs, and the reason if preparation stops."""
     nodes = sum([len(graph.nodes) for graph in graphs])
     tensors = sum([len(graph.tensors) for graph in graphs])
     failed = any(graph.failure is not None for graph in graphs)
@@ -153,7 +153,7 @@ def model_names(paths: Sequence[str], room: int) -> list[str]:
 
 
 def _common_folder(paths: Sequence[str]) -> str:
-    """Return the common folder of all paths, with a trailing slash, or an empty string if there is none."""
+    """Return the common folder of all paths, with a trailing slash, or an empty string without a common folder."""
     folders = {path[: path.rfind("/") + 1] for path in paths}
     shortest = min(folders, key=len, default="")
     while not all(folder.startswith(shortest) for folder in folders):

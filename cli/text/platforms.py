@@ -21,7 +21,7 @@ _HINT = "cyan"
 
 
 def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
-    """Yield a line for each platform release: the delegated nodes, and the reason if the release refuses a call."""
+    """Yield a line for each platform release: the delegated nodes, and the refusal if there is a refusal."""
     if not rows:
         return
     yield Line("")
@@ -48,7 +48,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
 
 
 def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
-    """Return the results by platform release as plain data under the key ``platform``; empty if there are no results."""
+    """Return the results by platform release as plain data under the key ``platform``, or an empty dictionary."""
     if not rows:
         return {}
     releases = [

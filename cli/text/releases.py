@@ -30,11 +30,11 @@ _COLUMNS = ("releases", "loads", "delegated", "multiply-adds", "partitions", "mo
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
-"""The placeholder for the name of a release in a note, so that notes that differ only in the release become equal."""
+"""The placeholder for the name of a release in a note. Notes that differ only in the release become equal."""
 
 
 def releases_lines(releases: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield a table with a row for each span of releases with equal results, the changes at each span, and a summary."""
+    """Yield a table with a row for each span of releases with equal results, the changes between spans, and a summary."""
     spans = _spans(releases.rows)
     yield from verdict_lines(releases.newest, width)
     yield Line("")
@@ -59,7 +59,7 @@ def releases_lines(releases: ReleaseTable, width: int, verbose: bool) -> Iterato
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
-    """Return the notes on releases. Equal notes are merged into one note with a span of releases."""
+    """Return the notes about releases. Equal notes are merged into one note with a span of releases."""
     rows_by_note: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
@@ -68,7 +68,7 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:
-    """Yield sentences on the releases that delegate the whole model, and on the first release that loads the model."""
+    """Yield sentences about the releases that delegate the whole model, and about the first release that loads the model."""
     if table.delegate.history.starts_at_known:
         since = table.delegate.history.known_since
         yield (
@@ -140,7 +140,7 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
 
 
 def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield text on the nodes whose placement changes in a release."""
+    """Yield the nodes that a release moves."""
     if not row.moves:
         return
     yield Line("")
@@ -155,7 +155,7 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
 
 
 def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
-    """Yield the first logged line of each release that does not load the model; releases with equal lines are merged."""
+    """Yield the first log line of each release that does not load the model. Releases with equal lines are merged."""
     said: dict[str, list[ReleaseRow]] = {}
     for span in spans:
         for row in span:
@@ -181,7 +181,7 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
-    """Name the operators and types that a release does not load, or "the file" if the data in the file is contradictory."""
+    """Return the operators and types that a release does not load as text, or "the file" for an inconsistent file."""
     operators = [f"{name(operator.op)} version {operator.version}" for operator in unloaded]
     return item_list([*operators, *[f"tensors of type {name(type_name)}" for type_name in types]], 80) or "the file"
 

@@ -21,7 +21,7 @@ SCHEMA = "delegate-sim/rules/2"
 CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
 OTHERS = "any other operator"
-"""The heading for operators without a rule, if the delegate accepts such operators."""
+"""The heading for operators without a rule."""
 
 _MALFORMED = (
     f" A node that meets all conditions is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results "
@@ -33,7 +33,7 @@ _NARROWEST_NEEDS = 24
 
 
 def when(check: Check[Any]) -> str:
-    """Return text that names the targets to which a check applies; empty if the check applies to all targets."""
+    """Return the targets of a check as text, or an empty string if the check applies to all targets."""
     words = [condition.words for condition in check.conditions]
     if check.introduced is not None:
         words.append(f"from {check.introduced}")
@@ -43,7 +43,7 @@ def when(check: Check[Any]) -> str:
 
 
 def rules_text(delegate: Delegate, options: OptionValues, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
-    """Return one table for each operator. The tables fit a terminal of this width. ``options`` select the rule book."""
+    """Return a table for each operator. The tables fit a terminal of this width. ``options`` selects the rule book."""
     from tabulate import tabulate
 
     book = delegate.rules_for(options)
@@ -166,7 +166,7 @@ def _options(delegate: Delegate) -> Iterator[str]:
 
 
 def _which_rules(delegate: Delegate, options: OptionValues) -> str:
-    """Return a sentence on the options that selected the rules; empty if the delegate has only one set of rules."""
+    """Return a sentence about the options that select the rules, or an empty string for a single set of rules."""
     if not delegate.rule_options:
         return ""
     given = " ".join([as_typed(delegate.options, name, default_text(options[name])) for name in delegate.rule_options])
@@ -175,7 +175,7 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
 
 
 def _others(book: RuleBook[Any]) -> str:
-    """Return a sentence on how the delegate treats operators without a rule."""
+    """Return a sentence about operators without a rule."""
     if book.others is None:
         return "Operators that are not listed are refused."
     if book.unknown_custom is None:
@@ -191,7 +191,7 @@ def _not_accepted(delegate: Delegate) -> str:
 
 
 def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows of an operator. Conditions with equal text also get the name of the upstream function."""
+    """Yield the rows of an operator. If conditions have equal text, the name of the upstream function is added."""
     if rule.accepted_early is not None:
         early = rule.accepted_early
         yield "", f"{early.needed}: accepted without further conditions", when(early), book.code_of(early.kind)
@@ -219,7 +219,7 @@ def _check_entry(book: RuleBook[Any], check: Check[Any], op: str, rule: OpRule[A
 
 
 def _link(source: Source) -> str:
-    """Return a Markdown link to a source; the URL is defined once, at the end of the page."""
+    """Return a Markdown link to a source. The end of the page defines the URL."""
     return f"[`{source.symbol}`][{_label(source)}]"
 
 

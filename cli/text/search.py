@@ -28,7 +28,7 @@ _WAYS_SHOWN = 5
 
 
 def search_lines(search: Search, run: Run, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the text of a search: the verdict, whether the answer is exact, then each set of causes with its result."""
+    """Yield the text of a search: the verdict, and each set of causes with the result."""
     words = words_of(run.delegate.name)
     yield from verdict_lines(run, width)
     yield from paragraph(_heading(search, words), width, style=_HEADING)
@@ -48,15 +48,15 @@ def _heading(search: Search, words: OutcomeWords) -> str:
     aim = _aim(search.goal, words)
     tried = f"{counted(search.simulations, 'simulation')}"
     if not search.ways:
-        return f"No set of causes reaches {aim} ({tried}); with all of them fixed: {_cost_text(search.without_all, words)}"
+        return f"No set of causes reaches {aim} ({tried}); with all causes fixed: {_cost_text(search.without_all, words)}"
     number = len(search.ways[0].causes)
     if not number:
         return f"Already reached: {aim}"
     if search.is_exact:
-        return f"To reach {aim}, {counted(number, 'cause')} must be fixed; fewer are not enough ({tried})"
+        return f"To reach {aim}, {counted(number, 'cause')} must be fixed; fewer causes are not enough ({tried})"
     return (
-        f"With {counted(number, 'cause')} fixed, the model reaches {aim}. The causes were found one by one, so there may be a "
-        f"smaller set, of at least {search.at_least:,} causes ({tried})"
+        f"With {counted(number, 'cause')} fixed, the model reaches {aim}. The causes were found one by one, so a smaller set may "
+        f"exist, with at least {counted(search.at_least, 'cause')} ({tried})"
     )
 
 

@@ -27,7 +27,7 @@ _RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
 
 
 def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
-    """Yield the text of a sweep. The code of the best rows and of the rows numbered ``shown`` is included."""
+    """Yield the text of a sweep, with the Python code that makes the best rows and the rows in ``shown``."""
     for text in (*answers(sweep), verdict(sweep)):
         yield from paragraph(text, width, style=_HEADING)
     if best_rows(sweep):
@@ -58,9 +58,9 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 
 LEGEND = (
-    "*: no other row is better in a target's share of multiply-adds, in size or in difference without being worse in another "
-    "of these. Difference: the largest error of an output as a share of that output's largest value in "
-    "the same converter's float model, both on this CPU."
+    "*: every other row has a smaller share of multiply-adds on a target, a larger size, a larger difference, or the same "
+    "values. Difference: the largest error of an output on this CPU, as a share of the output's largest value in the float "
+    "model of the same converter."
 )
 
 
@@ -82,7 +82,7 @@ CODE_BELOW = "; the code for each is at the end"
 
 
 def answers(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each target: the best row, and its result on the target."""
+    """Yield a line for each target: the best row, and the result on the target."""
     for target in sweep.targets if sweep.models else ():
         best = sweep.best_for(target.label)
         told = f"{target.label}: {_best_text(sweep, target)}"
@@ -102,16 +102,16 @@ def _best_text(sweep: Swept, target: LabeledTarget) -> str:
 
 
 def _excluded_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
-    """Return why a row that delegates more is not the best one, and what to do."""
+    """Return the reason why a row that delegates more is not the best row, and what to do."""
     why = row.why_not_best(sweep.asked.max_difference)
-    text = f"row {row.number}, {message(row.name)}, would come first {_taken_text(sweep, target, row)}, but {why}"
+    text = f"row {row.number}, {message(row.name)}, would be the best {_taken_text(sweep, target, row)}, but {why}"
     if row.is_drawn:
         return f"{text}: give --data"
     return text if row.error is None else f"{text}, more than --max-difference {percent(sweep.asked.max_difference)}"
 
 
 def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
-    """Return the delegated share of multiply-adds (or of nodes, if there are no multiply-adds), and the number of kernels."""
+    """Return the delegated share of multiply-adds and the number of kernels. Without multiply-adds, use the share of nodes."""
     cost = row.costs[sweep.targets.index(target)]
     measures = cost.measures
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
@@ -133,22 +133,22 @@ def converters_text(sweep: Swept) -> str:
 
 
 def calibration_text(sweep: Swept) -> str:
-    """Return a phrase that says which rows were calibrated, and with which data."""
+    """Return a phrase about the calibrated rows and the calibration data."""
     rows = [str(row.number) for row in sweep.models if row.conversion.settings.calibrates]
     if not rows:
-        return "calibrated: no row, since none measures ranges"
+        return "calibrated: no row, because no conversion measures ranges"
     return f"calibrated: {_row_numbers(rows)}, with {message(sweep.asked.calibration.words)}"
 
 
 def difference_data_text(sweep: Swept) -> str:
-    """Return a phrase that names the inputs on which differences were measured."""
+    """Return a phrase about the inputs on which differences were measured."""
     calibration = sweep.asked.calibration
-    data = f"{SAMPLES} inputs of random numbers; --data gives real ones" if calibration.is_drawn else message(calibration.words)
+    data = f"{SAMPLES} random inputs (give real inputs with --data)" if calibration.is_drawn else message(calibration.words)
     return f"difference measured on {data}; the best rows have at most {percent(sweep.asked.max_difference)} (--max-difference)"
 
 
 def conversion_cells(sweep: Swept, row: SweepRow) -> tuple[str, ...]:
-    """Return the table cells of a conversion; the converter's version is shown only if there are several versions."""
+    """Return the table cells of a conversion. The converter's version is shown only if there are several versions."""
     made = row.conversion
     seconds = f"{made.seconds:.1f}{' (kept)' if made.is_kept else ''}"
     origin = f"same file as row {row.same_as}" if row.same_as is not None else origin_text(row)
@@ -180,7 +180,7 @@ def difference_text(row: SweepRow) -> str:
 
 
 def target_title(sweep: Swept, target: LabeledTarget) -> str:
-    """Return a title with a target and its best row."""
+    """Return a title with a target and the best row."""
     return f"{target.label} on {target.target.release}: {_best_text(sweep, target)}"
 
 
@@ -190,7 +190,7 @@ def target_titles(target: LabeledTarget) -> tuple[str, ...]:
 
 
 def target_rows(sweep: Swept, target: LabeledTarget) -> list[tuple[str, ...]]:
-    """Return the results of each model on a target. Omit a model whose file is equal to the file of an earlier row."""
+    """Return the results of each model on a target. Rows with the file of an earlier row are left out."""
     place = sweep.targets.index(target)
     return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
@@ -214,7 +214,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
-    """Return the best row of each target, without duplicates. Omit a target that takes no node even in its best row."""
+    """Return the best row of each target, without duplicates. Targets that take no node are left out."""
     best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
     return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
 
@@ -234,7 +234,7 @@ def failed_rows(sweep: Swept) -> Iterator[str]:
 
 
 def unknown_differences(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each reason why the difference of a conversion is unknown, with the numbers of the rows concerned."""
+    """Yield a line for each reason why a difference is unknown, with the numbers of the rows."""
     rows: dict[str, list[str]] = {}
     for row in sweep.models:
         if row.no_difference:

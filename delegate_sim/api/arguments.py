@@ -1,6 +1,6 @@
 """Check the arguments of public functions: models, delegates with options, releases, and hypothetical changes.
 
-A wrong argument raises an error of this package, whose message lists the allowed values.
+A wrong argument raises ModelError or OptionError.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _FORMER_NAMES = {
     "versions": "set_versions",
     "conversion": "to",
 }
-"""The current names of renamed arguments, by former name."""
+"""The current name of each renamed argument, keyed by the former name."""
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def model_of(model: Any) -> Model:
-    """Return a model, loading it first if a path or bytes are given. Raises ModelError."""
+    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError."""
     from ..model.model import Model
     from ..model.reader import load
 
@@ -57,15 +57,14 @@ def model_of(model: Any) -> Model:
 
 
 def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
-    """Return the name of a set of defaults, ``benchmark`` if None is given.
+    """Return the name of a set of defaults. For None, return ``benchmark`` and give a FutureWarning.
 
-    Public functions must call this function directly. The warning about the new default then names the line of the user's code.
-    ``stacklevel`` is passed to ``warnings.warn``.
+    ``stacklevel`` is passed to ``warnings.warn``. The default value is right if a public function calls this function directly.
     """
     if defaults is not None:
         return defaults
     message = (
-        "options that you do not set now have the values that benchmark_model uses, as on the command line: pass "
+        "options that you do not set now have the values that benchmark_model uses: pass "
         "defaults='benchmark' to silence this warning, or defaults='api' for the former behavior"
     )
     warnings.warn(message, FutureWarning, stacklevel=stacklevel)
@@ -120,7 +119,7 @@ def agreed(releases: Sequence[Any]) -> str:
 
     named = list(dict.fromkeys([str(release) for release in releases if release is not None]))
     if len(named) > 1:
-        raise OptionError(f"two releases are given: {' and '.join(named)}")
+        raise OptionError(f"two releases are given: {' and '.join(named)}; give only one")
     return named[0] if named else DEFAULT_RELEASE
 
 
@@ -143,10 +142,10 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 
 
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
-    """Return a target like ``before``, but with the delegate, runtime, defaults and options that are given in ``changed``.
+    """Return a copy of ``before`` with the delegate, runtime, defaults and options in ``changed``.
 
-    ``options`` are the options that were given for ``before``. The new target keeps each of these options that its own delegate
-    has, too. Raises OptionError.
+    ``options`` are the options that were given for ``before``. If the delegate changes, only options that the new delegate has
+    are kept. Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
 
@@ -172,7 +171,7 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
 def delegate_of(name: Any) -> Delegate:
     """Return the delegate with this name, or the default delegate if the name is None.
 
-    Raises OptionError with a list of the known names if there is no such delegate.
+    Raises OptionError if no delegate has this name.
     """
     from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 
@@ -184,10 +183,10 @@ def delegate_of(name: Any) -> Delegate:
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Decorate a function so that arguments that do not match its signature raise OptionError.
+    """Decorate a public function.
 
-    A model that uses up the memory or the stack of the process raises LimitError. Former names of arguments are still accepted,
-    with a DeprecationWarning.
+    The decorated function raises OptionError if the arguments do not match the signature. It raises LimitError if a model uses up
+    the memory or the stack of the process. It accepts former names of arguments, with a DeprecationWarning.
     """
 
     @functools.wraps(function)
@@ -211,13 +210,13 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def _path_of(arguments: Sequence[Any]) -> str | None:
-    """Return the path of the model that is the first argument of a call; None if there is no path."""
+    """Return the path of the model in the first argument, or None if there is no path."""
     path = getattr(arguments[0], "path", arguments[0]) if arguments else None
     return os.fspath(path) if isinstance(path, str | os.PathLike) else None
 
 
 def _rename(named: dict[str, Any], former: str) -> None:
-    """Move a value that is given under the former name of an argument to the current name."""
+    """Replace the former name of a keyword argument by the current name."""
     name = _FORMER_NAMES[former]
     if name in named:
         raise OptionError(f"{former} is the old name of {name}: give only one of them")
@@ -226,7 +225,7 @@ def _rename(named: dict[str, Any], former: str) -> None:
 
 
 def warn_of_former_name(former: str, name: str) -> None:
-    """Give a DeprecationWarning that names the line of the user's code, which is the first line outside of this package."""
+    """Give a DeprecationWarning for the caller's line of code. The caller is the first frame outside this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -235,14 +234,14 @@ def warn_of_former_name(former: str, name: str) -> None:
 
 
 def _warn_of_former_keys(delegate: Delegate, given: Mapping[str, Any]) -> None:
-    """Warn about options that are given by the delegate's own name although benchmark_model has a flag for them."""
+    """Warn about options that are given by their former names."""
     for option in delegate.options:
         if option.name != option.key and option.name in given:
             warn_of_former_name(option.name, option.key)
 
 
 def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-    """Return an error message if the arguments do not match the signature of a function; otherwise None."""
+    """Return an error message if the arguments do not match the signature of a function, or None if they match."""
     import inspect  # slow to import, and only needed for an error
 
     signature = inspect.signature(function)
@@ -260,7 +259,10 @@ def require_bool(name: str, value: object) -> None:
 
 
 def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: Any, conversion: Any) -> HypotheticalChanges:
-    """Return the hypothetical changes that the arguments describe, without checking them against a model. Raises OptionError."""
+    """Return the hypothetical changes that the arguments describe. Raises OptionError.
+
+    The changes are not checked against a model.
+    """
     from ..hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges
 
     if isinstance(accept, str | int):
@@ -283,7 +285,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
 
 
 def paths_of(given: Any, what: str) -> list[str]:
-    """Return one or several paths as a list of strings. Raises OptionError; ``what`` is the subject of the message."""
+    """Return one or several paths as a list of strings. Raises OptionError with a message that starts with ``what``."""
     if isinstance(given, str | os.PathLike):
         given = [given]
     if not isinstance(given, Sequence) or not all(isinstance(path, str | os.PathLike) for path in given):
@@ -292,7 +294,7 @@ def paths_of(given: Any, what: str) -> list[str]:
 
 
 def names_of(given: Any, what: str) -> list[str]:
-    """Return one or several names as a list. Raises OptionError; ``what`` is the subject of the message."""
+    """Return one or several names as a list. Raises OptionError with a message that starts with ``what``."""
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
@@ -301,7 +303,7 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Split pairs into two dictionaries: the values of operators, keyed by name, and the values of single nodes."""
+    """Split pairs into two dictionaries: one keyed by operator name, and one keyed by node."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 
@@ -336,5 +338,5 @@ def _mapping(given: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:
 
 
 def _kind(value: Any) -> str:
-    """Describe a value by its type, since its text may be very long."""
+    """Describe a value by its type, because its text may be very long."""
     return "None" if value is None else f"a value of type {type(value).__name__}"

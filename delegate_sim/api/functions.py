@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path or from bytes.
 
-    A file larger than 64 MiB is mapped into memory, and must not shrink while the model is in use.
-    Raises ModelError with a one-line message that names the file and the problem.
+    A file larger than 64 MiB is mapped into memory, so it must not shrink while the model is in use.
+    Raises ModelError if the model cannot be read.
     """
     return model_of(source)
 
@@ -67,12 +67,12 @@ def analyze(
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
-    ``defaults`` selects the values of all other options: ``benchmark`` (the default) selects the values that benchmark_model
-    passes, and ``api`` selects the defaults of the delegate's API. The default of ``defaults`` used to be ``api``, so a
-    FutureWarning is given if ``defaults`` is left out. ``runtime`` is the release whose rules and log lines are used, by default
-    the newest; it may also be given as the option ``release``. A model with an operator that the release cannot load is refused,
-    unless ``assume_ops_registered`` says that the application registers such operators itself. Raises ModelError if the model
-    cannot be read, and OptionError for an unknown delegate, option, value or runtime.
+    ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
+    passes. ``api`` selects the defaults of the delegate's API. Earlier, ``api`` was the default. A call without ``defaults``
+    therefore gives a FutureWarning. ``runtime`` selects the release, by default the newest. The option ``release`` does the same.
+    A model is refused if it has an operator that the release cannot load. ``assume_ops_registered`` assumes that the application
+    registers these operators. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option,
+    value or runtime.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -94,10 +94,10 @@ def simulate(
 ) -> Report:
     """Apply delegates one after another, and report where every node finally runs.
 
-    Each delegate sees the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
-    order in which the application applies them. The report has one run for each delegate, and ``to_dict()`` includes
+    Each delegate gets the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
+    order in which the application applies the delegates. The report has one run for each delegate, and ``to_dict()`` includes
     ``placement``.
-    Raises the same errors as ``analyze``, and OptionError if there is no delegate.
+    Raises the errors of ``analyze``, and OptionError if no delegate is given.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -109,7 +109,7 @@ def simulate(
 
 
 def _advised(model: Model, run: Run, is_alone: bool) -> Run:
-    """Return a run with the advice of a diagnosis. The diagnosis module is imported only when needed."""
+    """Return a run with the advice of a diagnosis."""
     from ..diagnosis.advice.node_advice import advised
 
     return advised(model, run, is_alone)
@@ -125,13 +125,14 @@ def compiled_model(
     runtime: str | None = None,
     assume_ops_registered: bool = False,
 ) -> StackResult:
-    """Simulate LiteRT 2's CompiledModel: whether it can be created with these accelerators, and where each node then runs.
+    """Simulate LiteRT 2's CompiledModel with the given accelerators.
 
-    ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three; they are applied in this order. For
-    ``npu``, ``soc`` is required: a vendor and a SoC such as ``google:Tensor_G5``, or only the name of a SoC or a phone. A
-    node that the vendor's plugin selects counts as running on the NPU. The vendor's compiler is not simulated, and may still
-    reject the node. Each option in ``options`` is passed to the plugin and to the delegates that know the option. The result
-    has ``is_created``, ``notes`` on how CompiledModel handles failures, ``places()``, and the ``report`` of every step.
+    The result tells whether the CompiledModel can be created (``is_created``) and where each node runs (``places()``). It also
+    has ``notes`` about failures and the ``report`` of every step.
+    ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three. They are applied in this order. ``npu``
+    requires ``soc``: a vendor and a SoC such as ``google:Tensor_G5``, or only the name of a SoC or a phone.
+    A node that the vendor's plugin selects counts as running on the NPU. The vendor's compiler is not simulated, and may still
+    reject the node. ``options`` are passed to the plugin and to the delegates that have these options.
     Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime.
     Also raises OptionError if ``soc`` is given without ``npu``, or ``npu`` without ``soc``.
     """
@@ -165,11 +166,10 @@ def diagnose(
     defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Diagnosis:
-    """Find the causes that keep nodes of a model from a delegate, the cost of each cause, and the changes that fix it.
+    """Find the causes that keep nodes of a model on the CPU, and what to change.
 
-    Takes the arguments of ``analyze``. Refusals have the same cause if one change would remove all of them. The result's
-    ``findings`` list the causes, biggest gain first, each with the outcome of fixing the cause. Raises the same errors as
-    ``analyze``.
+    Takes the arguments of ``analyze``. Refusals share a cause if one change would remove all of them. ``findings`` of the result
+    lists the causes, biggest gain first, each with the outcome of fixing the cause. Raises the errors of ``analyze``.
     """
     from ..diagnosis.diagnose import diagnose
 
@@ -192,9 +192,9 @@ def compare(
     """Compare two models on one target, or one model on two targets, node by node.
 
     Side A is the model ``a`` on the target that the other arguments describe (see ``analyze``). Side B is the model ``b``, by
-    default ``a`` again. B's target is A's target after applying ``changed``, which may set ``delegate``, ``runtime``,
-    ``defaults``, and options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
-    Raises the same errors as ``analyze``, and OptionError if A and B have the same model and target.
+    default ``a`` again. B's target is A's target with the changes in ``changed``: ``delegate``, ``runtime``, ``defaults``, or
+    options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
+    Raises the errors of ``analyze``, and OptionError if A and B have the same model and target.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..results.compare.compared_runs import simulated_side
@@ -225,15 +225,15 @@ def whatif(
     defaults: str | None = None,
     assume_ops_registered: bool = False,
 ) -> Comparison:
-    """Simulate hypothetical changes of a model, the delegate or the runtime, and compare the result with the original.
+    """Simulate hypothetical changes of a model, a delegate or a runtime, and compare the result with the original.
 
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
-    changes. The delegate accepts the operators and nodes in ``accept``; a node is a node index, or a pair of subgraph index and
-    node index. Operators or nodes have the versions in ``set_versions``, and ``batch`` is the first dimension of every input.
-    With ``fix_shapes``, every tensor has the shape that is stored in the file. ``to`` is ``float`` for a model without
-    quantization, ``int8`` or ``int8-per-tensor`` for a fully quantized model, or another value of ``whatif --to``. ``changed``
-    changes the target of side B (see ``compare``).
-    Raises the same errors as ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
+    changes. The delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of subgraph
+    index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of every
+    input. With ``fix_shapes``, every tensor has the shape that is stored in the file. ``to`` assumes another conversion:
+    ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of side B (see
+    ``compare``).
+    Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
@@ -270,13 +270,15 @@ def fix(
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
     delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
-    ``exact``, ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the
-    passes. If a pass helps and ``output`` is given, the rewritten model is written to this file. If ``proof`` is true, both
-    models are run first, on ``samples`` random inputs and on the inputs in .npz files (``data``). ``force`` allows the function
-    to replace an existing file. With ``split_tail``, the trailing nodes that stay on the CPU are written as a second model in the
-    same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. Raises the same
-    errors as ``analyze``, FixError if the model cannot be rewritten or does not compute the same results, MissingPackageError if
-    the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``exact``, ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. ``plan`` of the result lists the
+    passes.
+    If a pass helps and ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace
+    an existing file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs
+    and on the inputs in .npz files (``data``).
+    With ``split_tail``, the last nodes that stay on the CPU are written as a second model in the same folder
+    (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
+    Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results. Raises
+    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
@@ -323,20 +325,20 @@ def sweep(
 ) -> Swept:
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
-    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are those
-    installed for this Python, or for the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
-    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``), and continues with the settings
-    that a diagnosis suggests; ``all`` tries all settings that the converters support.
-    ``shapes`` sets fixed shapes of inputs. ``data`` is what quantizers calibrate with and what differences are measured on: a
-    .npz file, a folder of images or a function; by default random numbers. A conversion that differs from the float model by more
-    than ``max_difference``, or was calibrated with random numbers, is never the best one.
-    The best model for the target ``best_for`` is written to ``output``; ``force`` allows the function to replace an existing
+    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are taken from
+    this Python, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
+    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the settings that a
+    diagnosis suggests. With ``all``, it tries all settings that the converters support.
+    ``shapes`` sets fixed shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers.
+    Quantizers calibrate with this data, and the outputs of the converted models are compared on it. A conversion is never the
+    best if it differs from the float model by more than ``max_difference``, or if it was calibrated with random numbers.
+    The best model for the target ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing
     file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the
-    folder ``cache``, by default in the user's own cache folder.
-    After KeyboardInterrupt the result has the finished rows, and ``is_interrupted`` is true. A failed conversion is a row with
-    the reason.
-    Raises the same errors as ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the
-    best model cannot be written.
+    folder ``cache``, by default in the user's cache folder.
+    A failed conversion is a row with the reason. After KeyboardInterrupt, the result has the finished rows, and
+    ``is_interrupted`` is true.
+    Raises the errors of ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the best
+    model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -355,7 +357,7 @@ def sweep(
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError(
-            "give best_for and output together: output is the file to which the best model for that target is written"
+            "give best_for and output together: the best model for the target best_for is written to the file output"
         )
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
@@ -391,8 +393,8 @@ def verify(
     """Run two models with the same interface on this CPU, and compare their outputs and their latency.
 
     Both models run on ``samples`` random inputs and on the inputs in .npz files (``data``), on one thread and without a delegate.
-    Raises ModelError if a model cannot be read, FixError if the interfaces differ or a model does not run, OptionError if an
-    input does not fit the models, and MissingPackageError if the extra ``fix`` is not installed.
+    Raises ModelError if a model cannot be read, and FixError if the interfaces differ or a model does not run. Raises OptionError
+    if an input does not fit the models, and MissingPackageError if the extra ``fix`` is not installed.
     """
     from ..inference.models import compare_models
 
@@ -406,7 +408,7 @@ def diff(
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     samples: int = 2,
 ) -> Difference:
-    """Call ``verify`` and give a DeprecationWarning, because ``diff`` is a former name of ``verify``."""
+    """Call ``verify`` and give a DeprecationWarning. ``diff`` is a former name of ``verify``."""
     warn_of_former_name("diff", "verify")
     return verify(a, b, data=data, samples=samples)
 
@@ -420,17 +422,15 @@ def check(
     prune: bool = False,
     live: bool = False,
 ) -> Checked:
-    """Check every model of a configuration against its baseline and budgets on every target.
+    """Check every model of a configuration against the baseline and the budgets, on every target.
 
-    ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``; by default the
-    nearest such file in the working directory or a folder above it. ``models`` and ``targets`` restrict the check to some models
-    and targets of the configuration. A folder selects all models in it and in its subfolders; a pattern selects the models that
-    match it.
-    ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries whose model or target no
-    longer exists. ``live`` also runs the real delegates that exist for this host. It is a finding if the decision of a real
-    delegate differs from the prediction, or if a real delegate cannot be run.
-    Raises ConfigurationError or BaselineError, which names the file and the problem. A model that cannot be read gets the status
-    ``unreadable``.
+    ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``. By default, the
+    configuration is searched in the working directory and then in its parent folders. ``models`` and ``targets`` restrict the
+    check to some models and targets of the configuration. Folders (with their subfolders) and patterns can also select models.
+    ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries if their model or target
+    no longer exists. ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that
+    contradicts the prediction or cannot be run. Raises ConfigurationError or BaselineError. A model that cannot be read gets the
+    status ``unreadable``.
     """
     from ..bundles.model_files import files_for
     from ..gate.check import check_models
@@ -456,13 +456,13 @@ def reconcile(
     defaults: str | None = None,
     run: int | None = None,
 ) -> Reconciliation:
-    """Compare the delegation that a device log shows with the simulation of the model, and explain the differences.
+    """Compare the log of a device with the simulation of the model, and explain the differences.
 
-    ``log`` is the path of a log (the output of benchmark_model, logcat or an application), a list of paths of logs of one run,
-    or a log that is already read. If a log contains several runs, ``run`` selects one, counted from 1; by default the last. The
-    delegate, its options, the runtime and the defaults are taken from the log if the log shows them; arguments override the log.
-    Raises the same errors as ``analyze``, LogError for a log that cannot be read, and ReconcileError if the log belongs to
-    another model or does not show that the delegate was applied.
+    ``log`` is the path of a log, a list of paths of logs of one run, or a ``DeviceLog``. A log is the output of benchmark_model,
+    of logcat or of an application. If a log contains several runs, ``run`` selects a run, counted from 1. By default, the last
+    run is used. The delegate, its options, the runtime and the defaults are taken from the log if the log shows them. Arguments
+    override the log. Raises the errors of ``analyze``, and LogError if the log cannot be read. Raises ReconcileError if the log
+    belongs to another model or does not show that the delegate was applied.
     """
     from ..device.compare.reconcile import reconcile
     from ..device.parse.applied_target import setting_of
@@ -490,10 +490,10 @@ def reconcile(
 
 @public
 def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
-    """Report what TensorFlow Lite Micro does with a model: operators it lacks, nodes its kernels refuse, and the arena.
+    """Report what TensorFlow Lite Micro does with a model: missing operators, refused nodes, and the arena.
 
-    ``registered`` names the operators that the application's resolver registers, such as ``CONV_2D``, or a custom operator by its
-    name. If it is left out, all operators that the runtime has are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
+    ``registered`` names the operators in the application's resolver, such as ``CONV_2D`` or the name of a custom operator. By
+    default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
     Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
     """
     from ..micro.analysis import analyze as analyze_for_micro
@@ -512,19 +512,19 @@ def analyze_bundle(
     *,
     runtime: str | None = None,
 ) -> BackendReport:
-    """Report what LiteRT-LM's engine does with a bundle (``.litertlm``): whether it starts, and if not, which check stops it.
+    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), or the check that fails.
 
-    ``backend`` is the text decoder's: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
-    (the backends that the application asks for images and sound), ``cache_dir``, ``prompt``, and ``kw``, a dictionary of settings
-    of the engine such as ``max_num_tokens``. The result has ``outcome`` (``starts``, ``refused``, ``starts-then-fails`` or
-    ``crash``), ``stage``, ``error`` (the engine's own text), ``stop`` (section, signature and node) and ``replacements``.
+    ``backend`` runs the text decoder: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
+    (the backends for images and sound), ``cache_dir``, ``prompt``, and ``kw``. ``kw`` is a dictionary of settings of the engine,
+    such as ``max_num_tokens``. The result has ``outcome`` (``starts``, ``refused``, ``starts-then-fails`` or ``crash``),
+    ``stage``, ``error`` (the engine's own text), ``stop`` (section, signature and node) and ``replacements``.
     Raises ModelError if the file cannot be read, and OptionError for unknown arguments.
     """
     from ..llm.engine import run_engine
     from ..releases.catalogue import parse_release
 
     if not isinstance(backend, str):
-        raise OptionError(f"backend must be a text such as 'cpu', not {backend!r}")
+        raise OptionError(f"backend must be a string such as 'cpu', not {backend!r}")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     return run_engine(paths_of(path, "path")[0], backend, dict(options or {}), parse_release(agreed([runtime])))

@@ -21,9 +21,10 @@ def join_address(*parts: str) -> str:
 def split_address(path: str) -> tuple[str, ...]:
     """Split an address into the file and the names of the nested members.
 
-    If a path is not an address, the result is the unchanged path alone.
-    The file part of a path ends at the first separator that follows the name of an existing file, since a file name may itself
-    contain the separator. The file part of a URL ends at the first separator.
+    If the path is not an address, return the unchanged path alone.
+
+    A file name may contain the separator. The file part of a path therefore ends at the first separator after the name of an
+    existing file. The file part of a URL ends at the first separator.
     """
     if is_url(path):
         return tuple(path.split(SEPARATOR))

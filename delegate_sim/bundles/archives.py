@@ -19,7 +19,7 @@ _ENCRYPTED = 1
 
 
 def read_zip(content: Content) -> Sequence[Member]:
-    """Return the files in a zip archive, such as an APK, an AAR or a MediaPipe bundle. Raises BundleError."""
+    """Return the files in a zip archive. Raises BundleError."""
     try:
         archive = zipfile.ZipFile(opened(content))
         entries = archive.infolist()
@@ -30,7 +30,7 @@ def read_zip(content: Content) -> Sequence[Member]:
 
 
 def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise BundleError if two entries share bytes. Such entries would let a small archive expand to any size."""
+    """Raise BundleError if two entries share bytes, because overlaps let a small archive expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -60,7 +60,7 @@ def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipIn
             with archive.open(entry) as file:
                 return file.read(count)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError):
-            return b""  # encrypted or damaged, so the format is unknown
+            return b""  # the format of an encrypted or damaged member is unknown
 
     def whole() -> Content:
         view = stored()

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class BundleError(Exception):
-    """Raised if a bundle cannot be read. The caller puts the name of the bundle in front of the message."""
+    """Raised if a bundle cannot be read. The message lacks the name of the bundle, which the caller adds."""

@@ -9,9 +9,9 @@ from ..foundation.files import open_input
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
 MODEL_SUFFIXES = (".tflite", ".lite")
-"""File suffixes of models. A search of a folder reads only files with one of these suffixes or a bundle's suffix."""
+"""File suffixes of models, used to search folders."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-"""File suffixes of bundles, used to search folders. Everywhere else, a file's content shows whether it is a bundle."""
+"""File suffixes of bundles, used only to search folders."""
 
 LITERTLM_SUFFIX = ".litertlm"
 _MODEL_IDENTIFIER = b"TFL3"
@@ -20,7 +20,10 @@ _COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
 
 def format_of(beginning: bytes, name: str) -> str | None:
-    """Return the format of a file, given its first bytes (512 suffice); None if it is neither a model nor a bundle."""
+    """Return the format of a file, or None if the file is neither a model nor a bundle.
+
+    ``beginning`` contains the first bytes of the file; 512 bytes suffice.
+    """
     if beginning[4:8] == _MODEL_IDENTIFIER:
         return MODEL
     if beginning[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
@@ -46,10 +49,10 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def source_format(path: str, beginning: bytes) -> str | None:
-    """Return the name of a source model's format; None if the path is not a source model.
+    """Return the name of a source model's format, or None if the path is not a source model.
 
-    A source model has to be converted to TFLite before it can be simulated. ``beginning`` contains the first bytes of the file
-    and may be empty. A folder is a source model if it is a SavedModel.
+    A source model is a model that is not converted to TFLite yet. ``beginning`` contains the first bytes of the file and may be
+    empty. The only folders that are source models are SavedModels.
     """
     if os.path.isdir(path):
         return "a SavedModel" if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES) else None
@@ -63,7 +66,7 @@ def source_format(path: str, beginning: bytes) -> str | None:
 
 
 def is_bundle(path: str) -> bool:
-    """Return whether a file is an archive or a bundle, judging by its first bytes; False if the file cannot be read."""
+    """Return whether the first bytes of a file are those of an archive or a bundle; False if the file cannot be read."""
     try:
         if not os.path.isfile(path):
             return False
@@ -74,7 +77,7 @@ def is_bundle(path: str) -> bool:
 
 
 def is_litertlm(path: str) -> bool:
-    """Return whether a file is a LiteRT-LM bundle, judging by its first bytes or, if they are damaged, by its suffix."""
+    """Return whether a file is a LiteRT-LM bundle. If the first bytes are damaged, the suffix decides."""
     try:
         if not os.path.isfile(path):
             return False

@@ -17,7 +17,7 @@ from .member import Member
 from .ranged import Content
 
 HEADER_START = 32
-"""The position of the header: it follows the magic number, the version and the position of the header's end."""
+"""The position of the header. The magic number, the version and the position of the header's end precede the header."""
 KNOWN_MAJOR = 1
 TFLITE_MODEL = 3
 DATA_TYPES = {
@@ -40,7 +40,7 @@ _NAME_KEYS = (MODEL_TYPE, "name")
 _STRING_VALUE = 9
 """The union type ``VData.StringValue``."""
 _SCALARS = {1: "<B", 2: "<b", 3: "<H", 4: "<h", 5: "<I", 6: "<i", 7: "<f", 8: "<?", 10: "<Q", 11: "<q"}
-"""The formats of the other union types of ``VData``, which are structs with one member."""
+"""The ``struct`` formats of the other union types of ``VData``. Each of these types is a struct with one member."""
 _MOST_SECTIONS = 4096
 _MOST_ITEMS = 1024
 _READING_ERRORS = (struct.error, ValueError, IndexError, TypeError, OverflowError)
@@ -52,7 +52,7 @@ ItemValue = str | int | float | None
 class Section:
     """One section of a file: its data type, its range of bytes, and its items as pairs of key and value.
 
-    A value is None if it is absent or of a type that is not known.
+    The value of an item is None if the value is absent or has an unknown type.
     """
 
     number: int
@@ -77,7 +77,7 @@ class Section:
         return DATA_TYPES.get(self.data_type, f"data type {self.data_type}")
 
     def item(self, key: str) -> str | None:
-        """Return the text of an item, whose key may be in upper or lower case; None if it is absent. The last one counts."""
+        """Return the text of the last item with a lower-case key, or None. The case of the items' keys is ignored."""
         values = [value for name, value in self.items if name.lower() == key and isinstance(value, str)]
         return values[-1] if values else None
 
@@ -93,9 +93,9 @@ class Header:
 
 
 def read_header(content: Content) -> Header:
-    """Read the header of a file whose first bytes are already known to be those of the format. Raises BundleError.
+    """Read the header of a LiteRT-LM file. Raises BundleError.
 
-    Sections are listed even if they lie outside the file.
+    The caller has already checked the magic number. The result also lists sections that lie outside the file.
     """
     try:
         version = struct.unpack("<III", bytes(content[8:20]))
@@ -110,9 +110,9 @@ def read_header(content: Content) -> Header:
 
 
 def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
-    """Return the bytes up to the end of a header with other positions of the sections, which are listed by number.
+    """Return the bytes up to the end of a header, with the positions of ``sections`` written into the header.
 
-    Everything else in the header stays as it is. Raises BundleError.
+    ``sections`` must have the order of the header. Raises BundleError.
     """
     header = bytearray(beginning[HEADER_START:])
     try:
@@ -128,15 +128,12 @@ def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
-    """Return the sections that contain models. Raises BundleError.
-
-    The name of a section is its ``model_type`` or ``name``. A section that has neither is named by its number.
-    """
+    """Return the sections that contain models, named by ``section_names``. Raises BundleError."""
     return list(_members(content, read_header(content)))
 
 
 def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
-    """Return a name for each section, which differs from those of all others."""
+    """Return a unique name for each section: the value of ``model_type`` or ``name``, or a name with the section's number."""
     names = list[str]()
     for section in sections:
         name = next((value for key, value in section.items if key in _NAME_KEYS and isinstance(value, str) and value), "")

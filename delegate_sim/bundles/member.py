@@ -13,9 +13,9 @@ from .ranged import Content
 _GREATEST = 1 << 30
 """The largest number of bytes to decompress from one member, regardless of its compressed size."""
 _ALWAYS = 256 << 20
-"""Up to this number of bytes, a member is decompressed whatever its ratio.
+"""The number of bytes up to which the ratio is not checked.
 
-Models made for tests often have equal weights, which compress extremely well.
+Test models often have equal weights, which compress extremely well.
 """
 _RATIO = 100
 """The largest ratio of decompressed size to compressed size. Trained weights seldom compress to half their size."""

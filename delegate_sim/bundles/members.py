@@ -36,10 +36,10 @@ def models_in(path: str) -> list[str]:
 
 
 def member_content(path: str) -> Content | None:
-    """Return the bytes of the model at an address; None if the path is not an address.
+    """Return the bytes of the model at an address, or None if the path is not an address.
 
-    Uncompressed content is not copied, and content in a remote store is not fetched yet. Raises BundleError if the bundle is
-    invalid, or OSError if the file cannot be read.
+    Uncompressed content is not copied. Content in a remote store is not fetched yet. Raises BundleError if the bundle is invalid,
+    or OSError if the file cannot be read.
     """
     file, *names = split_address(path)
     if not names:
@@ -115,7 +115,7 @@ def _file_content(path: str) -> Content:
 
 @functools.lru_cache(maxsize=_DEEPEST)
 def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
-    """Open a bundle. The last few bundles are cached, since the models of a bundle are usually read one after another."""
+    """Open a bundle. The last few bundles are cached, because callers usually read all models of a bundle in a row."""
     if not above:
         return _opened_file(path)
     *outer, name = above
@@ -130,7 +130,7 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 
 def _inside(content: Content, name: str) -> Sequence[Member] | None:
-    """Return the members of a bundle, given its content; None if the content is not a bundle."""
+    """Return the members of a bundle, or None if the content is not a bundle."""
     kind = format_of(bytes(content[:512]), name)
     if kind == COMPRESSED_TAR:
         with tempfile.TemporaryFile() as file:

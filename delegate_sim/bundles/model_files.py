@@ -1,6 +1,7 @@
 """Find the model files in a folder or bundle, or all files that match a pattern. Loops of symbolic links are not followed.
 
-The standard ``glob`` and ``os.walk`` either do not follow linked folders, or follow loops of links until the path is too long.
+``glob`` and ``os.walk`` of the standard library are not used. They either ignore linked folders, or follow loops of links until
+the path is too long.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def is_pattern(path: str) -> bool:
 
 
 def models_below(folder: str) -> list[str]:
-    """Return the models and bundles in a folder and its subfolders, sorted, without hidden files and folders."""
+    """Return the models and bundles in a folder and its subfolders, sorted. Hidden files and folders are skipped."""
     return sorted(
         os.path.join(folder, *parts)
         for parts in _walk(folder, None)
@@ -38,7 +39,7 @@ def models_below(folder: str) -> list[str]:
 def matching_files(pattern: str, root: str = "") -> list[str]:
     """Return the files that match a pattern, sorted, with slashes as separators on every system.
 
-    A relative pattern starts at ``root``. Hidden files and folders match only a part of the pattern that begins with a dot. If
+    A relative pattern starts at ``root``. A hidden file or folder matches only if its part of the pattern begins with a dot. If
     the last part of the pattern has a wildcard but no suffix, only models and bundles match.
     """
     pattern = pattern.replace(os.sep, "/")
@@ -88,7 +89,7 @@ def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the reached positions, and the position after each reached ``**``, since ``**`` may match no folder."""
+    """Return the reached positions, and the position after each reached ``**``, because ``**`` can match zero folders."""
     positions = set(reached)
     for position, part in enumerate(pattern):
         if position in positions and part == "**":
@@ -99,8 +100,8 @@ def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
 def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
     """Yield the path of each file in a folder, as a tuple of at most ``depth`` parts.
 
-    A link from a folder to one of its parents is not followed. A folder that many links point to is entered only a few times. An
-    unreadable folder is skipped.
+    Links to a parent folder are not followed. If many links point to a folder, only a few of these links are followed. Unreadable
+    folders are skipped.
     """
     entered: Counter[tuple[int, int]] = Counter()
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
@@ -126,7 +127,7 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:
-    """Return the identities of a folder's parents, since a link may lead back to them."""
+    """Return the identities of a folder's parents, to detect links that lead back to a parent."""
     folders = set()
     path = os.path.realpath(folder)
     while (parent := os.path.dirname(path)) != path:
@@ -138,16 +139,16 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder, or a pattern that is not also the name of an existing file."""
+    """Return whether a path is a folder or a pattern. The name of an existing file is not a pattern."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models in a folder or a bundle, or the models that match a pattern. Any other path is returned unchanged.
+    """Return the models in a folder or a bundle, or the models that match a pattern. Return any other path unchanged.
 
-    The path of a bundle that cannot be read or contains no model is also returned, so that the caller can report the problem.
+    If a bundle cannot be read or contains no model, return the path of the bundle. The caller then reports the problem.
     """
     if is_url(path):
         if SEPARATOR in path:

@@ -14,9 +14,10 @@ _MOST_BLOCKS = 128
 
 
 class RangedView:
-    """A range of a remote file's bytes. A slice of a view is a view as well, and ``bytes(view)`` fetches the bytes.
+    """A range of a remote file's bytes.
 
-    Data is fetched in blocks. All views of the file share a cache of the blocks that were used last.
+    A slice of a view is a view. ``bytes(view)`` fetches the bytes, in blocks. All views of a file share a cache of the last used
+    blocks.
     """
 
     def __init__(self, file: RemoteFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:
@@ -39,7 +40,7 @@ class RangedView:
         if not self.size:
             return b""
         first, last = self._start // _BLOCK, -(-self._end // _BLOCK)
-        numbers = range(first, last)  # bounded: the blocks that are returned
+        numbers = range(first, last)  # bounded: at most the blocks of the view
         cached = {number: self._blocks[number] for number in numbers if number in self._blocks}
         missing = [number for number in numbers if number not in cached]
         greatest = self._file.size or 0
@@ -75,7 +76,7 @@ Content = memoryview | RangedView
 
 
 class ContentFile(io.RawIOBase):
-    """A file object over bytes. The bytes are not copied, and remote bytes are not fetched all at once."""
+    """A file object over bytes. Bytes in memory are not copied. Remote bytes are fetched when they are read."""
 
     def __init__(self, content: Content) -> None:
         self._content = content

@@ -29,9 +29,9 @@ class CalibrationKind(Enum):
 class Calibration:
     """Samples of a model's inputs: random numbers, or the user's data from a ``.npz`` file, a folder of images or a function.
 
-    Random samples use seed 0: floats follow the standard normal distribution, and integers are 0 or 1. Arrays in a file have the
-    samples along their first dimension. If an input is float, pixels are scaled to numbers from 0 to 1. A function yields
-    samples. A sample is a list of arrays in the order of the inputs, or a dictionary of arrays by input name.
+    Random samples use seed 0: floats follow the standard normal distribution, and integers are 0 or 1. In a file, the first
+    dimension of each array counts the samples. Pixels of images are scaled to 0 to 1 for float inputs. A function yields samples.
+    Each sample is a list of arrays in the order of the inputs, or a dictionary of arrays by input name.
     """
 
     kind: CalibrationKind = CalibrationKind.DRAWN
@@ -48,7 +48,7 @@ class Calibration:
     count: int = 8
     """Largest number of samples to use."""
     inputs: tuple[str, ...] = ()
-    """The names of the source model's inputs in their order, by which arrays are found; empty if they are not known."""
+    """The names of the source model's inputs, in order, to find arrays by name; empty if the names are unknown."""
 
     @property
     def is_drawn(self) -> bool:

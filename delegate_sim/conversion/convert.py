@@ -32,7 +32,7 @@ _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
-"""The least free space, in bytes, at which an unclear failure is not attributed to a full disk."""
+"""If less free space is left, in bytes, an unclear failure is attributed to a full disk."""
 
 
 class FailureKind(Enum):
@@ -87,13 +87,13 @@ class Conversion:
     """SHA-256 of the ``.tflite`` file."""
     failure: Failure | None = None
     seconds: float = 0.0
-    """Time that the conversion's steps took. For a cached conversion, this is the time of the original run."""
+    """Duration of the conversion. For a cached conversion, this is the duration of the original run."""
     memory: int = 0
-    """Peak memory in bytes; 0 if memory was not watched."""
+    """Peak memory in bytes; 0 if memory was not measured."""
     printed: str = ""
     """The last part of the converter's output, safe to print line by line."""
     is_kept: bool = False
-    """True if the conversion came from the cache, so that nothing ran."""
+    """True if the result comes from the cache."""
 
 
 def convert(
@@ -169,14 +169,14 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
             cache.keep(key, _entry(result, limits), model if failure is None else None)
         except OSError as error:
             raise OptionError(
-                printable(f"{cache.folder}: the converted model cannot be stored there: {error.strerror or error}")
+                printable(f"{cache.folder}: the converted model cannot be stored in this folder: {error.strerror or error}")
             ) from None
     return result
 
 
 @contextlib.contextmanager
 def _temporary_folder() -> Iterator[str]:
-    """Make a folder for the files of a conversion, and remove it afterwards. Raise OptionError if it cannot be made."""
+    """Create a temporary folder, and remove it afterwards. Raise OptionError if the folder cannot be created."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True)
     except OSError as error:
@@ -187,7 +187,7 @@ def _temporary_folder() -> Iterator[str]:
 
 
 def _is_full(folder: str, ended: Ended) -> bool:
-    """Return whether the disk of a folder has so little space left that a converter may have failed for that reason."""
+    """Return whether a full disk may be the reason why a converter failed."""
     if _NO_SPACE in ended.printed:
         return True
     try:
@@ -198,7 +198,7 @@ def _is_full(folder: str, ended: Ended) -> bool:
 
 def _full_line(converter: str, folder: str) -> str:
     parent = os.path.dirname(folder)
-    return _shortened(f"{converter} failed because {parent} has no space left: free some, or set TMPDIR to another folder")
+    return _shortened(f"{converter} failed because {parent} has no space left: free some space, or set TMPDIR to another folder")
 
 
 def run_script(script: Script, folder: str, limits: Limits) -> Ended:
@@ -209,7 +209,7 @@ def run_script(script: Script, folder: str, limits: Limits) -> Ended:
     os.mkdir(temporary)
     environment = {
         **os.environ,
-        # Some converters run programs from their virtual environment, and find these programs only through PATH.
+        # Some converters run programs of their virtual environment, which they find only through PATH.
         "PATH": os.pathsep.join([os.path.dirname(script.converter.python), os.environ.get("PATH", os.defpath)]),
         "TMPDIR": temporary,
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -241,7 +241,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         line = error_line(ended.printed)
         is_memory = "MemoryError" in line or "std::bad_alloc" in ended.printed
         kind = FailureKind.OUT_OF_MEMORY if is_memory else FailureKind.ERROR
-        return Failure(kind, _shortened(f"{name}: {line or f'it ended with status {ended.status} without a message'}"))
+        return Failure(kind, _shortened(f"{name}: {line or f'ended with status {ended.status} without a message'}"))
     try:
         with open(model, "rb") as file:
             if file.read(8)[4:] == _IDENTIFIER:
@@ -252,7 +252,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is permanent: whether the converter started and was not killed by the system or the user."""
+    """Return whether a failure is worth caching: the converter started, and neither the system nor the user killed it."""
     if failure.kind is FailureKind.DISK_FULL:
         return False
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
@@ -277,13 +277,13 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return the last printed lines without colors. If the program overwrote a line, only the line's last state is returned."""
+    """Return the last printed lines without colors. Of a line that the program overwrote, only the last version is returned."""
     clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 
 
 def error_line(printed: str) -> str:
-    """Return the most informative line: the exception of the last traceback, the last line about an error, or the last line."""
+    """Return the exception of the last traceback, or else the last line about an error, or else the last line."""
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
     if starts:
@@ -323,7 +323,7 @@ _LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
 )
 """The limits that can cause each kind of failure.
 
-A cached failure is tried again if one of these limits has been raised since.
+If the user has raised one of these limits, a cached failure is ignored and the conversion runs again.
 """
 
 

@@ -85,7 +85,7 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way from a source to a ``.tflite`` file: a converter, and optionally a quantizer for the converter's float model."""
+    """The steps from a source model to a ``.tflite`` file: a converter, and optionally a quantizer for its float model."""
 
     converter: Converter
     quantizer: Converter | None = None
@@ -127,7 +127,7 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
     """Find the known converters, without importing them. Missing converters come last.
 
-    If several interpreters have a converter, it is returned once for each interpreter.
+    If several interpreters have a converter, the result has one entry for each interpreter.
 
     ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
     cannot be run.
@@ -151,7 +151,7 @@ def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str
 
 
 def _interpreter(text: str) -> str:
-    """Return the path of an interpreter without following links, since a link's target is outside the virtual environment."""
+    """Return the path of an interpreter. Links are kept, because they may lead out of the virtual environment."""
     if os.path.isdir(text):
         inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
         text = next((path for path in inside if os.path.isfile(path)), text)
@@ -162,22 +162,22 @@ def _interpreter(text: str) -> str:
 def _versions(python: str) -> Mapping[str, str]:
     names = sorted({name for known in _KNOWN.values() for name in (*known.distributions, *known.companions)})
     with tempfile.TemporaryDirectory() as folder:
-        # Run in isolated mode, so that a package in the current folder does not count as installed.
+        # In isolated mode, packages in the current folder do not count as installed.
         ended = run_bounded([python, "-I", "-c", _PROBE, *names], folder, os.environ, _PROBE_BOUNDS)
     try:
         answer = json.loads(ended.printed.splitlines()[-1])
         packages = {str(name): str(version) for name, version in answer["packages"].items()}
         return {**packages, "python": str(answer["python"])}
     except (ValueError, IndexError, KeyError, TypeError, AttributeError):
-        reason = ended.printed.strip().splitlines()[-1:] or ["it did not answer"]
+        reason = ended.printed.strip().splitlines()[-1:] or ["no answer"]
         raise OptionError(printable(f"{python}: is not a working Python interpreter: {reason[0][:200]}")) from None
 
 
 def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route, ...]:
     """Return the routes that accept a source, including routes with missing converters.
 
-    A function may return any kind of model. If the function's module imports packages that belong to certain converters, only
-    these converters are used. Otherwise, all converters are used, and a converter reports an error for a model that it rejects.
+    A function can return any kind of model. If the function's module imports packages of certain converters, only these
+    converters are used. Otherwise, all converters are used, and some may report an error.
     """
     quantizers = [converter for converter in converters if converter.name == QUANTIZER]
     result: list[Route] = []

@@ -83,10 +83,10 @@ def samples():
 
 
 def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the part of the script that yields samples, and the imports of this part in addition to ``import numpy as np``.
+    """Return the part of the script that yields samples, and the part's imports besides ``import numpy as np``.
 
-    Images are read with TensorFlow if ``has_tensorflow`` is true, otherwise with Pillow. ``moves_channels`` is true if the
-    converted model's inputs have channels last, but the user's model and arrays have channels second.
+    Images are read with TensorFlow if ``has_tensorflow`` is true, otherwise with Pillow. ``moves_channels`` is true if the user's
+    model and arrays have channels second, but the converted model has channels last.
     """
     count = calibration.count
     match calibration.kind:

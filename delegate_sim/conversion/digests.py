@@ -22,7 +22,7 @@ def file_digest(path: str) -> str:
 
 
 def files_digest(paths: Iterable[tuple[str, str]]) -> str:
-    """Return one digest of several files and of the names given for them. Raise OSError if a file cannot be read."""
+    """Return one digest of several files and their names. Raise OSError if a file cannot be read."""
     digest = hashlib.sha256()
     for name, path in paths:
         digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + file_digest(path).encode())

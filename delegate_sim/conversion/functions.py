@@ -21,7 +21,7 @@ class Function:
 
 
 def find_function(text: str) -> Function | None:
-    """Return the function that ``text`` names; None if ``text`` has another form. Raise OSError if the function is not found."""
+    """Return the function that ``text`` names, or None for another form of text. Raise OSError if there is no such function."""
     place, separator, name = text.rpartition(":")
     if not separator or not place or not name.isidentifier():
         return None

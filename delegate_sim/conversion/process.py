@@ -1,4 +1,4 @@
-"""Run a command within limits of time, memory and output, so that none of its processes outlives the current process."""
+"""Run a command within limits of time, memory and output. All processes of the command end with the current process."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Ended:
     status: int | None
     """The exit code; negative for a signal, None if the command could not be started."""
     broken: str
-    """The limit that was exceeded: ``time``, ``memory``, ``output`` or ``printed``; empty if no limit was exceeded.
+    """The exceeded limit: ``time``, ``memory``, ``output`` or ``printed``; empty if no limit was exceeded.
 
-        The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
+    The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
     """
     printed: str
     """The last part of the command's output."""
     seconds: float
     memory: int
-    """Peak memory in bytes; 0 if memory cannot be watched."""
+    """Peak memory in bytes; 0 if memory cannot be measured."""
 
 
 def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], bounds: Bounds) -> Ended:
@@ -70,4 +70,4 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     try:
         return Ended(**json.loads(answer))
     except (ValueError, TypeError):
-        return Ended(process.returncode, "", "another process ended the process that watches the converter", 0.0, 0)
+        return Ended(process.returncode, "", "another process ended the supervisor of the converter", 0.0, 0)

@@ -1,4 +1,4 @@
-"""Read the user's data in the order of a source model's inputs, and refuse data that does not fit them."""
+"""Read the user's data in the order of a source model's inputs, and check that the data fits the inputs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SourceInput:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserSamples:
-    """The user's data: for each sample, an array for each input of the source model, in the order of the inputs."""
+    """The user's data. Each sample has one array for each input of the source model, in the order of the inputs."""
 
     inputs: tuple[SourceInput, ...]
     samples: tuple[tuple[npt.NDArray[Any], ...], ...]
@@ -131,7 +131,7 @@ def _check_finite(calibration: Calibration, one: SourceInput, array: npt.NDArray
 
 
 def _from_arrays(calibration: Calibration, inputs: Sequence[SourceInput]) -> tuple[tuple[npt.NDArray[Any], ...], ...]:
-    """Return the samples in a file of arrays, which have the samples along their first dimension."""
+    """Return the samples in a file of arrays. The first dimension of each array counts the samples."""
     try:
         arrays = _archive(calibration.path)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
@@ -140,8 +140,8 @@ def _from_arrays(calibration: Calibration, inputs: Sequence[SourceInput]) -> tup
     if missing:
         raise OptionError(
             printable(
-                f"{calibration.path}: has no array {missing[0]!r}; it has {', '.join(sorted(arrays)) or 'none'}. "
-                f"Inputs of the model: {', '.join([_described(one) for one in inputs])}"
+                f"{calibration.path}: has no array {missing[0]!r}; its arrays are {', '.join(sorted(arrays)) or 'none'}. "
+                f"The inputs of the model are {', '.join([_described(one) for one in inputs])}"
             )
         )
     columns = [_column(calibration, one, arrays[one.name]) for one in inputs]
@@ -155,7 +155,7 @@ def _described(one: SourceInput) -> str:
 
 
 def _column(calibration: Calibration, one: SourceInput, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the samples of one input along the first dimension, each in the shape and type of the input."""
+    """Return an array with the samples of one input along the first dimension. Each sample has the input's shape and type."""
     kind = np.dtype(one.kind)
     if kind.kind in "iub" and array.dtype.kind not in "iub":
         raise OptionError(printable(f"{calibration.path}: array {one.name!r} is {array.dtype}, but the input takes {one.kind}"))
@@ -169,11 +169,11 @@ def _column(calibration: Calibration, one: SourceInput, array: npt.NDArray[Any])
     if not fits or any(size not in (None, own) for size, own in zip(sample, rest, strict=True)):
         raise OptionError(
             printable(
-                f"{calibration.path}: array {one.name!r} has shape {list(array.shape)}, with samples along the first dimension, "
-                f"which does not fit the input: {_described(one)}"
+                f"{calibration.path}: array {one.name!r} of shape {list(array.shape)} does not fit the input "
+                f"{_described(one)}; the first dimension must count the samples"
             )
         )
     count = array.size // max(element_count(rest), 1)
     if not count:
-        raise OptionError(printable(f"{calibration.path}: array {one.name!r} has no whole sample"))
+        raise OptionError(printable(f"{calibration.path}: array {one.name!r} is too small for one sample"))
     return array.reshape(-1)[: count * element_count(rest)].reshape(count, *rest).astype(kind)

@@ -35,12 +35,12 @@ class Script:
 
 
 def scripts(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
-    """Return the scripts of a conversion. If there are two, the first script writes ``float.tflite`` for the second.
+    """Return the scripts of a conversion. With a quantizer, the second script reads ``float.tflite`` of the first.
 
     Raise OptionError for settings that the route does not support.
     """
     if not knows(route, settings):
-        raise OptionError(f"{route.name} does not know the setting {printable(settings.name)}")
+        raise OptionError(f"{route.name} does not support the setting {printable(settings.name)}")
     make = _TEXTS[route.converter.name]
     if route.quantizer is None:
         return (Script(route.converter, make(source, settings, calibration, RESULT)),)
@@ -51,7 +51,7 @@ def scripts(source: SourceModel, route: Route, settings: Settings, calibration: 
 
 
 def code(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
-    """Return the scripts of all steps as one text to copy; a comment before each script names its converter and version."""
+    """Return the scripts of all steps as one text. A comment before each script names the converter and its version."""
     steps = [
         f"# {step.converter.name} {step.converter.version or '(not installed)'}\n{step.text}"
         for step in scripts(source, route, settings, calibration)

@@ -21,7 +21,7 @@ _QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class QuantizationMode:
-    """A quantization: the converters that support it, and the lines that configure TensorFlow's converter for it."""
+    """A quantization: the converters that support it, and the lines that turn it on in TensorFlow's converter."""
 
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class QuantizationMode:
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """An option: the converters and quantizations that support it, and the lines that configure TensorFlow's converter for it."""
+    """An option: the converters and quantizations that support it, and the lines that turn it on in TensorFlow's converter."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
 )
 """The options, in the order in which ``Settings.name`` lists them."""
 _FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "channels-last")
-"""Options of the step that creates the float model; all other options belong to the quantizer, if the route has one."""
+"""Options of the step that creates the float model. If the route has a quantizer, all other options belong to the quantizer."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
@@ -108,7 +108,7 @@ _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 class Settings:
     """Settings of a conversion: one of ``QUANTIZATIONS``, and options in the order of ``OPTIONS``.
 
-    For the option ``fixed``, ``shapes`` has the shapes of inputs by name. Unknown sizes of all other inputs become 1.
+    For the option ``fixed``, ``shapes`` gives input shapes by name. In inputs without a given shape, unknown sizes become 1.
     Raises OptionError for unknown or incompatible settings.
     """
 
@@ -118,22 +118,24 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.quantization not in QUANTIZATIONS:
-            raise OptionError(printable(f"there is no quantization {self.quantization!r}; there are {', '.join(QUANTIZATIONS)}"))
+            raise OptionError(
+                printable(f"there is no quantization {self.quantization!r}; choose from {', '.join(QUANTIZATIONS)}")
+            )
         for name in self.options:
             if name not in OPTIONS:
-                raise OptionError(printable(f"there is no setting {name!r}; there are {', '.join(OPTIONS)}"))
+                raise OptionError(printable(f"there is no setting {name!r}; choose from {', '.join(OPTIONS)}"))
             if not goes_with(name, self.quantization):
                 raise OptionError(f"the setting {name} cannot be combined with {self.quantization}")
         for group in _EXCLUSIVE:
             if group <= set(self.options):
                 raise OptionError(f"the settings {' and '.join(sorted(group))} cannot be combined")
         if self.shapes and "fixed" not in self.options:
-            raise OptionError("input shapes can only be given with the setting fixed")
+            raise OptionError("input shapes need the setting fixed")
         object.__setattr__(self, "options", tuple([name for name in OPTIONS if name in self.options]))
 
     @property
     def name(self) -> str:
-        """The name that ``parse_settings`` reads, such as ``int8+fixed``; shapes follow as ``+input=1x224x224x3``."""
+        """The name that ``parse_settings`` reads, such as ``int8+fixed``. Shapes are appended as ``+input=1x224x224x3``."""
         shapes = [f"{quote(name, safe='/:._-')}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]
         return "+".join([self.quantization, *self.options, *shapes])
 
@@ -142,7 +144,7 @@ class Settings:
         return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
-        """Return the settings with another quantization. Options that are incompatible with that quantization are dropped."""
+        """Return the settings with another quantization, without the options that are incompatible with this quantization."""
         options = tuple([option for option in self.options if goes_with(option, name)])
         return replace(self, quantization=name, options=options)
 
@@ -158,7 +160,7 @@ class Settings:
 
     @property
     def of_quantizer(self) -> Settings:
-        """The settings of the quantizer: the quantization, and the options that do not belong to the float model."""
+        """The settings of the quantizer: the quantization, and all options except those of the float model."""
         return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 
@@ -194,7 +196,7 @@ def settings_for(route: Route) -> tuple[Settings, ...]:
     """Return the settings to try with a route, simple settings first. Each of these settings has at most one option.
 
     Float settings are included only if the route has no quantizer. The options ``fixed``, ``unfolded`` and ``channels-last`` work
-    with every quantization, but are combined only with float here; use ``with_option`` for other combinations.
+    with every quantization, but the result combines them only with float. Use ``with_option`` for other combinations.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
     result = [FLOAT, *[FLOAT.with_option(name) for name in _FLOAT_MODEL_OPTIONS]] if route.quantizer is None else []
@@ -227,7 +229,7 @@ def _is_known(converter: str, settings: Settings) -> bool:
 
 
 def tensorflow_lines(settings: Settings) -> Iterator[str]:
-    """Yield the lines that configure TensorFlow's ``converter``; some lines use ``samples``, the function that yields data."""
+    """Yield the lines that configure TensorFlow's ``converter``. Some lines use the function ``samples``, which yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
     yield from quantization.lines
     values = {

@@ -31,12 +31,12 @@ class SourceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceModel:
-    """A source model with its absolute path. For a function, ``path`` is its module's file and ``function`` its name."""
+    """A source model with its absolute path. For a function, ``path`` is the file of the module."""
 
     kind: SourceKind
     path: str
     digest: str
-    """The SHA-256 of the file, of the function's module, or of a folder (its files and their names)."""
+    """The SHA-256 of the file, of the function's module, or of all files and file names in the folder."""
     text: str
     """The name that the user gave."""
     function: str = ""
@@ -60,7 +60,7 @@ _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 FORMS = "a SavedModel folder, .keras, .h5, .onnx, .pt2, module:function or file.py:function"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
-"""The bytes that precede the path of an external weights file in an ONNX file. The last byte is the length of the path."""
+"""Matches the bytes before the path of an external weights file in an ONNX file. The last byte is the length of the path."""
 _MOST_NAME = 127
 
 

@@ -2,10 +2,9 @@
 
 This file needs only the standard library.
 
-The job is a line of JSON on standard input. Standard input stays open as long as the parent process lives; when it closes, the
-supervisor kills every process of the command. The outcome is JSON on standard output. On Linux, orphaned processes of the command
-become children of the supervisor, so that the supervisor can find all processes and watch the memory that these processes use
-together.
+The job is a line of JSON on standard input, and the outcome is JSON on standard output. Standard input closes when the parent
+process ends. The supervisor then kills every process of the command. On Linux, orphaned processes of the command become children
+of the supervisor. The supervisor can therefore find all processes and measure their total memory.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ENDING_SECONDS = 10.0
 
 
 class _Printed:
-    """The command's output. All output is read, but only the last part is kept."""
+    """The end of the command's output. A thread reads all output and drops earlier parts."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.size = 0
@@ -123,7 +122,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
 
 
 def _reap(command: int) -> None:
-    """Collect the exit statuses of adopted processes. The status of the command itself is left to the Popen object."""
+    """Collect the exit statuses of orphaned processes. The Popen object collects the status of the command itself."""
     for process in _descendants():
         if process != command:
             with contextlib.suppress(OSError):
@@ -133,7 +132,7 @@ def _reap(command: int) -> None:
 def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Printed, is_left: threading.Event) -> tuple[str, int]:
     """Wait until the command ends or exceeds a limit. Return the exceeded limit and the peak memory.
 
-    The limit is an empty string if none was exceeded.
+    Return an empty string instead of the limit if no limit was exceeded.
     """
     deadline = time.monotonic() + job["seconds"]
     most = looks = 0

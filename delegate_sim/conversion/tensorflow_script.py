@@ -103,7 +103,7 @@ inputs = [
 
 
 def tensorflow_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
-    """Return the imports and lines of a script that lists the inputs: the name, shape and type of each in ``inputs``."""
+    """Return the imports and lines of a script that sets ``inputs`` to the name, shape and type of each input."""
     imports = ["import tensorflow as tf"]
     if source.kind is SourceKind.SAVED_MODEL:
         return imports, [_SIGNATURE.format(path=source.path), _SIGNATURE_LISTED]
@@ -111,7 +111,7 @@ def tensorflow_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
 
 
 def onnx_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
-    """Like ``tensorflow_inputs_lines``, for an ONNX model."""
+    """Return the imports and lines of a script that lists the inputs of an ONNX model: the name, shape and type of each."""
     return _with_source(source, ["import onnx"], _ONNX_READ, _ONNX_LISTED)
 
 

@@ -44,7 +44,7 @@ inputs = [
 
 
 def torch_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
-    """Return the imports and lines of a script that lists the inputs: the name, shape and type of each in ``inputs``."""
+    """Return the imports and lines of a script that sets ``inputs`` to the name, shape and type of each input."""
     if source.kind is SourceKind.FUNCTION:
         called = _CALLED.format(folder=source.folder, module=source.module, function=source.function)
         return ["import sys", "import torch"], [called, _LISTED]

@@ -12,7 +12,7 @@ class PluginTraits:
     """The settings for a run of a compiler plugin by LiteRT's own tool."""
 
     manufacturer: str
-    """The name that the tool uses for the vendor."""
+    """The name that LiteRT's tool uses for the vendor."""
     folder: str
     """The plugin's folder under ``vendors`` in LiteRT's package."""
     libraries: tuple[tuple[str, str], ...]
@@ -20,12 +20,12 @@ class PluginTraits:
     needs: str
     """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options that the tool reads from a file, each with the tool's flag for the file."""
+    """Options that LiteRT's tool reads from a file, each with the flag for the file."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the tool's flags for the plugin's options."""
+        """Yield the flags of LiteRT's tool for the plugin's options."""
         yield f"--soc_model={options['soc']}"
         yield f"--partition_strategy={options['partition_strategy']}"
         if options["max_partitions"]:

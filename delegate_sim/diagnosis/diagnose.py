@@ -1,4 +1,4 @@
-"""Diagnose a model on a delegate: find the causes, their cost, and the result of fixing each cause."""
+"""Diagnose a model on a delegate: find the causes, the cost of each cause, and the result of fixing the cause."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def diagnose(
 ) -> Diagnosis:
     """Apply a delegate to a model and find the causes that keep nodes on the CPU.
 
-    ``effort`` limits the number of simulations. All diagnoses and searches of one command share the same ``effort``. ``cpu_ms``
-    returns the measured CPU time of nodes. With it, causes are ranked by the time of their nodes first.
+    ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``. ``cpu_ms`` returns
+    the measured CPU time of nodes. With it, causes are ranked by the time of their nodes first.
     """
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)

@@ -32,11 +32,11 @@ _COLUMNS = (
 class RankedCause:
     """One cause with its cost.
 
-    ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause, and
-    ``together`` the result of fixing this cause and all causes that rank before it. Both are None for causes that rank too low to
-    be simulated. If fixing this cause alone does not improve the result, ``needs`` lists the other causes that must be fixed too.
-    ``needs`` is None if fixing this cause does not help even after all other causes are fixed. ``followers`` lists CPU nodes that
-    are not refused themselves, and that are delegated once this cause is fixed.
+    ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
+    ``together`` is the result of fixing this cause and all causes with a higher rank. Both results are None if the cause was not
+    simulated because of its low rank. If fixing only this cause does not help, ``needs`` lists the other causes to fix. ``needs``
+    is None if fixing this cause never helps. ``followers`` lists CPU nodes without a refusal that are delegated if this cause is
+    fixed.
     """
 
     cause: Cause
@@ -63,11 +63,11 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The same causes, together with the causes of each node; ``search`` uses them."""
+    """The causes of each node, for ``search``."""
     effort: Effort
-    """The limit on simulations, which all diagnoses and searches of one command share."""
+    """The limit on simulations. All diagnoses and searches of a command share the limit."""
     is_incomplete: bool = False
-    """Whether the limit was reached before the diagnosis ended. Some results of fixing causes may then be missing."""
+    """Whether the limit was reached before the diagnosis ended. Some results may then be missing."""
 
     _rows_shown = 10
 
@@ -84,12 +84,12 @@ class Diagnosis(Shown):
         return (*self.blockers.not_simulated, *rest)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
-        """Return the pass of ``fix`` that fixes a cause; None if there is none. The first call for a cause tries the passes."""
+        """Return the pass of ``fix`` that fixes a cause, or None if no pass fixes the cause."""
         rewriting = self.found_pass(finding)
         return None if rewriting is None else rewriting.pass_
 
     def found_pass(self, finding: RankedCause) -> FoundPass | None:
-        """Return the pass of ``fix`` that fixes a cause, with its result; None if there is none."""
+        """Return the pass of ``fix`` that fixes a cause, with the result, or None if no pass fixes the cause."""
         identity = finding.cause.identity
         if identity not in self._passes:
             self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
@@ -124,7 +124,7 @@ class Diagnosis(Shown):
 
 
 def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Return a diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
+    """Return a diagnosis as plain data."""
     target = diagnosis.target
     return {
         "schema": SCHEMA,
@@ -172,7 +172,7 @@ def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
 
 
 def _needs_entry(finding: RankedCause) -> list[str] | None:
-    """Return the names of the other causes that must also be fixed; None if no set of other fixes is enough."""
+    """Return the names of the other causes that must also be fixed, or None if fixing them does not help."""
     if finding.needs is None:
         return None
     return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]

@@ -28,11 +28,11 @@ from ..runtime.interpreter import Run
 from ..runtime.target import Target
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
-"""Smallest and largest number of cached runs. Large models get fewer, because each run holds all of its nodes."""
+"""Smallest and largest number of cached runs. Large models get fewer cached runs, because each run holds all nodes."""
 _CHANGES_KEPT = 8
-"""Number of changed models that are cached in addition to the models of cached runs. The latest models are kept."""
+"""Number of changed models in the cache, in addition to the models of cached runs."""
 _EFFORT_OF_A_CHANGE = 2
-"""Number of simulations that take as long as changing the model."""
+"""The time to change a model, as a number of simulations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Cost:
 
     @property
     def multiply_add_share(self) -> float:
-        """The delegated share of multiply-adds, from 0 to 1; the delegated share of nodes if the model has no multiply-adds."""
+        """The delegated share of multiply-adds, from 0 to 1. For a model without multiply-adds, the delegated share of nodes."""
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
@@ -63,7 +63,7 @@ class RefusedNode:
 
 
 class Examined(NamedTuple):
-    """A simulated run of a changed model. The nodes that the change kept can be traced back to the file."""
+    """A simulated run of a changed model. ``change`` maps nodes of the changed model to nodes of the file."""
 
     run: Run
     change: Edited
@@ -95,7 +95,7 @@ class Examiner:
         self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
         self._effort = effort
         self._most_known = max(effort.simulations(_KEPT_AT_LEAST, _KEPT_AT_MOST), _KEPT_AT_LEAST)
-        # A default may be a value that the option does not accept from users.
+        # The option may not accept its default value from users.
         self._given = {
             option.name: target.options[option.name]
             for option in target.delegate.options
@@ -103,7 +103,7 @@ class Examiner:
         }
 
     def simulate(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with the hypothetical changes ``hypothetical`` and with changed options of the delegate."""
+        """Simulate the model with hypothetical changes and with changed options of the delegate."""
         target = hypothetical.changed_target(self.target)
         key = (
             hypothetical.changes,
@@ -129,7 +129,7 @@ class Examiner:
     def _changed(self, hypothetical: HypotheticalChanges, release: Release) -> Edited:
         """Return the changed model, from the cache if possible.
 
-        Many hypothetical changes share one model and differ only in the nodes that the delegate accepts.
+        Many hypothetical changes differ only in the nodes that the delegate accepts. These changes share a model.
         """
         key = hypothetical.changes, release
         for known, change in self._changes:

@@ -1,4 +1,4 @@
-"""Search for the fewest causes whose fixes reach a goal: few partitions, few kernels, or many delegated multiply-adds."""
+"""Search for the fewest causes to fix for a goal: few partitions, few kernels, or many delegated multiply-adds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Goal:
         return (measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels) <= self.value
 
     def distance(self, cost: Cost) -> tuple[float, ...]:
-        """Return a sort key for the distance of a run from the goal; smaller is nearer."""
+        """Return a sort key for the distance of a run from the goal. A smaller key means a smaller distance."""
         measures = cost.measures
         if self.measure == MULTIPLY_ADDS:
             return -cost.multiply_add_share, measures.delegate_kernels
@@ -53,16 +53,16 @@ class Goal:
 
 
 def parse_goal(text: str) -> Goal:
-    """Parse ``N`` or ``partitions=N``, ``kernels=N``, or ``multiply-adds=P%``. Raise OptionError for other texts."""
+    """Parse ``N``, ``partitions=N``, ``kernels=N`` or ``multiply-adds=P%``. Raises OptionError for other texts."""
     match = _GOAL.fullmatch(text)
     if match is None or (match[3] and float(match[4]) > 100):
-        raise OptionError(f"a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not {text!r}")
+        raise OptionError(f"a goal must be N, partitions=N or kernels=N (N is at least 1), or multiply-adds=P%, not {text!r}")
     return Goal(MULTIPLY_ADDS, float(match[4])) if match[3] else Goal(match[1] or PARTITIONS, int(match[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A set of causes whose fixes reach the goal, and the result of fixing them."""
+    """A set of causes to fix for the goal, and the result of fixing these causes."""
 
     causes: tuple[Cause, ...]
     cost: Cost
@@ -77,8 +77,8 @@ class Way:
 class Search:
     """The smallest sets of causes to fix.
 
-    ``is_exact`` is true if no smaller set exists. Otherwise, it is only known that no set has fewer than ``at_least`` causes.
-    ``without_all`` is the result of fixing all causes, which is the best possible result.
+    ``is_exact`` is true if no smaller set exists. If ``is_exact`` is false, a smaller set may exist, but it has at least
+    ``at_least`` causes. ``without_all`` is the result of fixing all causes.
     """
 
     goal: Goal
@@ -93,12 +93,11 @@ class Search:
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes whose fixes reach a goal. If ``goal`` is a number, it limits the number of partitions.
+    """Find the smallest sets of causes to fix for a goal. A number as ``goal`` is the largest number of partitions.
 
-    First, sets of one cause, of two causes, and so on are tried, as long as there are few such sets. After that, causes are fixed
-    one by one; each step fixes the cause that brings the result nearest to the goal. If there are too many causes for this as
-    well, all causes are fixed, and then the fixes that the goal does not need are undone. If the goal cannot be reached, ``ways``
-    is empty.
+    The search tries all sets of one cause, of two causes, and so on. If there are too many sets, it fixes causes one by one. Each
+    step fixes the cause that brings the result nearest to the goal. If there are also too many causes for single steps, the
+    search fixes all causes, and then undoes fixes that the goal does not need. If the goal cannot be reached, ``ways`` is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
@@ -134,7 +133,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
 
 
 def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
-    """Fix causes one by one. Return the ``Way`` (None if the goal cannot be reached) and the number of sets tried."""
+    """Fix causes one by one. Return the ``Way``, or None if the goal is not reached, and the number of sets tried."""
     chosen: list[Cause] = []
     left = list(causes)
     tried = 0
@@ -154,8 +153,8 @@ def _put_back(
 ) -> tuple[Way | None, int]:
     """Fix all causes, then undo the fixes that the goal does not need.
 
-    Return the ``Way`` (None if the goal cannot be reached) and the number of sets tried. Fixes are undone in groups, first in
-    large groups and then in small ones, starting with the fixes that improve the result least.
+    Return the ``Way``, or None if the goal is not reached, and the number of sets tried. Fixes are undone in groups, first in
+    large groups and then in small groups. Fixes with the smallest improvement are undone first.
     """
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):

@@ -1,4 +1,4 @@
-"""The causes for which TensorFlow Lite Micro does not run a model, with what each costs and what removes it."""
+"""The causes for which TensorFlow Lite Micro does not run a model, with the cost and the fix of each cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONVERT_UINT8 = "convert the model again to int8: the kernels take uint8 only i
 
 @dataclass(frozen=True, slots=True)
 class MicroCause:
-    """One reason for which nodes are refused."""
+    """One reason why nodes are refused."""
 
     code: str
     title: str
@@ -35,7 +35,7 @@ class MicroCause:
     nodes: tuple[MicroNode, ...]
     advice: str
     passes: tuple[Pass, ...]
-    """The passes of ``fix`` each of which lets the runtime take more of these nodes."""
+    """The helpful passes of ``fix``. With each of these passes, the runtime takes more nodes."""
 
     @property
     def multiply_adds(self) -> int:
@@ -44,11 +44,11 @@ class MicroCause:
 
     @property
     def operators(self) -> tuple[tuple[str, int], ...]:
-        """The operators of the nodes with their numbers, the most frequent first."""
+        """Each operator with its number of nodes, the most frequent operator first."""
         return tuple(Counter([node.operator for node in self.nodes]).most_common())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cause as a dictionary, for JSON."""
+        """Return the cause as plain data."""
         return {
             "code": self.code,
             "title": self.title,
@@ -63,7 +63,7 @@ class MicroCause:
 
 @dataclass(frozen=True, slots=True)
 class MicroDiagnosis:
-    """A report with the causes of refusals, by the multiply-adds and then the number of their nodes."""
+    """A report with the causes of refusals. Causes with the most multiply-adds come first, then causes with the most nodes."""
 
     model: Model
     report: MicroReport
@@ -71,12 +71,12 @@ class MicroDiagnosis:
 
 
 def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
-    """Return what keeps TensorFlow Lite Micro from running a model. A node with several reasons counts for each of them."""
+    """Find the causes that keep TensorFlow Lite Micro from running a model. A node can have several causes."""
     report = analyze(model, target)
     groups: dict[tuple[str, str, str], list[tuple[MicroNode, str]]] = {}
     for node in report.refused:
         for reason in node.reasons:
-            # An operator that is lacking is a cause of its own, and so is a type that only old converters write.
+            # Each missing operator is a separate cause. Nodes with uint8 have a separate cause, because their advice differs.
             detail = node.operator if reason.needed == "an operator that the resolver has" else reason.needed
             advice = _CONVERT_UINT8 if " UINT8" in f" {reason.found}" else reason.hint
             groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))

@@ -1,4 +1,4 @@
-"""Rank causes by the multiply-adds that would be delegated if a cause and the causes that it needs were fixed."""
+"""Rank causes by the gain from fixing them. Some causes must be fixed together with other causes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .causes.cause import Cause, Identity
 from .examiner import Cost
 
 _SIMULATED = 12
-"""Number of causes that are simulated one by one, selected by the multiply-adds of their nodes."""
+"""Number of causes that are simulated one by one: the causes with the most multiply-adds."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
-"""Smallest and largest number of sets to try when searching for the other causes that must be fixed together with a cause."""
+"""Smallest and largest number of sets to try in a search for causes that must be fixed together."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 
@@ -25,15 +25,15 @@ CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""Gains in this order: percentage of multiply-adds, whether anything is delegated, kernels, partitions, boundary bytes."""
+"""Gains in percent of multiply-adds, in whether any node is delegated, in kernels, partitions and boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The causes in order, and the results of the causes that were simulated.
 
-    ``needs`` has an entry for each examined cause whose fix alone does not improve the result. The entry lists the other causes
-    that must also be fixed; None if fixing all other causes is not enough.
+    ``needs`` has an entry for a cause if fixing only this cause does not improve the result. The entry lists the other causes
+    that must also be fixed. The entry is None if even fixing all other causes is not enough.
     """
 
     order: tuple[Cause, ...]
@@ -50,11 +50,11 @@ def rank(
     effort: Effort,
     measured: Mapping[Identity, float] = MappingProxyType({}),
 ) -> Ranking:
-    """Order causes by their gain, divided by the number of causes that must be fixed for that gain.
+    """Order causes by their gain, divided by the number of causes that must be fixed for the gain.
 
     ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is their CPU time where it is known. It takes precedence
-    over the gain. For a large model fewer causes are simulated. A cause that prevents loading comes first, since a
-    device shows no other cause until the model loads.
+    over the gain. For a large model, fewer causes are simulated. A cause that prevents loading comes first, because a device
+    shows other causes only after the model loads.
     """
     by_weight = sorted(
         causes,
@@ -106,7 +106,7 @@ def rank(
 
 
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
-    """Move each cause behind the causes that must be fixed with it. Two causes that need each other keep their order."""
+    """Move each cause behind the causes that it needs. Two causes that need each other keep their order."""
     by_identity = {cause.identity: cause for cause in causes}
     order: dict[Identity, Cause] = {}
 
@@ -125,9 +125,9 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 
 
 def gain(now: Cost, then: Cost) -> Gain:
-    """Return the gain from the result ``now`` to the result ``then``; losses are negative.
+    """Return the gain from the result ``now`` to the result ``then``. Losses are negative.
 
-    In a model without multiply-adds, the share of nodes is compared instead.
+    For a model without multiply-adds, the share of nodes is compared.
     """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
@@ -153,11 +153,11 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return a small set of other causes that must also be fixed before fixing this cause helps, and the gain.
+    """Return the other causes that must also be fixed so that fixing this cause helps, and the gain.
 
     Return None if fixing this cause does not help even after all other causes are fixed. The search starts with all other causes
-    fixed. It undoes these fixes in groups, first in large groups and then in small ones, as long as fixing this cause still
-    improves the result. If the tries run out, the set may be larger than necessary.
+    fixed. It undoes fixes in groups, first in large groups and then in small groups, and keeps the fixes that this cause needs.
+    If the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
@@ -168,7 +168,7 @@ def _needed(
         return None
     number = (len(others) + 1) // 2
     while number and not tries.are_over:
-        # The fixes of the lightest causes are undone first.
+        # Fixes of causes with the fewest multiply-adds are undone first.
         for end in range(len(others), 0, -number):
             if tries.are_over:
                 break

@@ -1,4 +1,4 @@
-"""The graph of a run for other programs, with the placement and partition of each node.
+"""Export the graph of a run, with the placement and the partition of each node.
 
 The packages networkx (GraphML, JSON) and pydot (DOT) write the files. The extra ``export`` installs both packages.
 """
@@ -21,10 +21,10 @@ _LONGEST = 200
 
 
 def networkx_graph(run: Run) -> Any:
-    """Return a ``networkx.DiGraph`` of all subgraphs: the nodes of the execution plans, and edges from writers to readers.
+    """Return a ``networkx.DiGraph`` of the nodes in all execution plans.
 
-    Nodes are called ``SUBGRAPH:NODE``. Edges have the names and total bytes of the passed tensors. Raises MissingPackageError if
-    networkx is missing.
+    Nodes are called ``SUBGRAPH:NODE``. Each edge goes from a node that writes tensors to a node that reads these tensors. It has
+    the names and the total bytes of the tensors. Raises MissingPackageError if networkx is missing.
     """
     networkx = _package("networkx")
     graph = networkx.DiGraph(delegate=run.delegate.name, runtime=str(run.release), outcome=run.outcome)
@@ -46,10 +46,9 @@ def as_node_link(run: Run) -> str:
 def as_dot(run: Run) -> str:
     """Return the graph in Graphviz's DOT language, with a cluster for every partition.
 
-    Netron also reads this file, but ignores the definitions in clusters. Nodes are therefore defined outside the clusters, which
-    only list the names of nodes. Each node name begins with the partition, in a form that makes Netron show the partition where
-    it normally shows the operator type (``dot.js`` of lutzroeder/netron 9.3). Raises MissingPackageError if networkx or pydot is
-    missing.
+    Netron ignores node definitions in clusters. Nodes are therefore defined outside the clusters, and the clusters only list the
+    names of nodes. Each node name begins with the partition, because Netron then shows the partition in place of the operator
+    type (``dot.js`` of lutzroeder/netron 9.3). Raises MissingPackageError if networkx or pydot is missing.
     """
     pydot = _package("pydot")
     graph = networkx_graph(run)

@@ -1,7 +1,7 @@
-"""Node data for Google's Model Explorer, which colors each operator by state: delegated, refused, or left on the CPU.
+"""Node data for Google's Model Explorer. The color of an operator shows if it is delegated, refused, or left on the CPU.
 
-Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). A graph is
-identified by the name of the subgraph, and an operator by its index in the subgraph.
+Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). Model Explorer
+identifies a graph by the name of the subgraph, and an operator by its index in the subgraph.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def layer_name(run: Run) -> str:
 def node_data(run: Run) -> dict[str, Any]:
     """Return the Model Explorer layer for a run.
 
-    The layer gives the label and color of every operator, grouped by the name of the subgraph. A label is the delegate's name or
-    the code of the refusal. Model Explorer counts the labels and lists them as the legend.
+    The layer gives the label and color of every operator, grouped by the name of the subgraph. Model Explorer counts the labels
+    and shows them as a legend.
     """
     return {_graph_id(subgraph): _layer(run, subgraph) for subgraph in run.subgraphs}
 
 
 def node_label(run: Run, subgraph: SubgraphRun, index: int) -> str:
-    """Return the label of a node: the delegate's name, or the code of the reason for running on the CPU."""
+    """Return the label of a node: the name of the delegate that runs the node, or the code of the refusal."""
     if index in subgraph.delegated:
         return run.delegate.name
     return f"CPU: {code_of(node_reasons(subgraph, index, run.refusal))}"

@@ -38,13 +38,13 @@ def start(model: Model) -> Rewritten:
 
 
 def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
-    """Return the model after one more pass; None if the pass changes nothing or cannot be applied.
+    """Return the model after one more pass, or None if the pass changes nothing or cannot be applied.
 
-    ``nodes`` are the indices, before the pass, of the nodes to rewrite; None means all nodes. Only the first subgraph, the
-    subgraphs of signatures, and the subgraphs that these call, directly or indirectly, are rewritten.
+    ``nodes`` are the nodes to rewrite, by their indices before the pass. None means all nodes. Only the subgraphs of
+    ``subgraphs_that_run`` are rewritten.
 
-    A pass that adds or removes nodes cannot be applied to a model whose metadata gives the order of the nodes. A pass also cannot
-    be applied if it needs sizes that the format cannot store or that exceed a limit.
+    If the metadata of the model fixes the order of the nodes, a pass that adds or removes nodes cannot be applied. A pass also
+    cannot be applied if it needs sizes that the format cannot store or that exceed a limit.
     """
     model = before.model
     if not _has_work(model, pass_, nodes):
@@ -59,7 +59,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         pass_.apply(Work(editor, chosen, weights))
 
     try:
-        with np.errstate(all="ignore"):  # the runtime does not warn about overflow either
+        with np.errstate(all="ignore"):  # the runtime does not report overflow
             changed = edited(model, change)
     except TooLargeError:
         return None
@@ -82,7 +82,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether any tensor has no type. No file can store such a tensor."""
+    """Return whether a tensor has no type. A file cannot store a tensor without a type."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
@@ -108,7 +108,7 @@ def _is_same(before: Model, after: Edited) -> bool:
 
 
 def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) -> Edited:
-    """Set the version of each new or changed node to the version that the node's features require."""
+    """Set the version of each new or changed node to the version that the node needs."""
     graphs = file_graphs(model)
 
     def set_versions(editor: Editor) -> None:

@@ -47,7 +47,7 @@ class Trial:
     exactness: Exactness
     standings: tuple[Standing, ...]
     is_worse: bool
-    """True if the pass would make the result on any target worse."""
+    """True if the pass would make the result worse on at least one target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class AppliedPass:
 
 
 class Descent:
-    """A search for the passes that improve a model on the given targets, from a state that may have some passes applied already.
+    """A search for the passes that improve a model on the given targets.
 
-    ``passes`` are the passes to try, and ``effort`` limits the simulations. ``applied`` are the passes that led from ``start`` to
-    the state in which the search begins. ``report`` is called with a message for each try.
+    ``passes`` are the passes to try, and ``effort`` limits the simulations. The search begins with the model after the passes
+    ``applied``, or with ``start`` if there are none. ``report`` is called with a message for each try.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class Descent:
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
         """The result of applying each pass to the current model; None if the pass changes nothing."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
-        """The passes that were last applied to the current model in sequence, with the result after each pass."""
+        """The passes of the last call of ``_chain`` on the current model, with the result after each pass."""
         self._tried_together: tuple[Pass, ...] = ()
-        """Passes that together bring no gain on the current model."""
+        """Passes that bring no gain on the current model, even if all are applied."""
         for item in applied:
             self._keep(item.pass_, item.rewritten, self.standings_of(item.rewritten.model))
 
     def run(self) -> None:
-        """Apply passes until none brings a further gain. Less exact passes are applied only if exact ones bring no more."""
+        """Apply passes until no pass brings a gain. Less exact passes are tried only after exact passes bring no gain."""
         for level in Exactness:
             passes = [pass_ for pass_ in self._passes if pass_.exactness <= level]
             if not self._is_done():
@@ -111,7 +111,7 @@ class Descent:
     def standings_of(self, model: Model) -> tuple[Standing, ...]:
         """Return the result of a model on each target."""
         self.simulations += 1
-        self.effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as simulating it once
+        self.effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as one simulation
         cache = AnalysisCache()
         return tuple([standing(model, target, cache) for target in self._targets])
 
@@ -122,11 +122,11 @@ class Descent:
         return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
 
     def with_pass(self, pass_: Pass, now: Rewritten) -> Rewritten | None:
-        """Return a model after one more pass; None if the pass changes nothing."""
+        """Return a model after one more pass, or None if the pass changes nothing."""
         return self._with_pass(pass_, now, () if pass_.is_for_all else self.standings_of(now.model))
 
     def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
-        """Apply one more pass to the current model; return the rewritten model and its results, or None if nothing changes."""
+        """Return the current model after one more pass and the results, or None if the pass changes nothing."""
         if pass_.name not in self._next:
             if self.effort.is_over:
                 return None
@@ -138,7 +138,7 @@ class Descent:
         return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
-        """Apply the pass with the largest gain, if any pass brings a gain; return whether one was applied."""
+        """Apply the pass with the largest gain, if any. Return whether a pass was applied."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
@@ -167,7 +167,7 @@ class Descent:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """If passes bring a gain only in combination, apply as few of them as possible; return whether any were applied."""
+        """If several passes bring a gain only together, apply the needed ones. Return whether a pass was applied."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False
@@ -188,8 +188,8 @@ class Descent:
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes in sequence, and return each pass that changed the model with its result.
 
-        A pass rewrites only nodes that are still on the CPU after the previous pass, unless the pass is for all nodes. If the
-        first passes are the same as in the last call, their results are reused.
+        Unless a pass is for all nodes, it rewrites only nodes that are still on the CPU. Results of the last call are reused for
+        the first passes if these passes are the same.
         """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]
@@ -197,7 +197,7 @@ class Descent:
         for pass_ in self.effort.limit(passes[len(chain) :]):
             rewritten = self._with_pass(pass_, now, standings)
             if rewritten is not None:
-                self._report(f"{pass_.name}, together with others")
+                self._report(f"{pass_.name}, together with other passes")
                 now, standings = rewritten, self.standings_of(rewritten.model)
                 chain.append((pass_, now, standings))
         self._last_chain = chain

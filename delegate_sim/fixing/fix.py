@@ -1,4 +1,4 @@
-"""Write a fixed model after proving that it computes the same results and is analyzed as predicted."""
+"""Write a fixed model, after checking that it computes the same results and that its analysis agrees with the prediction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, but for models with quantized activations, where a rounding error may grow to a whole quantization step."""
+"""Like ``ROUNDING``, for models with quantized activations. There, a rounding error can become a whole quantization step."""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
@@ -37,7 +37,8 @@ _MOST_BYTES = 1 << 30
 class Fixed:
     """The plan, and the written file.
 
-    ``difference`` compares the results of the written file with those of the original model; None if the proof was skipped.
+    ``difference`` is the difference between the results of the written file and of the original model. It is None if the proof
+    was skipped.
     """
 
     plan: FixPlan
@@ -50,7 +51,7 @@ class Fixed:
 
     @property
     def unread_bytes(self) -> int:
-        """Number of bytes of constants that stay in the rewritten file although none of its nodes reads them."""
+        """Number of bytes of unused constants in the rewritten file."""
         before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
         return sum(size for _, size in before - after)
 
@@ -67,17 +68,18 @@ def fix(
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
-    Run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``. If the outputs differ
-    more than the passes promise, or the file is not analyzed as the plan predicts, write nothing and raise FixError with the
-    reason. Also raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and OptionError
-    for inputs that do not fit the model. If ``proves`` is false, the models are not run. ``check_file`` is called with the path
-    of the file before it is kept, and may raise FixError.
+    Unless ``proves`` is false, run the original and the rewritten model on random inputs and on the inputs in the .npz files
+    ``data``. ``check_file`` is called with the path of the finished file, and may raise FixError.
+
+    Raise FixError, and write nothing, if the outputs differ more than the passes promise, or if the file's analysis differs from
+    the plan's prediction. Raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and
+    OptionError for inputs that do not fit the model.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
     check_free(model, [path] if second_path is None else [path, second_path], replaces=replaces)
     if not plan.is_changed:
-        raise FixError("no pass improves the model, so there is nothing to write")
+        raise FixError("nothing is written, because no pass improves the model")
     if proves:
         check_installed()
     differences: list[Difference | None] = [None]
@@ -114,16 +116,16 @@ def per_target_path(path: str, label: str) -> str:
 
 
 def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
-    """Raise FixError if an output file is the model itself, or if the output file exists and ``replaces`` is false."""
+    """Raise FixError if an output file is the original model, or if it exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the model itself, which fix never overwrites"))
+            raise FixError(printable(f"{path}: is the original model, which is never overwritten"))
         if not replaces:
             raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model, and how its inputs, outputs and tensors correspond to the whole model."""
+    """Return the second model, and the correspondence of its inputs, outputs and tensors to the whole model."""
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -138,7 +140,7 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _check_prediction(plan: FixPlan, path: str) -> None:
-    """Raise FixError unless the file is analyzed as the plan predicts."""
+    """Raise FixError unless the analysis of the file agrees with the plan's prediction."""
     try:
         model = load(path)
     except ModelError as error:
@@ -147,7 +149,8 @@ def _check_prediction(plan: FixPlan, path: str) -> None:
         result = standing(model, foretold.target)
         if result != foretold:
             raise FixError(
-                f"the rewritten file is not analyzed as predicted for {foretold.target.delegate.name}: please report this"
+                f"the analysis of the rewritten file differs from the prediction for {foretold.target.delegate.name}: please "
+                "report this"
             )
 
 
@@ -187,8 +190,8 @@ def prove(
     if difference.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
             printable(
-                f"on this CPU, the original model computes different values of {difference.unsteady!r} from run to run, so "
-                "the rewritten model cannot be compared with it; --no-proof writes it without a comparison"
+                f"the rewritten model cannot be compared, because the values of {difference.unsteady!r} in the original model "
+                "differ from run to run on this CPU; use --no-proof to write the file without a comparison"
             )
         )
     fault = _fault(plan, difference)
@@ -198,7 +201,7 @@ def prove(
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature of a subgraph other than the first, if the plan changes nodes that the signature runs."""
+    """Return inputs for each signature outside the first subgraph that runs nodes that the plan changes."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
@@ -210,7 +213,7 @@ def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
         graph = model.subgraphs[signature.subgraph]
         names = {index: name for name, index in signature.inputs.items()}
         if not set(graph.inputs) <= names.keys():
-            raise FixError(printable(f"signature {signature.key!r} does not name all its inputs, so it cannot be run"))
+            raise FixError(printable(f"signature {signature.key!r} cannot be run, because it does not name all its inputs"))
         inputs.append(
             SignatureInputs(
                 signature.key,
@@ -224,7 +227,7 @@ def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
 
 
 def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
-    """Return the tensors of the outputs that a comparison lists: those of the first subgraph, then those of signatures."""
+    """Return the output tensors that a comparison lists: first of the first subgraph, then of signatures."""
     model = plan.model
     graph = model.subgraphs[0]
     tensors = [graph.tensors[index] for index in graph.outputs]
@@ -236,10 +239,10 @@ def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
-    """Return the names, by index, of the tensors in the first subgraph that are written by a node in both models.
+    """Return the names, by index, of the tensors in the first subgraph that nodes of both models write.
 
-    Tensors that nothing reads are omitted, because a loop may leave any values in them. If the tensors would take too much
-    memory, the result is empty.
+    Tensors without a reader are omitted, because a loop may leave any values in them. If the tensors would take too much memory,
+    the result is empty.
     """
     first, second = model.subgraphs[0], other.subgraphs[0]
     written = {index for node in second.nodes for index in node.outputs}
@@ -256,7 +259,7 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
 
 
 def _fault(plan: FixPlan, difference: Difference) -> str:
-    """Return text that says how the results break a pass's promise; empty if they do not."""
+    """Return a description of results that break the promise of a pass; empty if there are none."""
     if difference.problem:
         return difference.problem
     if plan.exactness == Exactness.EXACT:
@@ -267,10 +270,12 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
     for output, tensor in zip(difference.outputs, _outputs(plan, len(difference.outputs)), strict=True):
         if tensor.scale > 0:
             if output.greatest > STEPS:
-                return f"output {output.name!r} differs by {output.greatest:g} steps, too much for rounding ({STEPS})"
+                return (
+                    f"output {output.name!r} differs by {output.greatest:g} quantization steps, too much for rounding ({STEPS})"
+                )
         elif output.relative > limit:
             share = f"{output.relative:.2%} of its range"
-            return f"output {output.name!r} differs by {output.greatest:.3g}, {share}, too much for rounding"
+            return f"output {output.name!r} differs by {output.greatest:.3g}, {share}, which is too much for rounding"
     return ""
 
 
@@ -282,11 +287,11 @@ def _broken_bits(plan: FixPlan, difference: Difference) -> str:
     edges = difference.edges
     if wrong is None and edges is not None and not plan.holds_for:
         if edges.refused:
-            return f"its passes are exact, but on extreme values {edges.refused}"
+            return f"the passes are exact, but on extreme values {edges.refused}"
         wrong, where = edges.wrong, " on extreme values"
     if wrong is None:
         return ""
-    return f"its passes are exact, but{where} {wrong.bits:,} of {wrong.elements:,} elements of {wrong.name!r} differ"
+    return f"the passes are exact, but{where} {wrong.bits:,} of {wrong.elements:,} elements of {wrong.name!r} differ"
 
 
 def _quantizes(model: Model) -> bool:

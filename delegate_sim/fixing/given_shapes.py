@@ -47,7 +47,7 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:
-    """Return the model with fixed input shapes, and with all shapes that follow from the input shapes.
+    """Return the model with fixed input shapes and with all other shapes computed from them.
 
     ``shapes`` gives the new shapes by tensor index in the first subgraph.
     """

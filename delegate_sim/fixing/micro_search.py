@@ -1,4 +1,4 @@
-"""Search for the passes after which TensorFlow Lite Micro takes more of a model."""
+"""Search for passes that make TensorFlow Lite Micro run more of a model."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class MicroScore(NamedTuple):
 
     cannot_be_used: bool
     work_refused: int
-    """Multiply-adds of the nodes that the runtime lacks or refuses."""
+    """Multiply-adds of the nodes without a kernel and of the refused nodes."""
     nodes_refused: int
 
 
 @dataclass(frozen=True, slots=True)
 class MicroFixPlan:
-    """The result of a search. ``plan`` has the passes and the rewritten model, without targets of delegates."""
+    """The result of a search. ``plan`` has the passes and the rewritten model, but no delegate targets."""
 
     plan: FixPlan
     before: MicroReport
@@ -70,23 +70,25 @@ def search_micro(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> MicroFixPlan:
-    """Find passes after which the runtime refuses less of a model. Raise FixError if the model cannot be rewritten.
+    """Find passes that make the runtime refuse less of a model. Raise FixError if the model cannot be rewritten.
 
-    Exact passes come first. Each step applies the pass with the largest gain; if no single pass brings a gain, all are applied
-    together, and those that contribute nothing are dropped.
+    Exact passes come first. Each step applies the pass with the largest gain. If no single pass brings a gain, all passes are
+    applied together, and then the passes that contribute nothing are removed.
     """
     check_writable(model)
     return _MicroSearch(model, target, allowed, passes, report).run()
 
 
 def check_micro_prediction(plan: MicroFixPlan, path: str) -> None:
-    """Raise FixError unless a written file is analyzed as the plan predicts."""
+    """Raise FixError unless the analysis of a written file agrees with the plan's prediction."""
     try:
         written = analyze(load(path), plan.after.target)
     except ModelError as error:
         raise FixError(f"the rewritten file cannot be read ({error}): please report this") from error
     if written != plan.after:
-        raise FixError("the rewritten file is not analyzed as predicted for TensorFlow Lite Micro: please report this")
+        raise FixError(
+            "the analysis of the rewritten file differs from the prediction for TensorFlow Lite Micro: please report this"
+        )
 
 
 class _MicroSearch:
@@ -140,7 +142,7 @@ class _MicroSearch:
 
     def _state(self, rewritten: Rewritten) -> _State:
         self._simulations += 1
-        self._effort.spend(2)  # rewriting the model takes as long as analyzing it
+        self._effort.spend(2)  # one for rewriting the model, one for analyzing it
         return _State(rewritten, analyze(rewritten.model, self._target))
 
     def _keep(self, pass_: Pass, before: _State, after: _State) -> None:
@@ -159,13 +161,13 @@ class _MicroSearch:
         return self._state(rewritten)
 
     def _best(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        """Return the pass with the largest gain and its result; an empty list if no pass brings a gain."""
+        """Return the pass with the largest gain and its result, or an empty list if no pass brings a gain."""
         tried = [(pass_, following) for pass_ in passes if (following := self._after(pass_, state)) is not None]
         better = [(pass_, following) for pass_, following in tried if following.score < state.score]
         return [min(better, key=lambda pair: (pair[1].score, pair[0].exactness))] if better else []
 
     def _together(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        """Return as few passes as possible that bring a gain together; an empty list if they bring none."""
+        """Return passes that bring a gain together, without needless passes, or an empty list if there are none."""
         chain = self._chain(state, passes)
         if len(chain) < 2 or chain[-1][1].score >= state.score:
             return []

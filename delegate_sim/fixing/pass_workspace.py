@@ -1,4 +1,4 @@
-"""The workspace of a pass: one subgraph's nodes and tensors, the nodes to rewrite, and methods that add tensors and nodes."""
+"""The workspace of a pass: the nodes and tensors of one subgraph, and methods that add tensors and nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SMALL = 1 << 12
-"""Largest number of elements of a new constant that is computed immediately, not when the file is written."""
+"""Largest number of elements of a constant that is computed immediately.
+
+Larger constants are computed when the file is written.
+"""
 _NUMBERS = itertools.count(1)
 
 _GREATEST_SIZE = (1 << 31) - 1
@@ -48,15 +51,15 @@ class Work:
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
-        """Return the tensor with an index; ``NO_TENSOR`` if the index is negative, which means an omitted tensor."""
+        """Return the tensor with an index, or ``NO_TENSOR`` if the index is negative because the tensor is omitted."""
         return self.editor.tensors[index] if index >= 0 else NO_TENSOR
 
     def input(self, node: Node, position: int) -> Tensor:
-        """Return an input of a node; ``NO_TENSOR`` if the node has no input at this position."""
+        """Return an input of a node, or ``NO_TENSOR`` if the node has no input at this position."""
         return self.tensor(node.inputs[position]) if position < len(node.inputs) else NO_TENSOR
 
     def output(self, node: Node, position: int = 0) -> Tensor:
-        """Return an output of a node; ``NO_TENSOR`` if the node has no output at this position."""
+        """Return an output of a node, or ``NO_TENSOR`` if the node has no output at this position."""
         return self.tensor(node.outputs[position]) if position < len(node.outputs) else NO_TENSOR
 
     def options(self, node: Node) -> Options:
@@ -64,13 +67,13 @@ class Work:
         return self.editor.options_of(node)
 
     def values(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small constant in the constant's shape; None for other tensors."""
+        """Return the elements of a small constant in the constant's shape, or None for other tensors."""
         if not tensor.is_constant or tensor.element_count > SMALL:
             return None
         return self._stored(tensor)
 
     def integers(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small integer constant, such as axes, in the constant's shape; None for other tensors."""
+        """Return the elements of a small integer constant, such as axes, in the constant's shape, or None for other tensors."""
         values = self.values(tensor)
         return values if values is not None and values.dtype.kind in "iu" else None
 
@@ -91,7 +94,7 @@ class Work:
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
     def later(self, tensor: Tensor) -> WorkCount:
-        """Return a function that reads the elements of a constant, in the constant's shape, when it is called."""
+        """Return a function that reads the elements of a constant. The elements have the constant's shape."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
         model = self.model
@@ -122,7 +125,7 @@ class Work:
     def computed(
         self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
-        """Add a constant with the elements that ``compute`` returns; return its index.
+        """Add a constant with the elements that ``compute`` returns, and return the constant's index.
 
         The elements of a small constant are computed immediately. The elements of a large constant are computed when the file is
         written.
@@ -143,13 +146,13 @@ class Work:
         return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
-        """Add a constant with the elements of ``tensor`` but another shape, without copying the data; return its index."""
+        """Add a constant with the elements of ``tensor`` but another shape, and return the new index. The data is not copied."""
         value = None if tensor.value is None else np.asarray(tensor.value).reshape(-1)
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
         return self.editor.add_tensor(named)
 
     def result(self, like: Tensor, label: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
-        """Add a tensor for a result, by default with the type and quantization of ``like``; return its index."""
+        """Add a tensor for a result, and return its index. The defaults are the type, shape and quantization of ``like``."""
         tensor = _blank(f"{like.name}/{label}", kind or like.type, like.shape if shape is None else shape)
         if not kind or kind == like.type:
             tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
@@ -158,7 +161,7 @@ class Work:
         return self.editor.add_tensor(tensor)
 
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
-        """Return a new node; its version is set at the end of the pass."""
+        """Return a new node. The end of the pass sets the node's version."""
         table = schema.options_table(op)
         node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node
@@ -188,7 +191,7 @@ class Work:
         for origin, node in self.editor.nodes:
             replacement = None
             if node.op in ops and not node.is_custom and self.is_chosen(origin) and is_whole(node):
-                with suppress(OverflowError):  # sizes or axes that do not fit in 32 bits
+                with suppress(OverflowError):  # sizes or axes that do not fit into 32 bits
                     replacement = rewrite(self, node)
             nodes += [(origin, node)] if replacement is None else [(-1, new) for new in replacement]
         self.editor.nodes = nodes
@@ -196,7 +199,7 @@ class Work:
 
 @functools.lru_cache(maxsize=1)
 def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
-    """Return one set for each subgraph: the tensors whose shapes are known only at run time.
+    """Return the tensors whose shapes are known only at run time, as one set for each subgraph.
 
     The result for the last model is cached.
     """

@@ -1,6 +1,6 @@
 """Find the subgraphs that run when the first subgraph or a signature runs.
 
-Other subgraphs are not rewritten, since no run could prove that they still compute the same results.
+The passes do not rewrite other subgraphs, because no run can check their results.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ..model.model import Model, Node
 
 
 def subgraphs_that_run(model: Model) -> frozenset[int]:
-    """Return the first subgraph, the subgraphs of all signatures, and all subgraphs that these call, also indirectly."""
+    """Return the first subgraph, the subgraphs of all signatures, and all subgraphs that they call directly or indirectly."""
     return subgraphs_from(model, {0, *[signature.subgraph for signature in model.signatures]})
 
 
@@ -28,7 +28,7 @@ def subgraphs_from(model: Model, roots: Iterable[int]) -> frozenset[int]:
 
 
 def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
-    """Yield the subgraphs that a node calls, which are the values of all option fields with ``subgraph`` in their name."""
+    """Yield the subgraphs that a node calls: the values of all option fields with ``subgraph`` in their names."""
     if node.options is None or node.is_custom:
         return
     for name, value in model.options(node):

@@ -74,15 +74,15 @@ def _on_cpu(run: Run) -> frozenset[NodeKey]:
 
 
 def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
-    """Return whether the results ``now`` are worse than ``before`` on no target."""
+    """Return whether each result in ``now`` is at least as good as the result in ``before`` for the same target."""
     return all(one.score <= other.score for one, other in zip(now, before, strict=True))
 
 
 def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
-    """Return the sums of each measure over all targets, for comparing results that are better on different targets."""
+    """Return the sum of each measure over all targets, to compare results that are better on different targets."""
     return tuple([sum(measures) for measures in zip(*[standing.score for standing in standings], strict=True)])
 
 
 def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
-    """Return whether the results ``now`` are better than ``before`` on at least one target and worse on none."""
+    """Return whether the results ``now`` are better than ``before`` on at least one target and not worse on any other target."""
     return is_no_worse(now, before) and any(one.score < other.score for one, other in zip(now, before, strict=True))

@@ -25,12 +25,12 @@ from .splitting import Split, first_model, trailing
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A target that would have a better result if it were the only target, and the targets that prevent this result."""
+    """A target that would have a better result as the only target, and the targets that prevent the better result."""
 
     alone: Standing
-    """The result of the target in a search for this target alone."""
+    """The result of a search for this target alone."""
     losing: tuple[Standing, ...]
-    """The results of the other targets with the same rewrite, where they are worse than the results of the plan."""
+    """The results of the same rewrite on other targets, if they are worse than the results of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     not_simulated: tuple[str, ...] = ()
-    """The changes that were not tried because of a limit. Each text also names the limit."""
+    """Descriptions of the changes that were not tried because of a limit. Each description names the limit."""
     split: Split | None = None
-    """The split of trailing nodes into a second model; if set, ``rewritten`` and ``after`` describe only the first model."""
+    """The split of trailing nodes into a second model. If set, ``rewritten`` and ``after`` describe only the first model."""
     conflicts: tuple[Conflict, ...] = ()
-    """The targets for which more would be delegated if each were the only target."""
+    """The targets that would have a better result as the only target."""
     with_shapes: FixPlan | None = None
-    """A better plan that fixes the unknown sizes of inputs; None if there is none, or if it was not searched for."""
+    """A better plan that fixes the unknown sizes of inputs; None if no better plan was found."""
 
     @property
     def is_changed(self) -> bool:
@@ -85,13 +85,15 @@ def search(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> FixPlan:
-    """Find passes that together improve a model on at least one target, and make the result worse on no target.
+    """Find passes that improve a model on at least one target without a worse result on any other target.
 
-    Exact passes come first; a less exact pass is applied only if it brings a further gain. Each step applies the pass with the
+    Exact passes come first. A less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are dropped. For several targets, the passes for each target alone are tried as well: a pass on the way may make another
-    target worse, since only the end counts. ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a
-    message for each try. Raise FixError if the model cannot be rewritten.
+    are removed. For several targets, the passes for each single target are also tried as a start. They may make other targets
+    worse, but the final result may not.
+
+    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. Raise FixError if
+    the model cannot be rewritten.
     """
     check_writable(model)
     Effort(model).require(REWRITING)
@@ -129,20 +131,20 @@ def search(
 
 
 def _why_not_prepared(model: Model, target: Target) -> str:
-    """Return the reason why the runtime does not prepare the model with the fixed shapes.
+    """Return the reason why the runtime cannot prepare the model with the fixed shapes.
 
-    Unregistered custom operators are also checked here, because the runtime may reach them only if shapes are fixed.
+    Unregistered custom operators can be the reason, because the runtime may reach them only if shapes are fixed.
     """
     missing = custom_operators(model, target).unregistered
     if missing:
-        return f"the runtime does not run the original model on the CPU: nobody registers {', '.join(sorted(missing))}"
-    return "with these shapes the runtime does not prepare the model"
+        return f"the original model does not run on the CPU: no kernel is registered for {', '.join(sorted(missing))}"
+    return "the runtime cannot prepare the model with these shapes"
 
 
 class _Detours:
     """Searches for several targets that begin with the passes for one target alone.
 
-    ``standing`` are the results before any pass, and ``joint`` is the search in which no step makes a target worse.
+    ``standing`` are the results without any pass. ``joint`` is the search in which no step makes any target worse.
     """
 
     def __init__(
@@ -160,7 +162,7 @@ class _Detours:
         self.descents: list[Descent] = []
 
     def run(self) -> tuple[Descent, tuple[Conflict, ...]]:
-        """Return the best search whose result is worse on no target than before, and the conflicts between targets."""
+        """Return the best search without a worse result on any target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
         for place, target in enumerate(self._targets):
@@ -185,7 +187,7 @@ class _Detours:
         return descent
 
     def _beginnings(self, lone: Descent) -> Iterator[list[AppliedPass]]:
-        """Yield the passes for one target: all of them, then all but one, starting with the last."""
+        """Yield all passes for one target, then all passes except one. The last pass is left out first."""
         yield lone.applied
         for left_out in self._effort.limit(reversed(lone.applied)):
             applied: list[AppliedPass] = []
@@ -198,15 +200,15 @@ class _Detours:
 
 
 def _conflict(place: int, alone: Sequence[Standing], together: Sequence[Standing]) -> Iterator[Conflict]:
-    """Yield the conflict of one target with others, if the target would have a better result as the only target."""
+    """Yield a conflict if a target would have a better result as the only target."""
     if alone[place].score < together[place].score:
         yield Conflict(alone[place], tuple([one for one, other in zip(alone, together, strict=True) if one.score > other.score]))
 
 
 def try_shapes(plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Callable[[str], None] = lambda _: None) -> FixPlan:
-    """Return the plan with ``with_shapes`` set: a plan in which unknown sizes have the sizes in the file, if this plan is better.
+    """Return the plan with ``with_shapes`` set, if fixing the unknown sizes to the sizes in the file gives a better result.
 
-    If the model has no unknown sizes, or the plan fixes shapes already, return ``plan`` unchanged.
+    Otherwise, return ``plan`` unchanged. A plan with fixed shapes is always returned unchanged.
     """
     shapes = {tensor.index: tensor.shape for tensor in open_inputs(plan.model)}
     if plan.shapes or not shapes or any(min(shape, default=1) < 1 for shape in shapes.values()):
@@ -219,7 +221,7 @@ def try_shapes(plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Calla
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
-    """Return a plan that moves the trailing CPU nodes to a second model. If there are none, return ``plan`` unchanged.
+    """Return a plan that moves the trailing CPU nodes to a second model, or ``plan`` itself if there are none.
 
     Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. Trailing nodes may have
     unregistered custom operators.

@@ -43,7 +43,7 @@ class Split:
     outputs: tuple[int, ...]
     """Original outputs that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]
-    """Outputs of the first model: original outputs in their original order, then other tensors that the second model reads."""
+    """Outputs of the first model: original outputs in their original order, then other inputs of the second model."""
 
     @property
     def between(self) -> tuple[Tensor, ...]:
@@ -53,10 +53,10 @@ class Split:
 
 
 def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
-    """Return the split that moves a model's trailing nodes to a second model, or None if no such split is possible.
+    """Return the split that moves a model's trailing nodes to a second model, or None if that is impossible.
 
-    Trailing nodes are nodes of the first subgraph that stay on the CPU and on which no other node depends. Nodes that have state
-    or call subgraphs are never moved.
+    Trailing nodes are CPU nodes of the first subgraph. All nodes that depend on a trailing node are trailing nodes too. Nodes
+    that have state or call subgraphs are never moved.
     """
     model = rewritten.model
     graph = file_graphs(model)[0]
@@ -108,9 +108,9 @@ def _first(model: Model, split: Split) -> Edited:
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return names, by tensor index, for the signature's inputs and outputs and for the tensors passed between the two models.
+    """Return names, by tensor index, for the signature's inputs and outputs and for the tensors between the two models.
 
-    If a passed tensor is not in the signature, both models use the tensor's own name, made unique if necessary.
+    A tensor that is not in the signature keeps its own name, with a suffix if the name is not unique.
     """
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}
@@ -137,11 +137,9 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the second model's bytes, in pieces, and a map from tensor indices in the unsplit model to its own indices.
+    """Return the second model's bytes, in pieces, and its tensor indices, keyed by index in the unsplit model.
 
-    The second model has only the parts that its nodes need.
-
-    Raise FixError if the model cannot be written.
+    The second model has only the parts that its nodes need. Raise FixError if the model cannot be written.
     """
     second = _Second(split)
     front = Front(second.root())
@@ -211,7 +209,7 @@ class _Second:
 
     def _tensor(self, tensor: Tensor) -> NewTable:
         if tensor.sparsity is not None:
-            raise FixError(f"the trailing nodes read {tensor.name!r}, a sparse constant, which cannot be rewritten")
+            raise FixError(f"the trailing nodes cannot be moved: they read the sparse constant {tensor.name!r}")
         table = NewTable(
             "Tensor",
             {
@@ -232,7 +230,7 @@ class _Second:
     def _buffer(self, tensor: Tensor) -> int:
         """Return the number of a tensor's buffer, or 0 if the tensor is not a constant.
 
-        Constants that share a buffer in the unsplit model also share one in the second model.
+        If constants share a buffer in the unsplit model, they also share a buffer in the second model.
         """
         if not tensor.is_constant:
             return 0

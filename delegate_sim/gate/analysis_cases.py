@@ -1,4 +1,4 @@
-"""Convert the report of an analysis to cases, so that it can be written in the output formats of ``check``."""
+"""Convert the report of an analysis to cases, for the output formats of ``check``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .results import FAILED, PASSED, Case
 
 
 def analysis_cases(report: Report) -> tuple[Case, ...]:
-    """Return a case for each requested delegate; delegates that the runtime applies by default get no case."""
+    """Return a case for each requested delegate. Delegates that the runtime applies by default have no case."""
     path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
 
@@ -42,7 +42,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
 
 
 def _findings(run: Run) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused, and a warning for each node that stays on the CPU for another reason."""
+    """Yield an error if the whole graph is refused. Yield a warning for each node that stays on the CPU for another reason."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

@@ -14,7 +14,7 @@ from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The allowed increase of a count: a number, or a share of the old count (0.1 for 10%), whichever is larger."""
+    """The allowed increase of a count: the larger of a number and a share of the old count (0.1 for 10%)."""
 
     number: int = 0
     share: float = 0.0
@@ -26,7 +26,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The largest tolerated worsening of each measure; None if the measure must not get worse."""
+    """The largest tolerated worsening of each measure, or None if the measure must not get worse."""
 
     partitions: Allowance | None = None
     delegate_kernels: Allowance | None = None
@@ -38,7 +38,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Limits for one model on one target; None or an empty tuple means no limit."""
+    """Limits for a model on a target. None and an empty tuple mean no limit."""
 
     max_partitions: int | None = None
     min_delegated_share: float | None = None
@@ -69,8 +69,8 @@ def regressions(
 ) -> Iterator[Regression]:
     """Yield each measure that is worse than in the baseline.
 
-    Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes these measures are 0,
-    which must not count as an improvement.
+    Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes, these measures are 0,
+    and 0 must not count as an improvement.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
@@ -89,9 +89,9 @@ def regressions(
 def compute_regressions(
     base: ComputeTotals | None, now: ComputeTotals, tolerance: Tolerance = Tolerance()
 ) -> Iterator[Regression]:
-    """Yield the share of delegated multiply-adds if it fell below the baseline, even if no further node is on the CPU.
+    """Yield a regression if the delegated share of multiply-adds is smaller than in the baseline.
 
-    A baseline of an older version has no multiply-adds, and a model without multiply-adds has no share.
+    Yield nothing for a baseline of an older version, which has no multiply-adds, and for a model without multiply-adds.
     """
     if base is not None and base.multiply_adds:
         shares = base.delegated_share, now.delegated_share
@@ -99,7 +99,7 @@ def compute_regressions(
 
 
 def compute_improvements(base: ComputeTotals | None, now: ComputeTotals) -> list[str]:
-    """Return the share of delegated multiply-adds if it is larger than in the baseline, with its old and new value."""
+    """Return the old and the new delegated share of multiply-adds as text, if the share is larger than in the baseline."""
     if base is None or not now.multiply_adds or now.delegated_share <= base.delegated_share:
         return []
     return [f"{_COMPUTE_TITLE} {' -> '.join(percentages(base.delegated_share, now.delegated_share))}"]
@@ -113,7 +113,7 @@ def _smaller_share(code: str, title: str, base: float, now: float, tolerance: fl
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
-    """Return the measures that are better than in the baseline, each with its old and new value."""
+    """Return the measures that are better than in the baseline, with old and new values."""
     texts = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
         texts.append(f"outcome {base.outcome} -> {now.outcome}")
@@ -131,7 +131,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
 def exceeded(
     now: Measures, compute: ComputeTotals, budgets: Budgets, words: OutcomeWords = DELEGATED
 ) -> Iterator[tuple[str, str]]:
-    """Yield the code and message of each limit that the measures exceed; forbidden operators are checked elsewhere."""
+    """Yield the code and the message of each exceeded limit. Forbidden operators are checked elsewhere."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
@@ -153,11 +153,11 @@ _ROUNDING = 1e-9
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2)}
-"""The severity of outcomes: delegated nodes are best, running only on the CPU is worse, and not running at all is worst."""
+"""The severity of outcomes. Delegated nodes are best, only CPU nodes are worse, and a model that does not run is worst."""
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
-    """Return the regression code, the name in messages, and the attribute name of each measure that is a count."""
+    """Return the code, the name in messages, and the attribute name of each measure that is a count."""
     return (
         ("more-partitions", "partitions", "partitions"),
         ("more-delegate-kernels", words.kernels, "delegate_kernels"),

@@ -41,7 +41,7 @@ from .source_models import ConfiguredSource, converted
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The changes to the baseline: the number of entries added, changed and removed, and whether the file was written."""
+    """The changes of the baseline: the numbers of added, changed and removed entries, and whether the file was written."""
 
     added: int
     changed: int
@@ -51,10 +51,7 @@ class Update:
 
 @dataclass(frozen=True, repr=False)
 class Checked(Shown):
-    """The result of a check, and the changes to the baseline if an update was requested.
-
-    ``to_dict`` returns the result as plain data.
-    """
+    """The result of a check, and the changes of the baseline if an update was requested."""
 
     results: Results
     update: Update | None
@@ -77,7 +74,7 @@ class Checked(Shown):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One model and the targets that apply to it; ``source`` is the source model to convert, if any."""
+    """A model and its targets. ``source`` is the source model to convert, or None."""
 
     model: str
     path: str
@@ -100,14 +97,16 @@ def check_models(
 ) -> Checked:
     """Check the models of the configuration, or the models at ``paths``, on the configuration's targets.
 
-    ``paths`` are relative to the working directory; ``target_names`` selects targets. ``update`` writes an entry for every run
-    and then checks only the budgets. ``prune`` removes entries that no longer have a model or target; without ``prune`` such
-    entries are reported, but only if no paths are given. ``live`` also runs the real delegates that this host has; a difference
-    from the simulation, or a delegate that cannot run, is a finding. ``op_profiles`` are profiles of the only model and target;
-    their summary is written beside the baseline, and later checks show the time of nodes that fall back. ``begins`` is called
-    for each model with its number, the number of models, and its name. A model that cannot be read is a finding. An internal
-    error is a finding too, with the text that ``fault`` returns. Raise ConfigurationError if there is nothing to check, and
-    BaselineError if the baseline cannot be read or written.
+    ``paths`` are relative to the working directory. ``target_names`` selects targets. ``update`` writes an entry for every run,
+    and then checks only the budgets. ``prune`` removes stale entries: entries without a model or target. Without ``prune``, stale
+    entries are findings, but only if no paths are given.
+    ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that contradicts the
+    prediction or cannot be run. A model that cannot be read is also a finding. An internal error is a finding with the text that
+    ``fault`` returns.
+    ``op_profiles`` are profiles of the only model and target. Their summary is written beside the baseline. With the summary,
+    checks show the measured time of nodes that fall back.
+    ``begins`` is called for each model with the number of the model, the number of models, and the name.
+    Raises ConfigurationError if there is nothing to check, and BaselineError if the baseline cannot be read or written.
     """
     targets, micro_targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets, micro_targets))
@@ -140,7 +139,7 @@ def check_models(
 def _chosen(
     configuration: Configuration, names: Sequence[str]
 ) -> tuple[tuple[ConfiguredTarget, ...], tuple[ConfiguredMicroTarget, ...]]:
-    """Return the targets with these names, and those of kind micro; all targets without names."""
+    """Return the targets with these names, or all targets if no names are given. Targets of kind micro are a separate list."""
     every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*configuration.targets, *configuration.micro_targets]
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
@@ -175,7 +174,7 @@ def _jobs(
         if concerned or micro:
             yield _Job(model, _from_here(configuration, model), concerned, micro_targets=micro)
         elif paths:
-            raise ConfigurationError(f"{configuration.path}: no target applies to {model}")
+            raise ConfigurationError(f"{configuration.path}: no selected target applies to {model}")
 
 
 def _times_path(baseline: str) -> str:
@@ -226,7 +225,7 @@ def _cases(
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
 ) -> Iterator[Case]:
-    """Yield the cases of one model. ``new_entries`` collects entries to write; ``reports`` collects differences of live runs."""
+    """Yield the cases of a model. Add the entries to write to ``new_entries``, and differences of live runs to ``reports``."""
     try:
         conversion = None if job.source is None else converted(job.source)
         model = load(job.path if conversion is None else conversion.path)
@@ -257,7 +256,7 @@ def _cases(
 
 
 def _made_note(conversion: Conversion) -> str:
-    """Return a note that names the converter, its version, and the settings of a conversion."""
+    """Return a note about the converter and the settings of a conversion."""
     data = f", calibrated with {conversion.calibration.words}" if conversion.settings.calibrates else ""
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 
@@ -269,7 +268,7 @@ def _unanswered(
     fault: Callable[[Exception], str],
     code: str,
 ) -> Case:
-    """Return the case of a model that cannot be judged on a target; the finding has ``code`` unless the error is internal."""
+    """Return the case of a model without a result on a target. The finding has ``code``, except for an internal error."""
     message, is_fault = problem_text(error, job.path, fault)
     code = INTERNAL_ERROR if is_fault else code
     if isinstance(target, ConfiguredMicroTarget):
@@ -287,14 +286,14 @@ def _case(
     baseline: Baseline,
     new_entries: dict[EntryKey, Entry] | None,
 ) -> Case:
-    """Check one model on one target."""
+    """Check a model on a target."""
     key = EntryKey(job.model, target.name)
     run = simulate(model, target.target)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
     budgets = configuration.budgets_of(target, job.model)
     case = judge(key, job.path, run, model, entry, budgets)
-    # Advice takes several simulations, so it is made only if the findings have hints.
+    # Advice takes several simulations, so it is computed only for findings with hints.
     if any(finding.hint or finding.node_name for finding in case.findings):
         from ..diagnosis.advice.node_advice import advised
 
@@ -322,9 +321,9 @@ def _missing(path: str) -> Finding:
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """Yield a warning if the baseline entry accepts a result so bad that no later result can be worse."""
+    """Yield a warning if the delegate takes no node in the baseline entry. No later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "warning: the delegate takes no node of this model, so later checks cannot find regressions"
+        yield "warning: the delegate takes no node of this model, so no later result can be worse"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:

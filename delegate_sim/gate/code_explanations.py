@@ -13,24 +13,24 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
     {
         "worse-outcome": Explanation(
             "worse outcome than in the baseline",
-            "When the baseline was written, the delegate ran nodes of the model. Now the delegate is not applied, takes no "
-            "node, is undone, or one of its kernels fails later.",
+            "When the baseline was written, the delegate ran nodes of the model. Now the delegate is not applied or takes no "
+            "node, its delegation is undone, or one of its kernels fails later.",
             f"The other findings for the same model and target name the cause. {_AGREE}",
         ),
         "more-partitions": Explanation(
             "more partitions than in the baseline",
             "The runtime splits the graph into more partitions, so data passes between the CPU and the delegate more often.",
-            f"Look at the nodes that fell back: each may split a partition in two. {_AGREE}",
+            f"Look at the nodes that fell back to the CPU. Each of these nodes may split a partition in two. {_AGREE}",
         ),
         "more-delegate-kernels": Explanation(
             "more delegate kernels than in the baseline",
-            "The delegated part of the graph is split into more kernels, each of which is compiled and invoked separately.",
-            f"Look at the nodes that fell back: each may split a kernel in two. {_AGREE}",
+            "The delegated part of the graph is split into more kernels. Each kernel is compiled and invoked separately.",
+            f"Look at the nodes that fell back to the CPU. Each of these nodes may split a kernel in two. {_AGREE}",
         ),
         "more-fallback-nodes": Explanation(
             "more nodes on the CPU than in the baseline",
-            "Nodes stay on the CPU that the delegate ran when the baseline was written, or that are new in the model.",
-            f"The other findings for the same model and target name each node, its reasons and its changes. {_AGREE}",
+            "Some nodes on the CPU are new in the model, or ran on the delegate when the baseline was written.",
+            f"The other findings for the same model and target name these nodes, with reasons and changes. {_AGREE}",
         ),
         "smaller-delegated-share": Explanation(
             "smaller share of nodes delegated than in the baseline",
@@ -40,18 +40,18 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "smaller-multiply-add-share": Explanation(
             "smaller share of multiply-adds delegated than in the baseline",
-            "A smaller share of the model's multiply-adds runs on the delegate. This can happen even if no more nodes stay "
-            "on the CPU: the nodes that the delegate lost need more multiply-adds than the nodes that it gained.",
-            f"Look at the nodes that fell back, or set a tolerance for multiply-add-share. {_AGREE}",
+            "A smaller share of the model's multiply-adds runs on the delegate. The number of nodes on the CPU may be "
+            "unchanged, if the delegate lost large nodes and gained small nodes.",
+            f"Look at the nodes that fell back to the CPU, or set a tolerance for multiply-add-share. {_AGREE}",
         ),
         "more-border-bytes": Explanation(
             "more boundary bytes than in the baseline",
-            "More bytes go into and out of the delegate's kernels in one inference, not counting constants.",
+            "More bytes cross the boundaries of the delegate kernels in one inference. Constants do not count.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
         ),
         "no-baseline-entry": Explanation(
             "model without an entry in the baseline",
-            "The configuration names the model and the target, but the baseline has no result for them.",
+            "The configuration names the model and the target, but the baseline has no result for this pair.",
             "Write the entry with delegate-sim check --update and commit the baseline.",
         ),
         "no-model-for-entry": Explanation(
@@ -62,63 +62,65 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "budget-partitions": Explanation(
             "more partitions than the budget allows",
-            "The configuration limits the number of partitions with max-partitions, whatever the baseline says.",
+            "The configuration limits the number of partitions with max-partitions. The limit does not depend on the baseline.",
             "Remove the nodes that split the graph, or raise the budget.",
         ),
         "budget-fallback": Explanation(
             "more nodes on the CPU than the budget allows",
-            "The configuration limits the number of nodes on the CPU with max-fallback, whatever the baseline says.",
+            "The configuration limits the number of nodes on the CPU with max-fallback. The limit does not depend on the "
+            "baseline.",
             "Look at the nodes' reasons with delegate-sim analyze, or raise the budget.",
         ),
         "budget-delegated-share": Explanation(
             "smaller share delegated than the budget allows",
-            "The configuration requires a share of delegated nodes with min-delegated-share, whatever the baseline says.",
+            "The configuration requires a share of delegated nodes with min-delegated-share. The limit does not depend on "
+            "the baseline.",
             "Look at the nodes' reasons with delegate-sim analyze, or lower the budget.",
         ),
         "budget-multiply-add-share": Explanation(
             "smaller share of multiply-adds delegated than the budget allows",
-            "The configuration requires a share of delegated multiply-adds with min-multiply-add-share, whatever the baseline "
-            "says.",
+            "The configuration requires a share of delegated multiply-adds with min-multiply-add-share. The limit does not "
+            "depend on the baseline.",
             "Look at the nodes' reasons with delegate-sim analyze, or lower the budget.",
         ),
         "budget-fallback-op": Explanation(
             "operator that must not stay on the CPU",
             "With forbid-fallback-ops, the configuration does not allow nodes of this operator to stay on the CPU.",
-            "Fix what keeps the node off the delegate, or remove the operator from the list.",
+            "Fix the reason that keeps the node on the CPU, or remove the operator from the list.",
         ),
         "budget-arena": Explanation(
             "larger arena than the budget allows",
-            "The configuration limits the arena of TensorFlow Lite Micro with max-arena, in bytes. The size is the plan of the "
-            "activations, and an estimate of what the interpreter keeps in a 32-bit build.",
-            "Look at the largest buffers with delegate-sim micro, make the tensors between layers smaller, or raise the budget.",
+            "The configuration limits the arena of TensorFlow Lite Micro with max-arena, in bytes. The size of the arena is the "
+            "planned memory for activations, plus an estimate of the interpreter's own data in a 32-bit build.",
+            "Look at the largest buffers with delegate-sim micro. Make the tensors between layers smaller, or raise the budget.",
         ),
         "micro-file": Explanation(
             "file that TensorFlow Lite Micro cannot use",
-            "The file has a tensor of a type without a fixed size, a tensor without a fixed shape, or no graph, so no memory can "
-            "be planned.",
+            "TensorFlow Lite Micro cannot plan the memory. The file has a tensor of a type without a fixed size, a tensor "
+            "without a fixed shape, or no graph.",
             "Convert the model again without the tensor that the message names.",
         ),
         "micro-external-buffers": Explanation(
             "weights outside the flatbuffer",
             "Some buffers are stored after the flatbuffer, at the offset in Buffer.offset. TensorFlow Lite Micro does not read "
-            "this field. It takes the weights for activations, and computes with whatever is in the arena. It logs nothing.",
-            "Convert with a converter that writes buffers inside, or rewrite the file.",
+            "this field. It treats the weights as activations and computes with random memory from the arena, without a message.",
+            "Convert the model again with a converter that writes all buffers inside the flatbuffer, or rewrite the file.",
         ),
         "live-differs": Explanation(
             "real delegate that decides differently from the simulation",
-            "With --live, the real delegate was run on this host. Its log lines, partitions or outcome differ from the "
-            "simulated ones. The real delegate is right.",
-            "Report the difference with the file that --live-report writes. This file contains no weights and no names.",
+            "With --live, the real delegate was run on this host. The log lines, partitions or outcome of the real delegate "
+            "differ from the simulation. The real delegate is right.",
+            "Please report the difference. Attach the file that --live-report writes. The file contains no weights and no names.",
         ),
         "live-not-run": Explanation(
             "real delegate that cannot be run on this host",
-            "With --live, every target whose delegate can run on some host must be run, but this target was not run.",
-            "Install what delegate-sim doctor lists as missing, or choose other targets with --target.",
+            "With --live, a target fails if its delegate exists for some hosts, but cannot be run on this host.",
+            "Install the packages that delegate-sim doctor lists as missing, or choose other targets with --target.",
         ),
         "not-delegated": Explanation(
             "node that is not offered to any delegate",
             "The node is in a subgraph that the runtime skips or does not reach.",
-            "You need not do anything about the node itself.",
+            "You do not need to change the node.",
         ),
         "unreadable-model": Explanation(
             "model that cannot be read",
@@ -128,14 +130,13 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         "failed-conversion": Explanation(
             "source model that cannot be converted",
             "The configuration names a source model and settings. The source model is missing, no installed converter "
-            "supports it with these settings, or the converter failed, hung or used more memory than the configuration "
-            "allows.",
-            "Try the conversion with delegate-sim sweep SOURCE --delegate NAME --setting SETTINGS, and install what this "
-            "command names.",
+            "supports the source model with these settings, or the converter failed, hung or used too much memory.",
+            "Try the conversion with delegate-sim sweep SOURCE --delegate NAME --setting SETTINGS. Install the packages that "
+            "this command names.",
         ),
         "internal-error": Explanation(
             "error of delegate-sim itself",
-            "The program failed on something unexpected in the model. Other models are not affected.",
+            "The program failed on this model because of a bug. Other models are not affected.",
             "Report the error with the model, the command line and the output with DELEGATE_SIM_DEBUG=1.",
         ),
     }

@@ -48,26 +48,26 @@ _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 
 class ConfigurationError(DelegateSimError):
-    """Raised if there is no configuration, or if it contains an error; the message names the file, the line and the key."""
+    """Raised if there is no configuration, or if the configuration is invalid."""
 
 
 class NoConfigurationError(ConfigurationError):
-    """Raised if there is no configuration in a folder or above it."""
+    """Raised if a folder and its parent folders have no configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredTarget:
     """A named target, the models to check on it, and their budgets.
 
-    A target in the file that lists several runtime releases becomes one target per release, named ``NAME@RELEASE``; several
-    releases of the platform behind the delegate are split in the same way. ``group`` is the target's name in the file.
+    If a target in the file lists several releases, there is one target per release, named ``NAME@RELEASE``. The releases may be
+    releases of the runtime or of the delegate's platform. ``group`` is the target's name in the file.
     """
 
     name: str
     group: str
     target: Target
     models: tuple[str, ...] | None
-    """Patterns of the models to check on the target; None for all models."""
+    """Patterns of the models to check on the target, or None for all models."""
     budgets: Budgets
 
 
@@ -92,14 +92,14 @@ class Configuration:
     models: tuple[str, ...]
     exclude: tuple[str, ...]
     baseline: str | None
-    """Path of the baseline; None if only budgets are checked."""
+    """Path of the baseline, or None if only budgets are checked."""
     targets: tuple[ConfiguredTarget, ...]
     budgets: Budgets
     overrides: tuple[Override, ...]
     sources: tuple[ConfiguredSource, ...] = ()
-    """Source models to convert; each is checked under its own name."""
+    """Source models to convert and check."""
     micro_targets: tuple[ConfiguredMicroTarget, ...] = ()
-    """The targets of kind micro, which have no budgets but their own, and no baseline."""
+    """The targets of kind micro."""
 
     def find_models(self) -> list[str]:
         """Return the models that match the patterns, sorted."""
@@ -111,7 +111,7 @@ class Configuration:
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
-        """Return the budgets of a model on a target: the general budgets, overridden by the target, then by each override."""
+        """Return the budgets of a model on a target. The target overrides general budgets, and overrides are applied last."""
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
             for_model = override.models is None or matches(model, override.models)
@@ -121,12 +121,12 @@ class Configuration:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path with slashes matches any pattern; ``**`` matches any number of folders, including none."""
+    """Return whether a path with slashes matches a pattern. ``**`` matches any number of folders, including none."""
     return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 
 def find_configuration(folder: str) -> str:
-    """Return the path of the nearest configuration in a folder or its parents. Raise NoConfigurationError if there is none."""
+    """Return the path of the nearest configuration in a folder or its parents. Raises NoConfigurationError."""
     start = folder = os.path.abspath(folder)
     while True:
         own, project = os.path.join(folder, OWN_FILE), os.path.join(folder, PROJECT_FILE)
@@ -138,15 +138,15 @@ def find_configuration(folder: str) -> str:
         if parent == folder:
             raise NoConfigurationError(
                 printable(
-                    f"{start}: neither this folder nor a parent folder has {OWN_FILE}, or {PROJECT_FILE} with "
-                    "[tool.delegate-sim]; 'delegate-sim init' writes a configuration"
+                    f"{start}: found neither {OWN_FILE} nor {PROJECT_FILE} with [tool.delegate-sim] in this folder or "
+                    "its parent folders; write a configuration with 'delegate-sim init'"
                 )
             )
         folder = parent
 
 
 def read_configuration(path: str) -> Configuration:
-    """Read a configuration. Raise ConfigurationError with the file, the line, the key and the problem if it is invalid."""
+    """Read a configuration. Raises ConfigurationError if the configuration is invalid."""
     text, content = _parsed(path)
     prefix: tuple[str, ...] = ()
     table: Any = content
@@ -232,7 +232,7 @@ def _targets(
 
 
 def _assume_ops_registered(table: ConfigurationTable) -> bool:
-    """Return whether to assume that the application registers missing operators; the key may have its current or former name."""
+    """Return whether to assume that the application registers missing operators. The key also has a former name."""
     former = _FORMER_KEY in table.content
     if former and _ASSUMES_KEY in table.content:
         raise ConfigurationProblem((*table.key, _FORMER_KEY), f"is the former name of {_ASSUMES_KEY}: give only one of them")
@@ -260,7 +260,7 @@ def _override(table: ConfigurationTable, targets: Sequence[ConfiguredTarget]) ->
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
         raise ConfigurationProblem(
-            table.key, "names neither models nor targets; put budgets that apply to everything in [budgets]"
+            table.key, "names neither models nor targets; put budgets for all models and targets in [budgets]"
         )
     budgets = _budgets(table)
     table.finish()
@@ -325,7 +325,7 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return the files that match a pattern. The name of a folder matches all models in the folder and its subfolders."""
+    """Return the files that match a pattern. A folder matches all models in the folder and its subfolders."""
     if is_pattern(pattern):
         return matching_files(pattern, root)
     below = os.path.join(root, pattern)

@@ -30,7 +30,7 @@ Parse = Callable[[Any], Any]
 
 
 class ConfigurationTable:
-    """A table of the configuration file; keys that are not read are reported as unknown."""
+    """A table of the configuration file. ``finish`` reports keys that were not read as unknown."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
@@ -40,7 +40,7 @@ class ConfigurationTable:
         self._known: list[str] = []
 
     def take(self, name: str, parse: Parse, default: Any = None) -> Any:
-        """Return the parsed value of a key; the default if the key is missing."""
+        """Return the parsed value of a key, or the default if the key is missing."""
         self._known.append(name)
         if name not in self.content:
             return default
@@ -50,12 +50,12 @@ class ConfigurationTable:
             raise ConfigurationProblem((*self.key, name), str(error)) from error
 
     def table(self, name: str) -> ConfigurationTable | None:
-        """Return the table under a key; None if the key is missing."""
+        """Return the table under a key, or None if the key is missing."""
         self._known.append(name)
         return ConfigurationTable(self.content[name], (*self.key, name)) if name in self.content else None
 
     def tables(self, name: str) -> list[ConfigurationTable]:
-        """Return the tables of a key that the file may repeat."""
+        """Return all tables with this key, written as ``[[key]]``."""
         self._known.append(name)
         value = self.content.get(name, [])
         if not isinstance(value, list):
@@ -81,7 +81,7 @@ def parse_releases(value: Any) -> tuple[Release, ...]:
 
 
 def parse_count(value: Any) -> int:
-    """Return an integer of at least 0. Raise ValueError for other values."""
+    """Return an integer of at least 0. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"takes a whole number of at least 0, not {value!r}")
     return value
@@ -91,7 +91,7 @@ _PER_CENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 
 
 def parse_share(value: Any) -> float:
-    """Return a share from 0 to 1, given as a number or in percent. Raise ValueError for other values."""
+    """Parse a share from 0 to 1, given as a number or in percent. Raises ValueError for other values."""
     per_cent = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
     share = float(per_cent[1]) / 100 if per_cent else value
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
@@ -100,7 +100,7 @@ def parse_share(value: Any) -> float:
 
 
 def parse_allowance(value: Any) -> Allowance:
-    """Return an allowance, given as a number or in percent. Raise ValueError for other values."""
+    """Parse an allowance, given as a number or in percent. Raises ValueError for other values."""
     if isinstance(value, str):
         per_cent = _PER_CENT.fullmatch(value)
         if per_cent:
@@ -111,14 +111,14 @@ def parse_allowance(value: Any) -> Allowance:
 
 
 def parse_text(value: Any) -> str:
-    """Return a non-empty string. Raise ValueError for other values."""
+    """Return a non-empty string. Raises ValueError for other values."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"takes a string, not {value!r}")
     return value
 
 
 def parse_texts(value: Any) -> tuple[str, ...]:
-    """Return several strings; a single string counts as a list of one. Raise ValueError for other values."""
+    """Return a list of strings as a tuple. A single string is a list of one string. Raises ValueError for other values."""
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
@@ -127,7 +127,7 @@ def parse_texts(value: Any) -> tuple[str, ...]:
 
 
 def parse_patterns(value: Any) -> tuple[str, ...]:
-    """Return patterns of files inside the configuration's folder. Raise ValueError for other values."""
+    """Return patterns of files inside the configuration's folder. Raises ValueError for other values."""
     patterns = tuple(pattern.removeprefix("./") for pattern in parse_texts(value))
     for pattern in patterns:
         parse_inside(pattern)
@@ -135,7 +135,7 @@ def parse_patterns(value: Any) -> tuple[str, ...]:
 
 
 def parse_operators(value: Any) -> tuple[str, ...]:
-    """Return names of operators. Raise ValueError for an unknown name in capitals."""
+    """Return names of operators. Raises ValueError for an unknown name in capitals."""
     names = parse_texts(value)
     for name in names:
         if name.isupper() and not is_operator(name):
@@ -145,31 +145,31 @@ def parse_operators(value: Any) -> tuple[str, ...]:
 
 
 def parse_inside(path: str) -> str:
-    """Return the path. Raise ValueError if it is outside the configuration's folder, because a check must not write there."""
+    """Return a path inside the configuration's folder. Raises ValueError for other paths."""
     if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
         raise ValueError(f"takes a path inside the folder of this file, not {path!r}")
     return path
 
 
 def parse_baseline(value: Any) -> str | None:
-    """Return the path of the baseline; None for false. Raise ValueError for other values."""
+    """Return the path of the baseline, or None for false. Raises ValueError for other values."""
     return None if value is False else parse_inside(parse_text(value))
 
 
 def parse_defaults(value: Any) -> str:
-    """Return the name of a set of defaults. Raise ValueError for unknown names."""
+    """Return the name of a set of defaults. Raises ValueError for unknown names."""
     if value not in DEFAULT_SETS:
         raise ValueError(f"takes {' or '.join(DEFAULT_SETS)}, not {value!r}")
     return str(value)
 
 
 def parse_delegate(value: Any) -> Delegate:
-    """Return the delegate with this name. Raise OptionError for unknown names."""
+    """Return the delegate with this name. Raises OptionError for unknown names."""
     return find_delegate(parse_text(value))
 
 
 def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
-    """Return names of known targets. Raise ValueError for unknown names."""
+    """Return names of known targets. Raises ValueError for unknown names."""
     names = parse_texts(value)
     for name in names:
         if name not in known:
@@ -181,7 +181,7 @@ _CLAUSE = re.compile(r"\s*(==|!=|<=|>=|<|>)?\s*(\d+(?:\.\d+)*)\s*")
 
 
 def check_version(value: Any) -> None:
-    """Raise ValueError if the running version of delegate-sim does not satisfy the requirement ``value``."""
+    """Raise ValueError if this version of delegate-sim does not satisfy the requirement ``value``."""
     own = _release_numbers(__version__)
     for clause in parse_text(value).split(","):
         match = _CLAUSE.fullmatch(clause)

@@ -1,6 +1,6 @@
-"""Judge one model on one target.
+"""Judge a model on a target.
 
-Find the measures that are worse than in the baseline or exceed a budget, and the nodes that explain them.
+Find measures that are worse than in the baseline or exceed a budget, and the nodes that explain these measures.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from .budgets import Budgets, Regression, compute_improvements, compute_regressi
 from .results import BETTER, FAILED, PASSED, Case
 
 _MOST_LISTED = 1_000
-"""Largest number of findings with the same code, and of changes in the model, that a case lists."""
+"""The largest number of listed findings per code, and of listed changes of the model."""
 
 
 def update_command(path: str) -> str:
-    """Return the command that accepts a model's current result."""
+    """Return the command that accepts the current result of a model."""
     return f"delegate-sim check --update {shlex.quote(path)}"
 
 
 def take_entry(run: Run, model: Model) -> Entry:
-    """Return a new baseline entry that records the result of a run."""
+    """Return a baseline entry with the result of a run."""
     target = run.target
     groups: dict[tuple[int, str], list[int]] = {}
     for subgraph, index, reasons in on_cpu(run):
@@ -61,7 +61,7 @@ def take_entry(run: Run, model: Model) -> Entry:
 
 
 def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets) -> Case:
-    """Compare a run with its baseline entry, if there is one, and with the budgets."""
+    """Compare a run with the baseline entry, if there is an entry, and with the budgets."""
     target = run.target
     now = measure(run)
     compute = compute_of(run).totals
@@ -92,7 +92,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
 
 
 def _shortened(case: Case) -> Case:
-    """Limit the listed findings of each code and the listed changes. Add a note if any are left out."""
+    """Limit the number of findings per code and of changes. Add a note about omitted findings and changes."""
     most = raised(_MOST_LISTED)
     numbers: Counter[str] = Counter()
     listed = []
@@ -108,9 +108,9 @@ def _shortened(case: Case) -> Case:
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
-    """Yield a finding if the model does not run: a warning if the baseline entry accepts that, an error if there is no entry.
+    """Yield a finding if the model does not run: an error without a baseline entry, or a warning if the entry accepts it.
 
-    If there is an entry that does not accept this, the comparison with the baseline yields the finding instead.
+    If the model runs according to the entry, yield nothing. The comparison with the baseline then yields the finding.
     """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
@@ -137,14 +137,14 @@ def _against_baseline(
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no node that was delegated fell back: only the boundaries between partitions have moved")
+        notes.append("no delegated node fell back to the CPU: only the boundaries between partitions moved")
     if better and not worse:
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep this improvement: {update_command(case.path)}")
     elif worse and not is_failed:
-        notes.append("worse than the baseline, within the tolerance")
+        notes.append("worse than the baseline, but within the tolerance")
     elif not worse and not same_model:
-        notes.append("the model changed since the baseline, with the same result")
+        notes.append("the model changed since the baseline, but the result is the same")
     return replace(
         case,
         status=FAILED if is_failed else BETTER if better and not worse else PASSED,
@@ -176,8 +176,8 @@ def _target_changes(target: Target, entry: Entry) -> list[str]:
 def _rules_changed(entry: Entry, case: Case, same_model: bool) -> str:
     versions = f"delegate-sim {entry.tool}, rule set {entry.rule_set} -> delegate-sim {__version__}, rule set {case.rule_set}"
     if same_model:
-        return f"the model is the same as in the baseline, but the tool's rules changed ({versions})"
-    return f"the model and the tool's rules changed ({versions})"
+        return f"the model is the same as in the baseline, but the rules of delegate-sim changed ({versions})"
+    return f"the model and the rules of delegate-sim changed ({versions})"
 
 
 def _regression_finding(regression: Regression) -> Finding:
@@ -187,7 +187,7 @@ def _regression_finding(regression: Regression) -> Finding:
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
-    """Yield a finding for each node that fell back to the CPU; a refusal of the whole graph is one finding for all nodes."""
+    """Yield a finding for each node that fell back to the CPU. A refusal of the whole graph is one finding for all nodes."""
     changes = _changes_by_node(matching)
     with_graph = 0
     words = words_of(run.delegate.name)
@@ -211,7 +211,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
-    """Yield each node that is newly on the CPU, with the reasons, and whether the node itself is new."""
+    """Yield each CPU node that was not on the CPU before, with the reasons, and whether the node is new in the model."""
     before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)

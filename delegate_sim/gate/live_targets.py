@@ -1,4 +1,4 @@
-"""Run a target's real delegate on a model, if this host has the delegate, and compare the result with the simulation."""
+"""Run a target's real delegate on a model, and compare the result with the simulation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INSTALL = "install what is missing (delegate-sim doctor), or leave the target o
 
 @dataclass(frozen=True, slots=True)
 class LiveCheck:
-    """The results that a live run adds to a case. ``report`` describes the difference for a bug report, or is None."""
+    """Findings and notes of a live run. ``report`` is a bug report about a difference, or None."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -28,12 +28,12 @@ class LiveCheck:
 
 
 def can_run(target: Target) -> bool:
-    """Return whether any host can run a target's real delegate."""
+    """Return whether the target's real delegate can run on some host."""
     return target.delegate.live is not None
 
 
 def check_live(model: Model, target: Target) -> LiveCheck:
-    """Run a target's real delegate on a model, with the target's options, and compare the result with the simulation."""
+    """Run a target's real delegate on a model, and compare the result with the simulation."""
     if not can_run(target):
         return LiveCheck(notes=(f"not run live: {target.delegate.name} runs only on its own platform",))
     engine = find_engine(target.delegate)
@@ -58,7 +58,7 @@ def check_live(model: Model, target: Target) -> LiveCheck:
 
 
 def _agreement(result: LiveResult) -> str:
-    verdict = "as simulated" if result.is_compared else "closed-source code decided, which is not simulated"
+    verdict = "as simulated" if result.is_compared else "the decision of closed-source code is not simulated"
     return f"run live on {result.software}: {verdict}"
 
 

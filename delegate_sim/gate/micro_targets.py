@@ -1,6 +1,6 @@
-"""Targets of kind micro: models that TensorFlow Lite Micro must run, within a limit on the arena.
+"""Targets of kind micro. TensorFlow Lite Micro must run the models, and the estimated arena must be within the budget.
 
-Such a target needs no baseline: a model passes if it runs, and if its estimated arena is within the budget.
+Targets of kind micro need no baseline.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ConfiguredMicroTarget:
 
     @property
     def group(self) -> str:
-        """The target's name in the file."""
+        """The target's name in the configuration file, the same as ``name``."""
         return self.name
 
     @property
@@ -94,7 +94,7 @@ def _registered(path: str, key: tuple[str | int, ...]) -> frozenset[str] | None:
 
 
 def micro_case(name: str, path: str, model: Model, configured: ConfiguredMicroTarget) -> Case:
-    """Check one model on one target of kind micro."""
+    """Check a model on a target of kind micro."""
     report = analyze(model, configured.target)
     findings = (*_findings(model, report), *_over_budget(report, configured.max_arena))
     is_failed = any(finding.level == ERROR for finding in findings)
@@ -115,7 +115,7 @@ def micro_case(name: str, path: str, model: Model, configured: ConfiguredMicroTa
 
 
 def _findings(model: Model, report: MicroReport) -> Iterator[Finding]:
-    """Yield an error for each node that the runtime lacks or refuses, and a warning for weights that it does not read."""
+    """Yield findings: nodes without a kernel, refused nodes, and weights outside the flatbuffer."""
     if report.outcome is Outcome.FILE and report.failing_node is None:
         yield Finding("micro-file", ERROR, f"cannot be used: {report.problem}", "convert the model again")
     for node in report.refused:
@@ -127,8 +127,8 @@ def _findings(model: Model, report: MicroReport) -> Iterator[Finding]:
         yield Finding(code, level, f"{_STATEMENTS[node.status]}: {reasons}", hint, place, f"{place.op} {node.index}")
     if report.external_tensors:
         count = report.external_tensors
-        statement = f"data of {count:,} tensor{'' if count == 1 else 's'} is outside the flatbuffer, and is read as garbage"
-        yield Finding("micro-external-buffers", ERROR, statement, "write the file with its buffers inside")
+        statement = f"the weights of {count:,} tensor{'' if count == 1 else 's'} are outside the flatbuffer, so results are wrong"
+        yield Finding("micro-external-buffers", ERROR, statement, "write the buffers inside the flatbuffer")
 
 
 def _location(model: Model, node: MicroNode) -> Location:

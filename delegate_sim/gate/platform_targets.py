@@ -1,4 +1,4 @@
-"""Targets that name releases of the platform behind a delegate, such as ``android = ["11", "13"]``."""
+"""Targets with releases of the delegate's platform, such as ``android = ["11", "13"]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..delegates.base import Delegate
 
 
 def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:
-    """Return the suffixes for the target's name and the options, for each platform release. A single release has no suffix."""
+    """Return the suffixes of the target's name and the options, for each platform release. A single release has no suffix."""
     platform = delegate.behind.platform
     assert platform is not None
     values = value if isinstance(value, list) else [value]
@@ -16,6 +16,6 @@ def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ..
     known = (*platform.releases, *platform.others)
     unknown = [one for one in values if str(one) not in known]
     if not values or unknown or len(names) < len(values):
-        raise ValueError(f"takes a release of {platform.key} or a list of them ({', '.join(known)}), not {value!r}")
+        raise ValueError(f"takes a release of {platform.key} or a list of releases ({', '.join(known)}), not {value!r}")
     is_single = len(values) == 1
     return [(() if is_single else (f"{platform.key}-{name}",), {platform.option: name}) for name in dict.fromkeys(names)]

@@ -1,4 +1,4 @@
-"""The results of one command. All output formats are written from them."""
+"""The results of a command. All output formats are written from these results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BETTER = "better"
 """Status of a case that passed and is better than the baseline."""
 FAILED = "failed"
 UNREADABLE = "unreadable"
-"""Status of a case without a result because the model cannot be read or the program failed on it."""
+"""Status of a case without a result, because the model cannot be read or the program failed."""
 
 _CASES = (
     "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
@@ -37,11 +37,11 @@ SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The result for one model on one target.
+    """The result for a model on a target.
 
-    ``model`` is the model's name in a baseline, and ``path`` its path from the working directory. ``measures`` is None if there
-    is no result because the model cannot be read or does not exist. ``baseline`` is None if the baseline has no entry, and for
-    every case of ``analyze``.
+    ``model`` is the model's name in a baseline, and ``path`` is the path from the working directory. ``measures`` is None if the
+    model cannot be read or does not exist. ``baseline`` is None if the baseline has no entry. ``baseline`` is also None for
+    ``analyze``.
     """
 
     model: str
@@ -53,7 +53,7 @@ class Case:
     status: str
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
-    """Remarks, for example on improvements over the baseline or on changed options or rules."""
+    """Remarks, for example about improvements, changed options or changed rules."""
     measures: Measures | None = None
     baseline: Measures | None = None
     changes: tuple[NodeChange, ...] = ()
@@ -62,20 +62,20 @@ class Case:
     sha256: str = ""
     rule_set: str = ""
     compute: ComputeTotals | None = None
-    """Multiply-adds of the whole model and of the delegated nodes; None if there is no result."""
+    """Multiply-adds of the whole model and of the delegated nodes, or None if there is no result."""
     baseline_compute: ComputeTotals | None = None
-    """Multiply-adds in the baseline; None if the baseline has no entry, or if its entry is too old to have them."""
+    """Multiply-adds in the baseline, or None if the baseline has no entry or an entry of an older version."""
     strip: Lengths = ()
-    """Consecutive nodes in the same state, as (state, number of nodes) in execution order; empty if there is no result."""
+    """Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
 
     @property
     def multiply_adds(self) -> int | None:
-        """The multiply-adds of the whole model; None if there is no result."""
+        """The multiply-adds of the whole model, or None if there is no result."""
         return None if self.compute is None else self.compute.multiply_adds
 
     @property
     def delegated_multiply_adds(self) -> int | None:
-        """The multiply-adds of the delegated nodes; None if there is no result."""
+        """The multiply-adds of the delegated nodes, or None if there is no result."""
         return None if self.compute is None else self.compute.delegated_multiply_adds
 
 
@@ -94,7 +94,7 @@ def unreadable_case(
     message: str,
     code: str = UNREADABLE_MODEL,
 ) -> Case:
-    """Return the case of a model that has no result: it cannot be read, or the program failed on it (``INTERNAL_ERROR``)."""
+    """Return the case of a model without a result. The model cannot be read, or the program failed (``INTERNAL_ERROR``)."""
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
@@ -171,10 +171,10 @@ def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
 
 
 def fingerprints(case: Case) -> Sequence[str]:
-    """Return a digest for each finding. The digest stays the same if nodes are renumbered or messages are reworded.
+    """Return a digest for each finding. New node numbers and new wordings of messages do not change the digest.
 
-    The digest depends on the model, target, code, subgraph, operator and tensor name. If findings agree in all of these
-    properties, their order distinguishes them.
+    The digest depends on the model, target, code, subgraph, operator and tensor name. If two findings agree in all these
+    properties, the digest also depends on their order.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     digests = []

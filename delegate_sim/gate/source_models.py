@@ -1,4 +1,4 @@
-"""Source models of a configuration: their conversion settings, and the converted model."""
+"""Source models of a configuration, and their conversion."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredSource:
-    """A source model and its conversion; ``name`` is the model's name in the baseline.
+    """A source model and the settings of the conversion. ``name`` is the model's name in the baseline.
 
-    ``text`` and ``data`` name the source and the calibration data, with absolute paths. ``path`` is the source's path relative
-    to the configuration's folder, with slashes; it is empty if the source is a function of a module.
+    ``text`` and ``data`` name the source and the calibration data, with absolute paths. ``path`` is the source's path relative to
+    the configuration's folder, with slashes. ``path`` is empty if the source is a function of a module.
     """
 
     name: str
@@ -33,14 +33,14 @@ class ConfiguredSource:
     path: str
     settings: Settings
     converter: str
-    """The name of the conversion route (``Route.name``); empty to use the first installed route that supports the settings."""
+    """The name of a converter (``Route.name``). If empty, the first installed converter that supports the settings is used."""
     data: str | None
     pythons: tuple[str, ...]
     limits: Limits
 
 
 def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSource:
-    """Read one table of ``sources``. Raise ConfigurationProblem if the table is invalid."""
+    """Read a table of ``sources``. Raises ConfigurationProblem if the table is invalid."""
     text = table.take("source", _place)
     if text is None:
         raise ConfigurationProblem(table.key, 'has no source; write one as source = "model.keras"')
@@ -67,7 +67,7 @@ def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSo
 def converted(source: ConfiguredSource) -> Conversion:
     """Convert a source model, or return the cached conversion.
 
-    Raise ModelError with the reason if the conversion fails, and OptionError for invalid calibration data.
+    Raises ModelError if the conversion fails, and OptionError if the calibration data is invalid.
     """
     model = find_source(source.text)
     calibration = find_calibration(source.data)
@@ -80,9 +80,9 @@ def converted(source: ConfiguredSource) -> Conversion:
 
 
 def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
-    """Return the first route that supports the settings, preferably one whose converter is installed.
+    """Return the first route that supports the settings. Routes with an installed converter are preferred.
 
-    Raise ModelError if no route supports the settings.
+    Raises ModelError if no route supports the settings.
     """
     able = [route for route in candidates if source.converter in ("", route.name) and knows(route, source.settings)]
     if not able:
@@ -97,9 +97,9 @@ def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
 
 
 def _place(value: Any) -> str:
-    """Return the place of a source or of data: a path in the configuration's folder, or the name of a function.
+    """Return the location of a source or of data: a path in the configuration's folder, or the name of a function.
 
-    The name of a function starts with the path of its file or the name of its module.
+    The name of a function starts with a path or with the name of a module.
     """
     text = parse_text(value)
     parse_inside(text)
@@ -114,7 +114,7 @@ def _file_of(text: str) -> str:
 
 
 def _from(root: str, text: str) -> str:
-    """Return ``text`` with its path resolved from the folder ``root``; the name of a module stays unchanged."""
+    """Return ``text`` with an absolute path, resolved from the folder ``root``. The name of a module stays unchanged."""
     return os.path.join(root, text) if _file_of(text) else text
 
 

@@ -1,1 +1,1 @@
-"""Hypothetical changes of a model: other types, fixed shapes, removed nodes, accepted operators."""
+"""Hypothetical changes of a model, such as other types, fixed shapes and removed nodes."""

@@ -1,4 +1,4 @@
-"""Simulate changes in the code of a model: computing integers in float32, and inlining subgraphs."""
+"""Simulate changes in the source code of a model: computing integers in float32, and inlining subgraphs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _cast(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _floating(editor: Editor, index: int) -> int:
-    """Add a float32 tensor of the shape of another tensor, and return its index."""
+    """Add a float32 tensor with the shape of another tensor, and return the index of the new tensor."""
     return editor.add_tensor(editor.tensor(index)._replace(type="FLOAT32", data=None, value=None, allocation=Allocation.ARENA))
 
 
@@ -82,7 +82,7 @@ def _as_float(editor: Editor, index: int) -> int:
 _NOT_INLINED = frozenset(
     "ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE".split()  # noqa: SIM905
 )
-"""Operators that prevent inlining. If a subgraph has one of them, its nodes cannot replace the node that runs the subgraph."""
+"""Operators that prevent inlining of the subgraph that they are in."""
 
 _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -91,11 +91,11 @@ _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "STABLEHLO_COMPOSITE": ("decomposition_subgraph_index",),
     }
 )
-"""For each operator that can be replaced by the nodes of its subgraphs, the options that hold the subgraphs' indices."""
+"""The operators that can be inlined, with the options that hold the indices of their subgraphs."""
 
 
 def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
-    """Return the subgraphs whose nodes can take the place of a node; nothing if the node must stay."""
+    """Return the subgraphs to inline in place of a node, or an empty tuple if the node must stay."""
     node = file_graphs(model)[key.subgraph].nodes[key.node]
     if node.is_custom:
         return ()
@@ -110,7 +110,7 @@ def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
 
 
 def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model in which each of these nodes is replaced by the nodes of the subgraphs that it runs.
+    """Return the model with each of these nodes replaced by the nodes of the subgraphs that the node runs.
 
     Both branches of an IF are computed, and SELECT_V2 selects between the results.
     """
@@ -154,7 +154,7 @@ def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: M
 
 
 def _without_last(changed: Edited, gone: Collection[int]) -> Edited:
-    """Remove subgraphs from the end of the model as long as no node calls them anymore."""
+    """Remove the subgraphs in ``gone`` from the end of the model."""
     subgraphs = changed.model.subgraphs
     while subgraphs[-1].index in gone:
         subgraphs = subgraphs[:-1]

@@ -1,4 +1,7 @@
-"""The operator versions that a converter writes: for each operator, the highest version that any of its nodes needs."""
+"""The operator versions that a converter writes.
+
+A converter gives all nodes of an operator the same version: the highest version that any of the nodes needs.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .model_editing import Edited, Editor, NodeKey, edited
 def demanded_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
     """Return the version that a converter would write for each builtin operator.
 
-    ``assumed`` gives the versions that some nodes need. The version that any other node needs is derived from the node.
+    ``assumed`` gives the versions that some nodes need. The versions that all other nodes need are derived from the nodes.
     """
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
@@ -26,7 +29,7 @@ def demanded_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProx
 
 
 def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
-    """Return the model with the operators in ``versions`` changed to these versions; all other operators keep theirs."""
+    """Return the model with the operators in ``versions`` changed to these versions."""
 
     def set_versions(editor: Editor) -> None:
         editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]

@@ -1,7 +1,7 @@
 """Simulate converting a model with inputs of known shapes.
 
-A converter that knows the shapes of the inputs computes all shapes that follow from the input shapes. As a result, nodes that
-only compute with shapes, such as SHAPE, STRIDED_SLICE and PACK, disappear, and RESHAPE reads a constant instead.
+If a converter knows the shapes of the inputs, it computes all other shapes that depend on them. Nodes that only compute shapes,
+such as SHAPE, STRIDED_SLICE and PACK, then disappear, and RESHAPE reads a constant.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def open_inputs(model: Model) -> tuple[Tensor, ...]:
 
 
 def computes_shapes(model: Model) -> bool:
-    """Return whether the model has a SHAPE or RANK node, whose result a converter can compute if it knows the shape."""
+    """Return whether the model has a SHAPE or RANK node. If a converter knows the shape, it computes the result of this node."""
     return any(node.op in _OF_SHAPES for subgraph in model.subgraphs for node in subgraph.nodes)
 
 
@@ -41,8 +41,8 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
     """Return the model that a converter would write if the sizes of the inputs were known.
 
     ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes. In
-    every subgraph, nodes whose results follow from the shapes are folded. With ``all_sizes``, such nodes are folded even if the
-    model has no unknown sizes. Older converters write 1 for an unknown size and do not fold these nodes.
+    every subgraph, nodes whose results depend only on shapes are folded. With ``all_sizes``, they are folded even if the model
+    has no unknown sizes, because older converters write 1 for an unknown size and do not fold nodes.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
@@ -55,7 +55,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
 
 def _explained_versions(model: Model) -> frozenset[str]:
-    """Return the operators whose nodes all have the version that a converter would write."""
+    """Return the operators that already have the version that a converter would write, in all nodes."""
     versions = demanded_versions(model)
     own: dict[str, set[int]] = {}
     for graph in file_graphs(model):
@@ -65,7 +65,7 @@ def _explained_versions(model: Model) -> frozenset[str]:
 
 
 def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
-    """Give each operator in ``explained`` the version that a converter would write. All other operators keep their versions."""
+    """Give each operator in ``explained`` the version that a converter would write."""
     return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
 
 
@@ -105,7 +105,7 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
 
 
 def _narrow(editor: Editor, folded: FoldedGraph) -> None:
-    """If the model has float16 weights, store the new float constants in float16 too, each followed by a DEQUANTIZE."""
+    """If the model has float16 weights, store the new float constants in float16 too, and add a DEQUANTIZE after each."""
     if not any(editor.graph.view(node).is_constant_float16_dequantize for node in editor.graph.nodes):
         return
     read = {index for _, node in editor.nodes for index in node.inputs}

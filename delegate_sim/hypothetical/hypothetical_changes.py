@@ -53,14 +53,11 @@ class HypotheticalChanges:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore.
-
-    Because of each of these errors, a compiler plugin or LiteRT's loader would refuse the whole model.
-    """
+    """The codes of errors to ignore. Each error would make a compiler plugin or LiteRT's loader refuse the whole model."""
     assume_ops_registered: bool = False
-    """True if the application registers every operator that the runtime lacks, even if the target does not say so."""
+    """True if the application is assumed to register every operator that the runtime lacks."""
     release: Release | None = None
-    """The release of the runtime that replaces the target's release; None to keep the target's release."""
+    """The release to use instead of the target's release; None to keep the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that their CPU kernels are assumed to accept during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
@@ -68,11 +65,11 @@ class HypotheticalChanges:
     float_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that compute in float32 instead of integers."""
     inlined_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that are replaced by the nodes of the subgraphs that they run."""
+    """Nodes to replace by the nodes of the subgraphs that they run."""
 
     @property
     def changes(self) -> Hashable:
-        """The assumptions that change the model. If these assumptions and the release are equal, the changed models are equal."""
+        """The assumptions that change the model, as a cache key. Equal keys and equal releases give equal models."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         rewritten = self.removed_nodes, self.float_nodes, self.inlined_nodes
         return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
@@ -131,7 +128,7 @@ def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release) 
         now = result.present(hypothetical.node_versions)
         versions = {now[key]: version for key, version in hypothetical.node_versions.items() if key in now}
         if hypothetical.conversion and versions:
-            # All nodes of an operator share the version that the converter writes.
+            # The converter writes one version for all nodes of an operator.
             result = result.then(lambda model: with_converted_versions(model, versions))
         result = result.then(
             lambda model: edited(model, lambda editor: _set_versions(editor, hypothetical.op_versions, versions))
@@ -140,7 +137,7 @@ def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release) 
 
 
 def changed_model(model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST) -> Model:
-    """Return the changed model, without the origins of its nodes (see ``changed``)."""
+    """Return the model of ``changed``, without the origins of the nodes."""
     return changed(model, hypothetical, release).model
 
 
@@ -176,7 +173,7 @@ def refuse_unknown_names(model: Model, hypothetical: HypotheticalChanges) -> Non
         if not (0 <= key.subgraph < len(graphs) and 0 <= key.node < len(graphs[key.subgraph].nodes)):
             raise OptionError(f"the model has no node {key.node} in subgraph {key.subgraph}")
     if hypothetical.batch is not None and hypothetical.batch < 1:
-        raise OptionError(f"a batch has at least 1 element, not {hypothetical.batch}")
+        raise OptionError(f"the batch must be at least 1, not {hypothetical.batch}")
 
 
 def _named(hypothetical: HypotheticalChanges) -> Iterator[str]:

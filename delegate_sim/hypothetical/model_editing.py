@@ -16,7 +16,7 @@ from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 
 _POSITIONS = itertools.count(1)
-"""Numbers for the positions of changed options. They are negated, since the positions of options in a file are not negative."""
+"""Numbers for the positions of changed options. They are negated, because positions in a file are not negative."""
 
 
 class NodeKey(NamedTuple):
@@ -28,13 +28,13 @@ class NodeKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """A changed model. For each subgraph, ``origins`` lists each node's index in the original model; -1 for an added node."""
+    """A changed model. ``origins`` lists, for each subgraph, the original index of each node, or -1 for an added node."""
 
     model: Model
     origins: tuple[tuple[int, ...], ...]
 
     def origin(self, key: NodeKey) -> NodeKey | None:
-        """Return the key that a node had in the original model; None if the change or the delegate added the node."""
+        """Return the key of a node in the original model, or None if the change or the delegate added the node."""
         origins = self.origins[key.subgraph]
         index = origins[key.node] if key.node < len(origins) else -1
         return None if index < 0 else NodeKey(key.subgraph, index)
@@ -50,13 +50,13 @@ class Edited:
         }
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
-        """Return a map from ``keys``, which are keys in the original model, to keys in the changed model; omit removed nodes."""
+        """Return a map from ``keys`` in the original model to keys in the changed model, without removed nodes."""
         return {key: self.now[key] for key in keys if key in self.now}
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
-        """Return the result of changing the model once more; ``origins`` still refers to the original model.
+        """Return the result of one more change. ``origins`` still refers to the original model.
 
-        The change may leave out the last subgraphs.
+        The change may remove subgraphs from the end of the model.
         """
         later = change(self.model)
         if later.model is self.model:
@@ -71,7 +71,7 @@ class Edited:
 
 
 def unchanged(model: Model) -> Edited:
-    """Return an unchanged model as an ``Edited``, in which each node is its own origin."""
+    """Return an unchanged model as an ``Edited``."""
     return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
 
 
@@ -94,7 +94,7 @@ class Editor:
         """The changed options of nodes, by the negative position in ``Node.options``."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor in its current state; ``NO_TENSOR`` for an omitted or missing tensor, whose index is negative."""
+        """Return a tensor in its current state, or ``NO_TENSOR`` if the index is negative because the tensor is omitted."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     def options_of(self, node: Node) -> Options:
@@ -104,14 +104,14 @@ class Editor:
         return self.model.options(node)
 
     def with_options(self, node: Node, **changes: Any) -> Node:
-        """Return a node with some of its options changed; a node without options stays as it is."""
+        """Return a node with some options changed. A node without options stays unchanged."""
         options = self.options_of(node)
         if options.table is None:
             return node
         return self.with_new_options(node, options.table, {**dict(iter(options)), **changes})
 
     def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
-        """Return the node with a new table of options; fields that are not given get the defaults of the schema."""
+        """Return the node with a new table of options. Fields without a value get the defaults of the schema."""
         position = -next(_POSITIONS)
         self.options[position] = {**schema.default_values(table), **values}
         return node._replace(options=(table, position))
@@ -150,9 +150,9 @@ class Editor:
         self.nodes = [(origin, node) for origin, node in self.nodes if origin not in gone]
 
     def remove_unread(self, unread: Iterable[int]) -> None:
-        """Remove the nodes that compute the tensors ``unread``, unless something reads the nodes' results.
+        """Remove the nodes that compute the tensors ``unread``, and nodes that only these nodes need.
 
-        Nodes with side effects are kept. Then do the same for the operands of the removed nodes.
+        A node stays if it has side effects, or if one of its results is still read.
         """
         candidates = set(unread)
         while candidates:
@@ -179,12 +179,12 @@ class Editor:
         return index
 
     def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
-        """Add a node with one operand and one result. ``at`` is its place in the list of nodes; None for the end."""
+        """Add a node with one operand and one result at the place ``at`` in the list of nodes. None means the end."""
         place = len(self.nodes) if at is None else at
         self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
-        """Return the subgraph with renumbered nodes, and each node's index in the original model (-1 for an added node)."""
+        """Return the subgraph with renumbered nodes, and the original index of each node, or -1 for an added node."""
         nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
         tensors = self.subgraph.tensors
         if len(self.tensors) != len(tensors) or not all(map(operator.is_, self.tensors, tensors)):
@@ -194,7 +194,7 @@ class Editor:
 
 
 def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
-    """Change every subgraph of a model. Control dependencies in the metadata are dropped, because the nodes are renumbered."""
+    """Change every subgraph of a model. Control dependencies in the metadata are removed, because the nodes are renumbered."""
     finished = []
     options = dict(model.changed_options)
     for subgraph in model.subgraphs:
@@ -212,7 +212,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
     """Return the operator codes of the changed file.
 
-    These are the codes that its nodes use. In addition, codes that already had no node in the original file are kept.
+    These are the codes that the nodes use, and the codes that no node used in the original file.
     """
     before, now = _used(model.subgraphs), _used(subgraphs)
     kept = [code for code in model.operator_codes if code in now or code not in before]

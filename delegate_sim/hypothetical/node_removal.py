@@ -1,4 +1,4 @@
-"""Removal of nodes whose work the application takes over."""
+"""Remove nodes. The application does their work instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .model_editing import Edited, Editor, NodeKey, edited
 def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
     """Return the model without ``nodes``. If other nodes read a result of a removed node, this result becomes an input.
 
-    A subgraph that a node calls must keep its inputs and outputs. In such a subgraph, a node stays if anything reads its results.
+    If a node calls a subgraph, the inputs and outputs of the subgraph must stay the same. In such a subgraph, a node with a
+    result that is read stays.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 

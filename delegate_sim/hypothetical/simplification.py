@@ -18,10 +18,9 @@ _SHAPING = ("BROADCAST_TO", "RESHAPE")
 def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
     """Simplify a subgraph: remove, merge and replace nodes.
 
-    ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0.
-
-    Except for additions of zeros, only nodes with shapes that were unknown are simplified: the converter that wrote the file has
-    already simplified the rest.
+    ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0. Additions of zeros are
+    always simplified. Other nodes are simplified only if their shapes were unknown, because the converter of the file has already
+    simplified nodes of known shapes.
     """
     _remove_additions_of_zeros(editor, zeros)
     _reshape_in_place_of_transposing(editor, constants)
@@ -87,7 +86,7 @@ def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> N
 
 
 def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
-    """Merge consecutive RESHAPE nodes: let the last RESHAPE read the operand of the first."""
+    """Merge consecutive RESHAPE nodes. The last RESHAPE then reads the operand of the first."""
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     orphans = set()
     for position, (origin, node) in enumerate(editor.nodes):
@@ -108,7 +107,7 @@ def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
 
 
 class _Neighbors:
-    """The nodes that write and read each tensor of a subgraph, given by their places in the list of nodes."""
+    """The nodes that write and read each tensor of a subgraph, as places in the list of nodes."""
 
     def __init__(self, editor: Editor) -> None:
         self.nodes = editor.nodes
@@ -117,18 +116,18 @@ class _Neighbors:
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
 
     def is_shared(self, index: int) -> bool:
-        """Return whether a tensor is read more than once; being an output of the subgraph counts as being read."""
+        """Return whether a tensor is read more than once. For an output of the subgraph, the caller counts as a reader."""
         return self._reads[index] > 1
 
     def before(self, index: int, *ops: str) -> int | None:
-        """Return the place of a tensor's writer; None if the tensor is shared, or the writer has another operator."""
+        """Return the place of a tensor's writer, or None if the tensor is shared or the writer's operator is not in ``ops``."""
         place = self._writers.get(index)
         if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops:
             return None
         return place
 
     def behind(self, index: int, *ops: str) -> int | None:
-        """Return the place of the only reader of a tensor; None if the tensor is shared, or the reader has another operator."""
+        """Return the place of a tensor's only reader, or None if the tensor is shared or its reader is not one of ``ops``."""
         place = self._readers.get(index)
         return None if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops else place
 
@@ -136,7 +135,7 @@ class _Neighbors:
 def _add_in_layers(editor: Editor) -> None:
     """Turn the constant of an ADD into the bias of the preceding FULLY_CONNECTED, if the constant has one value for each unit.
 
-    There may be a RESHAPE between the FULLY_CONNECTED and the ADD.
+    A RESHAPE between the FULLY_CONNECTED and the ADD is allowed.
     """
     neighbors = _Neighbors(editor)
     replaced, gone = {}, set()
@@ -155,7 +154,7 @@ def _add_in_layers(editor: Editor) -> None:
 
 
 def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | None:
-    """Return the place of the FULLY_CONNECTED that can take the constant of an ADD as its bias; None if there is none."""
+    """Return the place of the FULLY_CONNECTED that can use the constant of an ADD as bias, or None if there is none."""
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
@@ -174,12 +173,12 @@ def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | No
 
 
 def _is_fixed(editor: Editor, index: int) -> bool:
-    """Return whether a tensor is a constant, or a float16 constant widened by a DEQUANTIZE."""
+    """Return whether a tensor is a constant, or the result of a DEQUANTIZE of a float16 constant."""
     return editor.tensor(index).is_constant or _widens(editor, index) is not None
 
 
 def _widens(editor: Editor, index: int) -> int | None:
-    """Return the float16 constant that a DEQUANTIZE widens to this tensor; None if there is none."""
+    """Return the float16 constant that a DEQUANTIZE converts to this tensor, or None if there is none."""
     for node in editor.graph.writers.get(index, ()):
         if editor.graph.view(node).is_constant_float16_dequantize:
             return node.input(0)
@@ -187,7 +186,7 @@ def _widens(editor: Editor, index: int) -> int | None:
 
 
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
-    """Change a constant to the shape and type of a bias, or change a copy if the constant is shared. Return the bias's index."""
+    """Return the index of a constant with the shape and type of a bias. An unshared constant is changed in place."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):
@@ -206,7 +205,7 @@ def _biased(tensor: Tensor) -> Tensor:
 
 
 def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
-    """Remove each RESHAPE that only restores dimensions, by letting the preceding layer or reduction keep the dimensions."""
+    """Remove each RESHAPE that only restores dimensions. Instead, the preceding layer or reduction keeps the dimensions."""
     neighbors = _Neighbors(editor)
     unread, gone = set(), set()
     for origin, node in editor.nodes:
@@ -236,14 +235,14 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
 
 
 _ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3})
-"""Operators that FULLY_CONNECTED can include as its fused activation, with the value of the option."""
+"""Operators that can become the fused activation of a FULLY_CONNECTED, with the value of the option."""
 _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
 def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors: _Neighbors) -> int | None:
-    """Return the tensor that a layer must read so that its option to keep dimensions can replace the RESHAPE after the layer.
+    """Return the tensor that a layer must read to keep its dimensions, so that the RESHAPE after the layer can be removed.
 
-    Return None if the option cannot replace the RESHAPE.
+    Return None if the RESHAPE cannot be removed in this way.
     """
     layer = editor.nodes[place][1]
     shape = editor.tensor(reshape.output(0)).shape

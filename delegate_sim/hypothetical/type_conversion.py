@@ -1,7 +1,7 @@
 """Simulate another conversion of a model: to float, with float16 weights, or quantized to 8-bit integers in several ways.
 
-The simulation predicts the decisions that do not depend on data: types, versions, the places of QUANTIZE and DEQUANTIZE, and the
-number of scales of each tensor. The scales that a data set would give are unknown, so all results get the same scale, unless the
+The simulation predicts everything that does not depend on data: types, versions, the places of QUANTIZE and DEQUANTIZE, and the
+number of scales of each tensor. The scales themselves depend on data. All results therefore get the same scale, unless the
 operator fixes the scale.
 """
 
@@ -25,7 +25,7 @@ _VALUES_KEPT = 1 << 12
 """Largest number of elements of a constant whose values are kept. Larger constants are weights, whose values do not matter."""
 
 _MOST_ELEMENTS = 1 << 31
-"""Constants have fewer elements than this, because the file stores every element."""
+"""A constant has fewer elements than this number, because the file stores every element."""
 
 _HUGE_SCALE = 1e20
 _LEVELS = 255
@@ -43,12 +43,12 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
 )
 """The scale and zero point that the kernel requires for its result, by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
-"""The dimension of the weights along which each slice has its own scale, by operator."""
+"""The dimension of the weights that has one scale per slice, by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
 _OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
-"""The operators whose weights TensorFlow's older quantizer keeps quantized, each with the version that all its nodes get."""
+"""The operators whose weights TensorFlow's older quantizer keeps quantized, with the version that it writes for all nodes."""
 
 _NAMES_OF_SAME_SCALE = """
 AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
@@ -64,7 +64,7 @@ ABS ADD ARG_MAX ARG_MIN BATCH_MATMUL DIV EQUAL EXP GELU GREATER GREATER_EQUAL HA
 NOT_EQUAL ONE_HOT PRELU REDUCE_PROD RSQRT SQRT SQUARED_DIFFERENCE SUB SUM TOPK_V2
 """
 _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
-"""Operators that TensorFlow 2.21's converter quantizes if it knows the ranges of their operands, as measured for 90 operators."""
+"""Operators that the converter of TensorFlow 2.21 quantizes if it knows the ranges of the operands, as measured."""
 
 
 _OF_ANY_TYPE = ("SHAPE", "RANK")
@@ -80,20 +80,20 @@ def as_float(model: Model) -> Edited:
 
 @functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
-    """Return the model that a converter would write with full integer quantization (calibrated, float inputs and outputs)."""
+    """Return the model that a converter would write with full integer quantization, calibration, and float inputs and outputs."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 
 @functools.lru_cache(maxsize=2)
 def as_int8_per_tensor(model: Model) -> Edited:
-    """Like ``as_int8``, but with one scale for all channels of the weights (``converter._experimental_disable_per_channel``)."""
+    """Return the model of ``as_int8`` with one scale per weight tensor (``converter._experimental_disable_per_channel``)."""
     one_scale = functools.partial(_quantize, has_scale_for_each_channel=False)
     return as_float(model).then(lambda floating: _with_versions(edited(floating, one_scale)))
 
 
 @functools.lru_cache(maxsize=2)
 def as_float16(model: Model) -> Edited:
-    """Return the model that a converter would write with float16 weights, each of which a DEQUANTIZE widens."""
+    """Return the model that a converter would write with float16 weights. A DEQUANTIZE converts each weight to float32."""
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _narrow_weights)))
 
 
@@ -110,8 +110,8 @@ def as_dense_per_tensor(model: Model) -> Edited:
 def as_dynamic_range_per_tensor(model: Model) -> Edited:
     """Return the model that TensorFlow's older quantizer would write with dynamic range quantization and one scale per tensor.
 
-    Data is then quantized without a zero point. Weights of operators that the older quantizer does not know are dequantized. A
-    model without dynamic range quantization does not change.
+    In this model, data is quantized without a zero point. The weights of operators that the older quantizer does not support are
+    dequantized. A model without dynamic range quantization does not change.
     """
     changed = _with_versions(edited(model, _use_older_quantizer))
     return changed.then(lambda older: with_versions(older, _OLDER_VERSIONS))
@@ -120,8 +120,8 @@ def as_dynamic_range_per_tensor(model: Model) -> Edited:
 def with_mask(model: Model, value: float) -> Edited:
     """Return a quantized model whose attention mask has ``value`` instead of a number near the lowest float32.
 
-    A converter derives several scales from the range of the mask, even the scale of the tensor that is multiplied by the mask.
-    All these scales change.
+    A converter derives several scales from the range of the mask, for example the scale of the tensor that is multiplied by the
+    mask. All these scales change.
     """
     return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
 
@@ -186,7 +186,7 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
 
 
 def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
-    """Return one zero for each element of a tensor; None if the tensor has too many elements for a constant."""
+    """Return zeros with the number of elements of a tensor, or None if the tensor has too many elements for a constant."""
     count = tensor.element_count
     return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
@@ -349,7 +349,7 @@ class _Quantizer:
         if tensor.type != "INT8" or (tensor.scale, tensor.zero_point) == (scale, zero_point):
             return index
         if tensor.is_constant:
-            # The constant was quantized for this node only, so the converter gives the constant the scale that the node needs.
+            # Only this node uses the quantized constant, so the converter gives the constant the scale that the node needs.
             self.editor.tensors[index] = self._quantized(tensor, scale, zero_point)._replace(allocation=tensor.allocation)
             return index
         result = self.editor.add_tensor(self._quantized(tensor, scale, zero_point))

@@ -29,18 +29,18 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""The largest number of repeated runs of the first model, if its outputs differ from the second model's outputs."""
+"""The largest number of repeated runs of the first model. It is run again only if the outputs of the models differ."""
 _PACKAGE = "ai_edge_litert"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDifference:
-    """The difference between the two models' values of one tensor, over all samples. Errors are in units of the stored values."""
+    """The difference between two models' values of one tensor, over all samples. Errors are in units of the stored values."""
 
     name: str
     elements: int
     different: int
-    """Number of elements with different values. Zeros of either sign count as equal, and so do two NaNs."""
+    """Number of elements with different values. Zeros of either sign count as equal. Two NaNs count as equal."""
     bits: int
     """Number of elements with different bits."""
     mean: float
@@ -50,7 +50,7 @@ class TensorDifference:
     problem: str
     """The reason why the tensor cannot be compared; empty if it can be compared."""
     unsteady: int = 0
-    """Number of elements that differ between runs of the first model. (Some CPU kernels read uninitialized memory.)"""
+    """Number of elements that differ between runs of the first model. Some CPU kernels read uninitialized memory."""
 
     @property
     def is_same(self) -> bool:
@@ -69,7 +69,7 @@ LEAST_CHANGE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """The latency of both models on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
+    """The latency of two models on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
 
     first: tuple[float, ...]
     """Seconds of each run of the first model."""
@@ -82,7 +82,7 @@ class Latency:
 
     @property
     def ratios(self) -> tuple[float, float, float]:
-        """Lower quartile, median and upper quartile of the second model's latency as a multiple of the first model's."""
+        """Lower quartile, median and upper quartile of the second model's latency divided by the first model's latency."""
         ratios = [other / one for one, other in zip(self.first, self.second, strict=True) if one > 0]
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (1.0, 1.0, 1.0)
         return low, middle, high
@@ -112,9 +112,9 @@ class EdgeDifference:
     outputs: tuple[TensorDifference, ...] = ()
     tensors: tuple[TensorDifference, ...] = ()
     refused: str = ""
-    """The model that alone reports an error on such an input, for example on an index out of range; empty if there is none."""
+    """Text about an input on which only one model reports an error; empty if there is no such input."""
     problem: str = ""
-    """The reason why the runs on such inputs did not finish; empty if all runs finished."""
+    """The reason why the runs on these inputs did not finish; empty if all runs finished."""
 
     @property
     def wrong(self) -> TensorDifference | None:
@@ -123,7 +123,7 @@ class EdgeDifference:
 
     @property
     def is_same(self) -> bool:
-        """True if the models behave alike on all these inputs, bit for bit."""
+        """True if both models give the same bits and the same errors on all these inputs."""
         return self.wrong is None and not self.refused and not self.problem
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class EdgeDifference:
 
 @dataclass(frozen=True, slots=True)
 class SignatureInputs:
-    """Inputs for a signature of another subgraph than the first. Arrays are in the order of ``inputs``."""
+    """Inputs for a signature that does not belong to the first subgraph. Arrays are in the order of ``inputs``."""
 
     key: str
     inputs: tuple[str, ...]
@@ -152,14 +152,14 @@ class Difference:
     """The differences between the results of two models."""
 
     outputs: tuple[TensorDifference, ...]
-    """The outputs of the first subgraph, and then those of other signatures that were run."""
+    """The outputs of the first subgraph, followed by the outputs of other signatures that were run."""
     tensors: tuple[TensorDifference, ...]
     """The differences of intermediate tensors that both models have."""
     samples: int
     latency: Latency | None = None
-    """None if the latency was not measured, or if a model does not run with XNNPACK."""
+    """The latency; None if it was not measured, or if a model does not run with XNNPACK."""
     edges: EdgeDifference | None = None
-    """The differences on extreme inputs; None if none were run."""
+    """The differences on extreme inputs; None if no such inputs were run."""
 
     @property
     def is_same(self) -> bool:
@@ -168,7 +168,7 @@ class Difference:
 
     @property
     def unsteady(self) -> str:
-        """The name of an output whose value differs between runs of the first model; empty if there is no such output."""
+        """The name of an output that differs between runs of the first model; empty if there is no such output."""
         return next((output.name for output in self.outputs if output.unsteady), "")
 
     @property
@@ -200,24 +200,25 @@ class Continuation:
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """For each input: True and the index of an output of the other model, or False and the index of an original input."""
+    """The source of each input: True and an output index of the other model, or False and an input index of the original."""
     outputs: tuple[tuple[int, int], ...]
-    """For each output of the original model: 0 if the other model computes it, 1 if this model does; and its index there."""
+    """The source of each original output: 0 and an output index of the other model, or 1 and an output index of this model."""
     tensors: Mapping[int, int]
-    """The index in this model of each tensor that both this model and the original have, by the index in the original model."""
+    """The tensors that this model shares with the original: indices in this model, keyed by index in the original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facing:
     """The correspondence of the inputs and outputs of two models.
 
-    Values that the two models store in different types are compared as real numbers, dequantized if they have a scale.
+    If two corresponding tensors have different types, their values are compared as real numbers. Quantized values are
+    dequantized.
     """
 
     order: Mapping[str, Sequence[int]]
-    """The keys are ``inputs`` and ``outputs``. For each input or output of the first model: its position in the second model."""
+    """The position in the second model of each input or output of the first model, keyed by ``inputs`` and ``outputs``."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """The keys are ``inputs`` and ``outputs``. For each input or output of the first model: true if the models' types differ."""
+    """Whether the two models' types differ, for each input or output of the first model, keyed by ``inputs`` and ``outputs``."""
 
 
 def is_installed() -> bool:
@@ -228,7 +229,7 @@ def is_installed() -> bool:
 def check_installed() -> None:
     """Raise MissingPackageError unless the runtime is installed."""
     if not is_installed():
-        raise MissingPackageError("models are run with the package ai-edge-litert: pip install 'delegate-sim[fix]'")
+        raise MissingPackageError("running models needs the package ai-edge-litert: pip install 'delegate-sim[fix]'")
 
 
 def compare(
@@ -247,12 +248,12 @@ def compare(
 ) -> Difference:
     """Run two models on the same inputs in a separate process, and compare their results.
 
-    ``tensors`` names intermediate tensors of the first subgraph by index; both models have these tensors at the same index.
-    ``then`` is a model that continues the second model. ``facing`` gives the correspondence if the second model's inputs and
-    outputs have another order or other types. If results differ, the first model is run again to see whether its own results
-    vary, unless ``looks_for_unsteady`` is false. ``edges`` are inputs with extreme values, whose results are reported apart.
-    ``signatures`` are inputs for other signatures. ``python`` is another interpreter that has the runtime, or TensorFlow.
-    Raise FixError with the runtime's message if a model does not run.
+    ``tensors`` maps indices of intermediate tensors to names. Both models have these tensors in the first subgraph at the same
+    index. ``then`` is a model that continues the second model. ``facing`` is needed if the inputs or outputs of the models differ
+    in order or type. If results differ, the first model runs again to detect results that vary from run to run, unless
+    ``looks_for_unsteady`` is false. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are
+    inputs for other signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the
+    runtime's message if a model does not run.
     """
     if not python:
         check_installed()
@@ -323,7 +324,7 @@ def _edges(results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[in
 
 
 def _file(model: Model, path: Path) -> str:
-    """Return the path of a model's file; a model from an archive, a URL or memory is written to ``path``."""
+    """Return the path of a model's file. A model from an archive, a URL or memory is first written to ``path``."""
     if model.path is not None and os.path.isfile(model.path):
         return os.path.abspath(model.path)
     path.write_bytes(model.content)
@@ -339,7 +340,7 @@ def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
-    """Record how many elements differ between runs of the first model; return whether there are any.
+    """Record how many elements differ between runs of the first model. Return whether any element differs.
 
     ``alike`` are the results of comparing the first model with itself.
     """
@@ -349,7 +350,7 @@ def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
 
 
 def _own_process(folder: Path, python: str = "") -> int:
-    """Run a job in a separate process of an interpreter, by default this one, and return its exit status."""
+    """Run a job in a separate process, and return the exit status. The default for ``python`` is the current interpreter."""
     process = subprocess.run(
         [python or sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
         env={**os.environ, "PYTHONSAFEPATH": "1"},
@@ -377,5 +378,5 @@ def _run(folder: Path, job: dict[str, Any], python: str = "") -> dict[str, Any]:
         raise FixError(f"the runtime crashed when it tried to {action} {_SIDES[side]} on the CPU (status {status})")
     results: dict[str, Any] = json.loads(result.read_text("utf-8"))
     if "error" in results:
-        raise FixError(f"the runtime does not run {_SIDES[results['side']]} on the CPU: {results['error']}")
+        raise FixError(f"{_SIDES[results['side']]} does not run on the CPU; the runtime reports: {results['error']}")
     return results

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
-"""For each operator, the position of the operand that holds indices, and the position of the operand that they index."""
+"""The position of the index operand, and the position of the indexed operand, by operator."""
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )
 _MOST_ELEMENTS = 1 << 25
-"""Largest number of elements that all inputs together may have. A 4K picture has fewer."""
+"""Largest total number of elements of all inputs. A 4K image has fewer elements."""
 _PIECE = 1 << 20
-"""Number of elements to generate in one step, since generating numbers takes more memory than storing them."""
+"""Number of elements to generate in one step, to save memory."""
 _FLAGS = 2
-"""Exclusive upper bound for integers that are not indices: they are 0 or 1, as in masks."""
+"""Exclusive upper bound for integers that are not indices. These integers are 0 or 1, as in masks."""
 
 
 def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
-    """Return generated arrays for the inputs of a subgraph, in the subgraph's order; equal seeds give equal arrays.
+    """Return generated arrays for the inputs of a subgraph, in order. Equal seeds give equal arrays.
 
     ``shapes`` replaces the shapes of tensors in the file. Raise OptionError for a type or shape that cannot be generated.
     """
@@ -45,21 +45,21 @@ def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mappin
     for tensor, shape in sizes:
         if min(shape, default=0) < 0:
             raise OptionError(
-                printable(f"{tensor.name}: an input of shape {list(shape)} cannot be generated: give it in a .npz file")
+                printable(f"{tensor.name}: an input of shape {list(shape)} cannot be generated; give it in a .npz file")
             )
     most = raised(_MOST_ELEMENTS)
-    # numpy refuses sizes beyond its limit even if another size is 0.
+    # NumPy refuses sizes above its limit even if another size is 0.
     if sum([element_count([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
-        raise OptionError(f"inputs with more than {most:,} elements are not generated: give them in a .npz file{how_to_raise()}")
+        raise OptionError(f"inputs with more than {most:,} elements are not generated; give them in a .npz file{how_to_raise()}")
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
 
 
 def edge_inputs(model: Model, subgraph: Subgraph, shapes: Mapping[int, Sequence[int]]) -> list[list[InputArray]]:
-    """Return inputs in which many values are extreme, for each kind of extreme that the inputs can have.
+    """Return samples with many extreme values. Each sample has one kind of extreme value.
 
     The kinds are: zeros of either sign and denormal numbers; the largest finite numbers; infinities and NaN; and indices out of
-    range. The other values are those of ``generated_inputs``. Quantized integers have their smallest and largest values. An
-    integer that is no index stays 0 or 1, because it may be a size or the number of rounds of a loop.
+    range. All other values come from ``generated_inputs``. Quantized integers get their smallest and largest values. Integers
+    that are not indices stay 0 or 1, because they may be sizes or loop counts.
     """
     graph = file_graph(model, subgraph)
     samples = []
@@ -75,7 +75,7 @@ def edge_inputs(model: Model, subgraph: Subgraph, shapes: Mapping[int, Sequence[
             arrays = generated_inputs(model, subgraph, seed, shapes)
             for place, (array, values) in enumerate(zip(arrays, edges, strict=True)):
                 flat = array.reshape(-1)
-                if kind is _index_edges:  # one is enough for an error, which would hide the others
+                if kind is _index_edges:  # one bad index per sample, because the first error ends the run
                     flat[: len(values[number : number + 1])] = values[number : number + 1]
                 else:
                     _set_edges(flat, values, number, place)
@@ -87,11 +87,10 @@ _MOST_EDGE_SAMPLES = 6
 
 
 def _set_edges(flat: InputArray, values: InputArray, number: int, shift: int) -> None:
-    """Set elements to extreme values in turn: every second element, or all elements of a small input.
+    """Set every second element, or all elements of a small input, to the extreme values in turn.
 
-    ``number`` is the number of the sample. It shifts the extreme values, so that each sample of a small input gets different
-    ones. ``shift`` differs between the inputs of a model, so that an operator with two inputs gets different extreme values at
-    the same position.
+    ``number`` is the number of the sample. Small inputs get different extreme values in each sample. ``shift`` is different for
+    each input of a model, so that two inputs have different extreme values at the same position.
     """
     if len(values):
         places = flat[::2] if flat.size >= 2 * len(values) else flat
@@ -137,13 +136,13 @@ _EDGES: tuple[Callable[[Graph, Tensor, InputArray], InputArray], ...] = (
     _infinite_edges,
     _index_edges,
 )
-"""Functions that return the extreme values of one kind for an input; no values if the input has none of this kind."""
+"""Functions that return the extreme values of one kind for an input, or no values if the kind does not apply."""
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
     kind = schema.NUMPY_TYPES.get(tensor.type)
     if kind is None:
-        raise OptionError(f"inputs of type {tensor.type} cannot be generated: give them in a .npz file")
+        raise OptionError(f"inputs of type {tensor.type} cannot be generated; give them in a .npz file")
     array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))  # bounded: all inputs are counted before
     limit = _index_limit(graph, tensor.index) or _FLAGS
     flat = array.reshape(-1)
@@ -166,7 +165,7 @@ def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generat
 
 
 def _index_limit(graph: Graph, index: int) -> int | None:
-    """Return the exclusive upper bound for an input of indices, at least 1; None if the input indexes no operand."""
+    """Return the exclusive upper bound for an input of indices, at least 1, or None if the input has no indices."""
     waiting, seen, limits = [index], {index}, []
     while waiting:
         tensor = waiting.pop()
@@ -186,7 +185,7 @@ def _index_limit(graph: Graph, index: int) -> int | None:
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     """Read the inputs of a subgraph from a .npz file.
 
-    The arrays have the names of the input tensors or of the signature's inputs. Raise OptionError if an array is missing or does
+    The arrays are named like the input tensors or like the signature's inputs. Raise OptionError if an array is missing or does
     not fit its input.
     """
     try:
@@ -198,7 +197,7 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
                 stored = dict(archive)
     except OSError as error:
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error.strerror or error}")) from error
-    except Exception as error:  # zipfile and numpy raise many types
+    except Exception as error:  # zipfile and NumPy raise many types
         raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
     names = {
         index: name

@@ -25,11 +25,12 @@ def compare_models(
     is_timed: bool = True,
     python: str = "",
 ) -> Difference:
-    """Run two models on the same inputs, which are given (``arrays``), generated or read from .npz files.
+    """Run two models on the same inputs, and compare the outputs.
 
-    Values that only one model stores as quantized integers are compared as real numbers. If ``is_timed`` is false, each model
-    runs once per input, and neither latency nor differences between runs are measured. ``python`` is as in ``compare``. Raise
-    FixError if inputs or outputs differ in number, shape or meaning, or if a model does not run.
+    The inputs are the arrays in ``arrays`` and in the .npz files ``data``, or generated inputs. If only one model quantizes a
+    value, the values are compared as real numbers. If ``is_timed`` is false, each model runs once per input, and neither latency
+    nor differences between runs are measured. ``python`` is as in ``compare``. Raise FixError if inputs or outputs differ in
+    number, shape or meaning, or if a model does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
@@ -45,7 +46,7 @@ def compare_models(
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
-    """Return the correspondence of the models' inputs and outputs; None if their order and types are the same.
+    """Return the correspondence of the models' inputs and outputs, or None if their order and types are the same.
 
     Raise FixError if the inputs or outputs of the two models cannot be matched.
     """
@@ -68,7 +69,7 @@ def _facing(first: Model, second: Model) -> Facing | None:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An input or output: its tensor, and its name in the signature (empty if there is no such name)."""
+    """An input or output: the tensor, and its name in the signature, which may be empty."""
 
     tensor: Tensor
     name: str
@@ -86,9 +87,9 @@ def _ends(model: Model) -> tuple[list[_End], list[_End]]:
 
 
 def _order(mine: Sequence[_End], theirs: Sequence[_End]) -> list[int]:
-    """Return the position in ``theirs`` of the input or output that corresponds to each item of ``mine``, in order.
+    """Return the position in ``theirs`` of each item of ``mine``.
 
-    Inputs and outputs correspond by signature name if both models have the same names, and otherwise by position.
+    Items are matched by signature name if both models have the same names, and otherwise by position.
     """
     names = [end.name for end in theirs]
     if all(end.name for end in mine) and sorted(end.name for end in mine) == sorted(names) and len(set(names)) == len(names):
@@ -114,11 +115,11 @@ def _is_real(tensor: Tensor) -> bool:
 
 
 def _refused(first: Model, second: Model, fault: str) -> str:
-    return printable(f"{second.path}: has other inputs or outputs than {first.path}: {fault}")
+    return printable(f"{second.path}: its inputs and outputs do not match {first.path}: {fault}")
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:
-    """Return whether the input ``tensor`` accepts values of ``expected``'s shape; an unknown size accepts every size."""
+    """Return whether the input ``tensor`` accepts values of ``expected``'s shape. An unknown size accepts every size."""
     sizes = tensor.shape_signature or tensor.shape
     return len(sizes) == expected.rank and all(
         size in (-1, expected_size) for size, expected_size in zip(sizes, expected.shape, strict=True)

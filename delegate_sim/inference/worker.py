@@ -1,10 +1,10 @@
 """Run two models in a separate process: ``python worker.py JOB``, where JOB is a folder.
 
 The script imports nothing from this package. It reads ``job.json`` in the folder, runs both models on the same inputs, and writes
-the comparison of each tensor to ``found.json``. ``stage.txt`` holds the current step, so that the step is known after a crash.
+the comparison of each tensor to ``found.json``. ``stage.txt`` names the current step, in case the runtime crashes.
 
-Inputs with extreme values run next, and the latency is measured last. If the runtime crashes or hangs there, ``found.json`` still
-has the results of the ordinary inputs.
+Inputs with extreme values run after the ordinary inputs, and the latency is measured last. If the runtime crashes or hangs in one
+of these steps, ``found.json`` still has the results of the ordinary inputs.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _THREADS = 1
 _MOST_ROUNDS, _FEWEST_ROUNDS = 41, 5
 """The largest and the smallest number of timed runs of each model."""
 _TIMED_SECONDS = 1.5
-"""The time after which no further round is timed, if there were enough rounds."""
+"""The time after which timing ends, if there were enough rounds."""
 _EXTREME_SECONDS = 60.0
-"""The time after which extreme inputs are given up: a loop may never end on NaN."""
+"""The time limit for extreme inputs. A loop may never end on NaN."""
 
 
 def main(folder: Path) -> None:
@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
 
 
 def _write(folder: Path, results: dict[str, Any]) -> None:
-    """Write the results in one step, so that a crash leaves the earlier results whole."""
+    """Write the results atomically, so that a crash does not damage earlier results."""
     part = folder / "found.part"
     part.write_text(json.dumps(results), "utf-8")
     os.replace(part, folder / "found.json")
@@ -70,7 +70,7 @@ class _ModelSide:
     def __init__(self, name: str, path: str, folder: Path, *, keeps_tensors: bool = False, has_xnnpack: bool = False) -> None:
         try:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
-        except ImportError:  # TensorFlow has the same runtime
+        except ImportError:  # TensorFlow includes the runtime
             from tensorflow.lite.python.interpreter import Interpreter, OpResolverType
 
         self.name = name
@@ -99,7 +99,7 @@ class _ModelSide:
             raise _Stopped(self.name, " ".join(str(error).split())) from error
 
     def run(self, inputs: list[Any]) -> float:
-        """Run the model on some inputs, and return the number of seconds that it computed."""
+        """Run the model on some inputs, and return the computing time in seconds."""
         interpreter = self._interpreter
         shapes = {detail["index"]: tuple(detail["shape"]) for detail in interpreter.get_input_details()}
         resized = False
@@ -134,7 +134,7 @@ class _ModelSide:
 
 
 def _timed(action: Any) -> float:
-    """Return the number of seconds that an action takes."""
+    """Run an action, and return the duration in seconds."""
     begin = time.perf_counter()
     action()
     return time.perf_counter() - begin
@@ -161,9 +161,9 @@ class _Stored:
 
 
 class _Facing:
-    """Runs the second model with the first model's order and types of inputs, and returns outputs in the first model's order.
+    """An adapter for the second model that has the first model's input types and the first model's order of inputs and outputs.
 
-    Outputs whose types differ between the models are returned as real numbers.
+    If the two models have different types for an output, the output is returned as real numbers.
     """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
@@ -173,7 +173,7 @@ class _Facing:
         self.outputs = [second.outputs[place] for place in self._order["outputs"]]
 
     def run(self, inputs: list[Any]) -> float:
-        """Run the second model on the inputs of the first model, and return the number of seconds that it computed."""
+        """Run the second model on the inputs of the first model, and return the computing time in seconds."""
         own = list(inputs)
         for number, place in enumerate(self._order["inputs"]):
             values = inputs[number]
@@ -199,7 +199,7 @@ class _Facing:
 
 
 class _ModelChain:
-    """Two models that replace one original model. The second reads inputs of the original and outputs of the first."""
+    """Two models that replace one original model. The second model reads original inputs and outputs of the first model."""
 
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
         self._parts = first, second
@@ -208,7 +208,7 @@ class _ModelChain:
         self.outputs = wiring["outputs"]
 
     def run(self, inputs: list[Any]) -> float:
-        """Run both models on the inputs of the original model, and return the number of seconds that both computed."""
+        """Run both models on the inputs of the original model, and return the total computing time in seconds."""
         first, second = self._parts
         seconds = first.run(inputs)
         own = [first.output(number) if between else inputs[number] for between, number in self._wiring["inputs"]]
@@ -282,14 +282,14 @@ def _refusal(run_first: Any, run_second: Any) -> str | None:
         return None
     if all(errors):
         return ""
-    return f"only the first model reports an error ({errors[0]})" if errors[0] else f"only the second model reports {errors[1]}"
+    return f"only the {'first' if errors[0] else 'second'} model reports an error ({errors[0] or errors[1]})"
 
 
 def _compare_signature(signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str) -> list[_Tally]:
     """Run one signature of both models, and return the differences of its outputs in the order of ``outputs``."""
     tallies = [_Tally() for _ in signature["outputs"]]
     if not isinstance(second, _ModelSide):
-        raise _Stopped("b", "other signatures of such a pair of models cannot be compared")
+        raise _Stopped("b", "other signatures cannot be compared for this pair of models")
     for arrays in _samples(signature[kind], folder):
         inputs = {name: arrays[f"input_{number}"] for number, name in enumerate(signature["inputs"])}
         results = []
@@ -311,7 +311,10 @@ def _samples(files: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _latency(job: dict[str, Any], folder: Path) -> dict[str, Any] | None:
-    """Time both models in turn, with XNNPACK, and return the seconds of each run; None if a model does not run with it."""
+    """Time alternating runs of both models with XNNPACK, and return the seconds of each run.
+
+    Return None if a model does not run with XNNPACK.
+    """
     try:
         sides = _sides(job, folder, has_xnnpack=True)
         arrays = next(_samples(job["samples"], folder))
@@ -345,7 +348,7 @@ class _Tally:
             self.problem = "" if one is None and other is None else "only one of the models has a value"
             return
         if one.shape != other.shape or one.dtype != other.dtype:
-            self.problem = f"{one.dtype} {list(one.shape)} against {other.dtype} {list(other.shape)}"
+            self.problem = f"{one.dtype} {list(one.shape)} in one model, but {other.dtype} {list(other.shape)} in the other"
             return
         if not one.size:
             return
@@ -385,4 +388,4 @@ class _Tally:
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
     sys.stdout.flush()
-    os._exit(0)  # skip the runtime's clean-up, which may crash after the results are written
+    os._exit(0)  # skip the runtime's clean-up, which may crash

@@ -1,1 +1,1 @@
-"""Simulate LiteRT-LM's engine on a bundle: its checks in order, from the header of the file to the first generated token."""
+"""Simulate the checks of LiteRT-LM's engine on a bundle, from the header of the file to the first generated token."""

@@ -1,7 +1,7 @@
-"""The engine's backends, and the constraints of a bundle's sections on them.
+"""The engine's backends, and the backend constraints of a bundle's sections.
 
-Source: google-ai-edge/LiteRT-LM, ``runtime/executor/executor_settings_base.cc`` (names) and
-``runtime/engine/engine_settings.cc`` (constraints).
+Source: google-ai-edge/LiteRT-LM, ``runtime/executor/executor_settings_base.cc`` (names) and ``runtime/engine/engine_settings.cc``
+(constraints).
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ CPU_ARTISAN, GOOGLE_TENSOR_ARTISAN, TENSOR_LLM = "CPU_ARTISAN", "GOOGLE_TENSOR_A
 BACKENDS = (CPU, GPU, NPU, GPU_ARTISAN, CPU_ARTISAN, GOOGLE_TENSOR_ARTISAN, TENSOR_LLM)
 """All backends, in the order in which the engine lists them."""
 JUDGED = (CPU, GPU, NPU, GPU_ARTISAN)
-"""The backends that an application can ask for."""
+"""The backends that an application can request."""
 
 _CONSTRAINABLE = JUDGED
 _ACTIVATION_TYPES = frozenset({"float32", "fp32", "f32", "float16", "fp16", "f16", "int16", "i16", "int8", "i8", "fp32_fp16"})
 
 
 def parsed_backend(text: str) -> str | None:
-    """Return the backend that a text names in upper or lower case; None if there is no such backend."""
+    """Return the backend that a text names, ignoring case, or None if there is no such backend."""
     return text.upper() if text.upper() in BACKENDS else None
 
 
 def is_allowed(backend: str, constraint: str | None) -> bool:
-    """Return whether a constraint, a list with commas, allows a backend.
+    """Return whether a constraint allows a backend.
 
-    The parts of the list are compared as a whole: spaces count, so ``cpu, gpu`` allows only the CPU. An empty constraint allows
-    nothing.
+    The constraint is a list of backends, separated by commas. Spaces are not removed, so ``cpu, gpu`` allows only the CPU. An
+    empty constraint allows nothing.
     """
     if constraint is None:
         return True
@@ -34,5 +34,5 @@ def is_allowed(backend: str, constraint: str | None) -> bool:
 
 
 def is_activation_type(text: str) -> bool:
-    """Return whether the engine knows an activation type."""
+    """Return whether the engine supports an activation type."""
     return text.lower() in _ACTIVATION_TYPES

@@ -1,4 +1,4 @@
-"""A bundle as the engine's loader sees it: of each kind of section only the last, and no section outside the file.
+"""A bundle as the engine's loader reads it. The loader uses the last section of each kind, and ignores sections outside the file.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/util/litert_lm_loader.cc`` and ``schema/core/litertlm_read.cc``.
 """
@@ -32,10 +32,10 @@ SP_TOKENIZER, LLM_METADATA, HF_TOKENIZER, EXECUTOR_METADATA = 4, 5, 6, 9
 _WEIGHTS = 7
 _MAGIC = b"LITERTLM"
 _MOST_BYTES = 64 << 20
-"""The greatest number of bytes of a section that is read as a whole: metadata, or a tokenizer."""
+"""The largest size, in bytes, of metadata or a tokenizer."""
 _LONGEST_HEADER = 16 * 1024
 PAGE = 4096
-"""The bytes to which the positions of memory maps are aligned."""
+"""The alignment of the positions of memory maps, in bytes."""
 
 PREFILL_DECODE, EMBEDDER, PER_LAYER_EMBEDDER = "prefill_decode", "embedder", "per_layer_embedder"
 VISION_ENCODER, VISION_ADAPTER = "vision_encoder", "vision_adapter"
@@ -59,9 +59,9 @@ MODEL_TYPES = frozenset(
         *("nam_attention", "nam_text_encoder", "self_conditioner", "text_decoder", "text_encoder", "vocoder"),
     }
 )
-"""The types of models that the engine knows."""
+"""The model types that the engine supports."""
 
-_HEADER_HINT = "write the bundle again, or download it again"
+_HEADER_HINT = "build or download the bundle again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,16 @@ class Bundle:
     others: Mapping[int, Section]
 
     def is_present(self, model_type: str) -> bool:
-        """Return whether a model's section exists and contains bytes of the file."""
+        """Return whether the section of a model exists and is not empty."""
         section = self.models.get(model_type)
         return section is not None and section.size > 0 and section.end <= len(self.content)
 
     def model_bytes(self, model_type: str) -> memoryview | None:
-        """Return the bytes of a model; None if the engine does not find them."""
+        """Return the bytes of a model, or None if the engine does not find them."""
         return self.section_bytes(self.models[model_type]) if self.is_present(model_type) else None
 
     def bytes_of(self, data_type: int) -> bytes | None:
-        """Return the bytes of a section other than a model; None if the engine does not find it.
+        """Return the bytes of a section with this data type, or None if the engine does not find the section.
 
         Raises ModelError if the section is too large.
         """
@@ -92,7 +92,7 @@ class Bundle:
         if section is None or section.end > len(self.content):
             return None
         if section.size > raised(_MOST_BYTES):
-            raise ModelError(printable(f"{self.path}: {section.kind} takes up {section.size:,} bytes{how_to_raise()}"))
+            raise ModelError(printable(f"{self.path}: {section.kind} is too large ({section.size:,} bytes){how_to_raise()}"))
         # bounded: the size is at most _MOST_BYTES
         return bytes(self.section_bytes(section))
 
@@ -101,17 +101,17 @@ class Bundle:
         return self.content[section.begin : section.end]
 
     def constraint(self, model_type: str) -> str | None:
-        """Return the constraint of a model's section on the backends; None if it has none."""
+        """Return the backend constraint of a model's section, or None if the section has none."""
         section = self.models.get(model_type)
         return None if section is None else section.item(CONSTRAINT)
 
     def activation_type(self, model_type: str) -> str | None:
-        """Return the type of activations that a model's section prefers; None if it names none."""
+        """Return the preferred activation type of a model's section, or None if the section names none."""
         section = self.models.get(model_type)
         return None if section is None else section.item(ACTIVATION_TYPE)
 
     def model(self, model_type: str) -> Model | None:
-        """Read a model; None if the engine does not find it. Raises ModelError if it is damaged."""
+        """Return a model, or None if the engine does not find the model. Raises ModelError if the model is damaged."""
         content = self.model_bytes(model_type)
         return None if content is None else load(content)
 
@@ -170,7 +170,7 @@ def section_name(model_type: str) -> str:
 
 
 def readable_model(bundle: Bundle, model_type: str, stage: str) -> Model | None:
-    """Read a model; None if the engine does not find it. Raises Stopped if it is damaged."""
+    """Return a model, or None if the engine does not find the model. Raises Stopped if the model is damaged."""
     try:
         return bundle.model(model_type)
     except ModelError as error:
@@ -186,7 +186,7 @@ def _model_type(section: Section) -> str:
     lower = name.lower()
     if not lower.startswith(PREFIX) or lower.removeprefix(PREFIX) not in MODEL_TYPES:
         text = f"INVALID_ARGUMENT: Unknown model type: {name}"
-        hint = "take the section out of the bundle, or run it with a newer LiteRT-LM that knows this type"
+        hint = "remove the section from the bundle, or use a newer LiteRT-LM that supports this type"
         raise _stopped("model-type", text, hint, name)
     return lower.removeprefix(PREFIX)
 

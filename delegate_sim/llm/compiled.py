@@ -1,4 +1,4 @@
-"""The compiled models of a bundle: XNNPACK or ML Drift on every subgraph, and the errors that creating them gives.
+"""The compiled models of a bundle. Each has XNNPACK or ML Drift applied to every subgraph.
 
 Source: ``LiteRtCompiledModelT::Create`` (``litert/runtime/compiled_model.cc``), and the compilation options in
 google-ai-edge/LiteRT-LM, ``runtime/executor/llm_executor_settings_utils.cc`` and ``vision_litert_compiled_model_executor.cc``.
@@ -42,13 +42,13 @@ _NORMALIZATION, _NORMALIZATION_OPERANDS = "odml.rms_norm", 2
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 _LOOKUP = "EMBEDDING_LOOKUP"
 _TESTED_ELSEWHERE = "mldrift-build-composite"
-"""The code of a crash in LiteRT's own binaries, which LiteRT-LM's binaries do not have."""
-_HINT = "the GPU must take every node of every subgraph, or the engine refuses the bundle: change this operator in the export"
+"""The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""
+_HINT = "change this operator in the export: the engine refuses the bundle unless the GPU takes every node of every subgraph"
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A model that a delegate was applied to, and the log lines of this. ``section`` is the model's section."""
+    """A model with an applied delegate, and the log lines of the application. ``section`` is the model's section."""
 
     section: str
     model: Model
@@ -67,8 +67,8 @@ def compile_for_cpu(section: str, model: Model, stage: str, *, is_clustered: boo
 def compile_for_gpu(section: str, model: Model, stage: str, *, is_whole: bool, release: Release = NEWEST) -> Compiled:
     """Apply ML Drift over WebGPU, without the CPU. Raises StoppedWhileCompiling.
 
-    With ``is_whole``, the engine gives the hint that the GPU takes the whole model; without it, the engine only refuses nodes
-    that stay on the CPU.
+    With ``is_whole``, the engine passes the hint that the GPU takes the whole model. Otherwise, the engine only refuses a model
+    with nodes that stay on the CPU.
     """
     options = {"backend": "webgpu", "hint_fully_delegated": is_whole, "skip_decompositions": True}
     run = _run(model, "mldrift", {**options, "build_kernels": True}, release)
@@ -97,9 +97,9 @@ class StoppedWhileCompiling(Stopped):
 
 
 def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, PrepareFailure | None]:
-    """Let a subgraph run for the first time on the CPU: inline its composites, and allocate its tensors.
+    """Simulate the first run of a subgraph on the CPU: inline composites, and allocate tensors.
 
-    Return the model with the composites inlined, whose only lines are those of this subgraph, and the failure of a node, if any.
+    Return the model with inlined composites and only the lines of this subgraph. Also return the failure of a node, or None.
     """
     if has_composites(compiled.model, subgraph):
         model = with_inlined_composites(compiled.model, subgraph)
@@ -115,7 +115,7 @@ def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -
 
 
 def signature_of(model: Model, subgraph: int | None) -> str | None:
-    """Return the key of the signature that runs a subgraph; None if there is none."""
+    """Return the key of the signature that runs a subgraph, or None if there is none."""
     return next((signature.key for signature in model.signatures if signature.subgraph == subgraph), None)
 
 
@@ -165,7 +165,7 @@ def _not_built(section: str, model: Model, run: Run, stage: str) -> Stop:
 
 
 def _left_over(run: Run) -> tuple[int, int] | None:
-    """Return the first node, with its subgraph, that ML Drift leaves to the CPU; None if there is none."""
+    """Return the subgraph and the index of the first node that ML Drift leaves to the CPU, or None if there is none."""
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan if subgraph.decision is not None else ():
             if index not in subgraph.delegated:
@@ -190,7 +190,7 @@ def _not_taken(compiled: Compiled, subgraph: int, node: int | None, error: str, 
 
 
 def _reasons(run: Run) -> tuple[str, ...]:
-    """Return the lines in which ML Drift gives the reasons for the nodes that it refuses, or the reason for the whole model."""
+    """Return the lines with ML Drift's reasons for refusing nodes, or the reason for refusing the whole model."""
     reasons, is_reason = list[str](), False
     for line in run.log_lines:
         is_reason = line == _NOT_SUPPORTED or (is_reason and not _COUNTS.match(line))
@@ -200,7 +200,7 @@ def _reasons(run: Run) -> tuple[str, ...]:
 
 
 def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
-    """Yield the nodes that ML Drift takes although it ends the process when it builds their kernels."""
+    """Yield the nodes that ML Drift takes, but that crash the process when ML Drift builds their kernels."""
     for run in compiled.run.subgraphs:
         if len(run.delegated) < len(run.graph.execution_plan):
             continue
@@ -217,7 +217,7 @@ def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
                     run.graph.index,
                     index,
                     node.op,
-                    hint="the engine ends the process when it builds this kernel: change the operator in the export",
+                    hint="change the operator in the export: the engine crashes when it builds the kernel of this node",
                     is_crash=True,
                 )
 

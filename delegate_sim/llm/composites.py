@@ -1,4 +1,4 @@
-"""Replace the composites of a subgraph by their bodies, as the interpreter does before it first runs the subgraph."""
+"""Replace the composites of a subgraph by their bodies, as the interpreter does before the first run of the subgraph."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def has_composites(model: Model, subgraph: int) -> bool:
 
 
 def with_inlined_composites(model: Model, index: int) -> Model:
-    """Return the model with the bodies of a subgraph's composites in their place. A composite in a body is replaced as well.
+    """Return the model with each composite of a subgraph replaced by its body. Composites in bodies are replaced as well.
 
-    A composite stays as it is if its body does not fit, or contains the composite itself.
+    A composite is kept if its body does not fit or contains the composite itself.
     """
     subgraph = _inlined(model, model.subgraphs[index], frozenset({index}))
     subgraphs = [subgraph if other.index == index else other for other in model.subgraphs]

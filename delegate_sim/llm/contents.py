@@ -1,4 +1,4 @@
-"""Read the contents and the demands of a bundle: its sections, constraints, signatures, and the memory for weights and caches."""
+"""Read the contents of a bundle: its sections, constraints and signatures, and the memory for weights and caches."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _OPAQUE = (SP_TOKENIZER, HF_TOKENIZER)
 
 @dataclass(frozen=True, slots=True)
 class ModelContents:
-    """A section's model: its signatures and nodes, the bytes of its weights and caches, and the SoC that it was compiled for."""
+    """The model of a section: its signatures and nodes, the bytes of its weights and caches, and its SoC."""
 
     signatures: tuple[str, ...]
     nodes: int
     weights: int
-    """The bytes of all constants; a constant that several tensors share counts once."""
+    """The bytes of all constants. A constant that several tensors share counts once."""
     caches: int
-    """The bytes of the caches that a signature for prompts takes, from their shapes."""
+    """The bytes of the caches that a prefill signature reads, computed from the shapes."""
     context: int | None
-    """The number of tokens that the mask has room for; None if there is no mask, or if its size is dynamic."""
+    """The largest number of tokens according to the shape of the mask; None if there is no mask, or if its size is unknown."""
     prefill_lengths: tuple[int, ...]
     compiled_for: str
     """The vendor and the SoC; empty if the model was not compiled for an NPU."""
@@ -42,7 +42,7 @@ class ModelContents:
 
 @dataclass(frozen=True, slots=True)
 class SectionContents:
-    """One section. ``fault`` tells what is wrong with it, and is empty if it can be read."""
+    """One section. ``fault`` is the reason why the section cannot be read; empty if there is none."""
 
     number: int
     name: str
@@ -90,7 +90,7 @@ class BundleContents:
 
 
 def read_contents(path: str) -> BundleContents:
-    """Read what a bundle contains. A damaged section is reported in ``fault``. Raises ModelError if the header is damaged."""
+    """Read the contents of a bundle. Damaged sections have a ``fault``. Raises ModelError if the header is damaged."""
     try:
         with open_input(path) as file:
             content = file_content(file)

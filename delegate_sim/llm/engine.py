@@ -1,7 +1,7 @@
-"""LiteRT-LM's engine: its checks of a bundle in order. The first check that fails ends the run.
+"""LiteRT-LM's engine. It checks a bundle in several steps, and the first failed check ends the run.
 
-Source: google-ai-edge/LiteRT-LM, ``c/engine.cc``, ``runtime/core/engine_impl.cc`` and ``runtime/engine/engine_settings.cc``.
-Where the source and the binaries of ``litert-lm-api`` differ, the binaries count.
+Source: google-ai-edge/LiteRT-LM, ``c/engine.cc``, ``runtime/core/engine_impl.cc`` and ``runtime/engine/engine_settings.cc``. If
+the source differs from the binaries of ``litert-lm-api``, the simulation follows the binaries.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PARAMETERS = "odml.infra.proto.LlmParameters"
 
 def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Release = NEWEST) -> BackendReport:
     """Simulate the engine on a bundle. Raises ModelError if the file cannot be read."""
-    notes = [f"the option {name} is not known and has no effect here" for name in options if name not in KNOWN_OPTIONS]
+    notes = [f"the option {name} is not simulated, so it has no effect" for name in options if name not in KNOWN_OPTIONS]
     asked = parsed_backend(backend)
     if asked is None:
         text = f"INVALID_ARGUMENT: Unsupported backend: {backend}. Supported backends are: [{', '.join(BACKENDS)}]"
@@ -91,31 +91,31 @@ def _run(progress: EngineProgress) -> None:
     if tokenizer is None:
         tokenizer = read_tokenizer(bundle, is_counted=is_counted)
     if progress.backend == NPU:
-        progress.notes.append("without a vendor's compiler plugin, the NPU's nodes run on the CPU")
+        progress.notes.append("without a vendor's compiler plugin, the nodes for the NPU run on the CPU")
     open_session(progress)
     generate(progress, executor, tokenizer)
 
 
 def _main_backend(bundle: Bundle, asked: str) -> str:
-    """Return the backend of the text decoder: an artisan decoder takes the place of the GPU's own executor."""
+    """Return the backend of the text decoder. On the GPU, an artisan decoder replaces the usual executor."""
     return GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
 
 
 def _read_metadata(progress: EngineProgress) -> None:
     content = progress.bundle.bytes_of(LLM_METADATA)
     if content is None:
-        text = "the bundle has no LlmMetadata section inside the file: the engine ends the process without a message"
-        hint = "add a section LlmMetadata, or download the file again if it is cut"
+        text = "the bundle has no complete LlmMetadata section: the engine crashes without a message"
+        hint = "add an LlmMetadata section; if the file is truncated, download it again"
         raise Stopped(Stop("metadata", text, section="LlmMetadataProto", hint=hint, is_crash=True))
     try:
         progress.metadata = read_llm_metadata(content)
     except ProtobufError as error:
-        hint = f"the metadata {error}: write the bundle again"
+        hint = f"build the bundle again: the metadata {error}"
         raise Stopped(Stop("metadata", "INTERNAL: Failed to parse LlmMetadata", section="LlmMetadataProto", hint=hint)) from error
 
 
 def _check_settings(progress: EngineProgress) -> None:
-    """Check constraints, types of activations and folders, in the order text, images, sound, folders."""
+    """Check constraints and activation types for text, images and sound, in this order, and then the folders."""
     bundle, options = progress.bundle, progress.options
     if progress.backend == GOOGLE_TENSOR_ARTISAN:
         raise Stopped(Stop("backend", "INVALID_ARGUMENT: Not recognized backend: 5"))
@@ -139,12 +139,12 @@ def _check_settings(progress: EngineProgress) -> None:
                 f"INVALID_ARGUMENT: Unsupported activation data type: {activation}. Supported activation data types are: "
                 "[FLOAT32, FLOAT16, INT16, INT8]"
             )
-            hint = "change prefer_activation_type of the section, or leave it out"
+            hint = "change or remove prefer_activation_type in the section"
             raise Stopped(Stop("activation-type", text, section=section, hint=hint))
     folder = options.get("cache_dir")
     if isinstance(folder, str) and folder and folder not in (_NO_CACHE, _IN_MEMORY) and not _can_exist(folder):
         text = f"INVALID_ARGUMENT: Cache directory does not exist or is not writable: {folder}"
-        raise Stopped(Stop("cache-folder", text, hint="make the folder first, and let the application write to it"))
+        raise Stopped(Stop("cache-folder", text, hint="create the folder, and make it writable for the application"))
     if progress.backend == TENSOR_LLM:
         raise Stopped(Stop("backend", "INVALID_ARGUMENT: Unsupported model type for TENSOR_LLM backend: 1"))
 
@@ -152,17 +152,19 @@ def _check_settings(progress: EngineProgress) -> None:
 def _constraint_hint(constraint: str, title: str) -> str:
     parts = [part.strip().lower() for part in constraint.split(",") if part.strip()]
     spaces = (
-        " The engine does not ignore spaces in the list." if any(part != part.strip() for part in constraint.split(",")) else ""
+        " Remove the spaces from the list, because the engine does not ignore them."
+        if any(part != part.strip() for part in constraint.split(","))
+        else ""
     )
     if not parts:
-        return "the constraint is empty, which no backend meets: leave it out of the section"
+        return "remove the empty constraint from the section, because no backend meets it"
     return f"run {title.lower()} on {' or '.join(parts)}, or change the section's backend_constraint.{spaces}"
 
 
 def _can_exist(folder: str) -> bool:
-    """Return whether a folder exists or could be made: the nearest folder above it that exists is writable, and not the root.
+    """Return whether a folder exists or can be created: the nearest existing parent is writable and is not the root.
 
-    The folder is on the device, so this host can only tell obvious faults.
+    The folder is on the device, so this check on the host finds only obvious faults.
     """
     path = os.path.abspath(folder)
     while not os.path.isdir(path):
@@ -171,11 +173,11 @@ def _can_exist(folder: str) -> bool:
 
 
 def _run_artisan(progress: EngineProgress) -> None:
-    """Check what the executor for hand-written GPU kernels needs of its section."""
+    """Check the section of the executor for hand-written GPU kernels."""
     bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
     if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):
         text = "terminating due to uncaught exception of type std::bad_cast: std::bad_cast"
-        hint = "the artisan backend needs a section of its own, without tf_lite_prefill_decode beside it"
+        hint = "the artisan backend needs its own section, and no section tf_lite_prefill_decode"
         raise Stopped(Stop("artisan-section", text, section=section, hint=hint, is_crash=True))
     place = bundle.models[ARTISAN_DECODER]
     begin = place.begin - place.begin % PAGE

@@ -1,4 +1,4 @@
-"""The executor of the text decoder: its checks of signatures and names, its compiled model, caches and embedders.
+"""The executor of the text decoder: its checks of signatures and names, its compiled model, its caches and its embedders.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/executor/llm_litert_compiled_model_executor_factory.cc``,
 ``llm_litert_compiled_model_executor.cc``, ``litert/state.cc``, and ``embedding_lookup_text.cc`` in
@@ -61,36 +61,36 @@ _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """An embedder that the engine could make: the width of its embeddings, the sizes after batch and token."""
+    """An embedder that the engine can create, with the sizes of an embedding without the batch and token dimensions."""
 
     sizes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """The text decoder after it was made."""
+    """The executor of the text decoder."""
 
     model: Model
     compiled: Compiled
     decode: Signature
     roles: Roles
     prefills: Mapping[int, Signature]
-    """The prefill signatures by the number of tokens."""
+    """The prefill signatures, by number of tokens."""
     caches: Mapping[str, Tensor]
-    """The states that the engine keeps, by name of the input; the tensors are those of the first prefill signature."""
+    """The states that the engine keeps, by input name. The tensors belong to the first prefill signature."""
     context: int
-    """The number of tokens that the caches hold."""
+    """The number of tokens that the caches can hold."""
     is_dynamic: bool
     embedder: Embedder | None
     per_layer_embedder: Embedder | None
 
 
 def make_executor(progress: EngineProgress) -> Executor:
-    """Make the executor. Raises Stopped."""
+    """Create the executor. Raises Stopped."""
     model = readable_model(progress.bundle, PREFILL_DECODE, ENGINE)
     if model is None:
         text = f"{_SECTION} not found in the model."
-        hint = "the bundle needs a section of this model type that lies inside the file"
+        hint = "add a section of this model type; if the file is truncated, download it again"
         raise Stopped(Stop("decoder-section", text, section=_SECTION, hint=hint))
     if progress.backend == NPU and progress.bundle.is_present(AUX):
         _check_npu(progress, model)
@@ -106,7 +106,7 @@ def make_executor(progress: EngineProgress) -> Executor:
         decode, roles = _decode(model)
         if not prefills:
             text = "Selected signatures must include decode and an available prefill."
-            raise _stopped("prefill-signature", text, None, "name the signature that reads the prompt prefill or prefill_N")
+            raise _stopped("prefill-signature", text, None, "name the signature that reads the prompt 'prefill' or 'prefill_N'")
         compiled = _compile(progress, model, roles)
     lengths = {} if dynamic else _prefills_by_length(model, prefills, roles)
     first = find_signature(model, PREFILL) if dynamic else prefills[0]
@@ -121,7 +121,7 @@ def make_executor(progress: EngineProgress) -> Executor:
 
 
 def _check_npu(progress: EngineProgress, model: Model) -> None:
-    """Check what the executor for models that were compiled for an NPU needs first: masks from the auxiliary model."""
+    """Check that the auxiliary model has the mask signatures, the first check for a model that was compiled for an NPU."""
     auxiliary = readable_model(progress.bundle, AUX, ENGINE)
     assert auxiliary is not None
     section = section_name(AUX)
@@ -130,9 +130,9 @@ def _check_npu(progress: EngineProgress, model: Model) -> None:
     for signature in prefill_signatures(model):
         key = f"prefill_mask_{signature.key.removeprefix('prefill_')}"
         if find_signature(auxiliary, key) is None:
-            hint = "the auxiliary model must have the signatures that the engine needs beside a decoder compiled for an NPU"
+            hint = "add the signature to the auxiliary model: with a decoder compiled for an NPU, the engine needs this signature"
             raise Stopped(Stop("npu-signature", f"Signature not found: {key}", section=section, signature=key, hint=hint))
-    progress.notes.append("the checks after the NPU's mask signatures are not simulated")
+    progress.notes.append("for the NPU, the checks after the mask signatures are not simulated")
 
 
 def _is_dynamic_by_metadata(model: Model, buffers: Sequence[StateBuffer]) -> bool:
@@ -171,20 +171,29 @@ def _is_dynamic_by_names(model: Model, prefills: Sequence[Signature]) -> bool:
         kinds.append(tensor is not None and is_dynamic(tensor))
     if kinds[0] != kinds[1]:
         text = "KV cache k and v need to be dynamic or static at the same time."
-        raise _stopped("dynamic-shapes", text, first.key, "export all caches with or without dynamic sizes")
+        raise _stopped(
+            "dynamic-shapes", text, first.key, "export either all caches with dynamic sizes, or all caches with fixed sizes"
+        )
     positions = input_tensor(model, first, roles_of(first).positions)
     if positions is None:
-        raise _stopped("positions", "Input tensor not found", first.key, f"{_NAMES_HINT}: positions are named input_pos")
+        raise _stopped("positions", "Input tensor not found", first.key, f"{_NAMES_HINT}: name the positions input_pos")
     if is_dynamic(positions) != kinds[0]:
         text = "KV cache and seq len need to be dynamic or static at the same time."
-        raise _stopped("dynamic-shapes", text, first.key, "export positions and caches with or without dynamic sizes")
+        raise _stopped(
+            "dynamic-shapes",
+            text,
+            first.key,
+            "export positions and caches either all with dynamic sizes, or all with fixed sizes",
+        )
     return kinds[0]
 
 
 def _decode(model: Model) -> tuple[Signature, Roles]:
     decode = find_signature(model, DECODE)
     if decode is None:
-        raise _stopped("signature", f"Signature not found: {DECODE}", DECODE, "name the signature for single tokens decode")
+        raise _stopped(
+            "signature", f"Signature not found: {DECODE}", DECODE, "name the signature that reads single tokens 'decode'"
+        )
     roles = roles_of(decode)
     checks = (
         (roles.tokens or roles.embeddings, "Input tokens or embeddings not found.", "tokens or embeddings"),
@@ -200,7 +209,7 @@ def _decode(model: Model) -> tuple[Signature, Roles]:
 def _compile(progress: EngineProgress, model: Model, roles: Roles) -> Compiled:
     if progress.backend != GPU:
         if progress.settings.get("enable_ynnpack") and progress.backend == CPU:
-            hint = "run without enable_ynnpack: this build of the engine has no YNNPACK"
+            hint = "remove the option enable_ynnpack, because this build of the engine has no YNNPACK"
             raise Stopped(Stop("ynnpack", "Failed to create engine: UNIMPLEMENTED", section=_SECTION, hint=hint))
         compiled = compile_for_cpu(_SECTION, model, ENGINE, is_clustered=progress.is_clustered, release=progress.release)
         progress.add(compiled)
@@ -223,11 +232,16 @@ def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Role
     for signature in prefills:
         positions = input_tensor(model, signature, roles.positions)
         if positions is None:
-            raise _stopped("positions", "Input tensor not found", signature.key, f"{_NAMES_HINT}: it must be {roles.positions}")
+            raise _stopped(
+                "positions",
+                "Input tensor not found",
+                signature.key,
+                f"{_NAMES_HINT}: name the positions {roles.positions}, as in decode",
+            )
         sizes = dimensions(positions)
         if len(sizes) not in (1, 2):
             text = "Unsupported input tokens tensor dimension."
-            raise _stopped("positions", text, signature.key, "positions must have one or two dimensions")
+            raise _stopped("positions", text, signature.key, "export positions with one or two dimensions")
         lengths[sizes[-1]] = signature
     return lengths
 
@@ -235,7 +249,7 @@ def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Role
 def _state(
     progress: EngineProgress, model: Model, signature: Signature, buffers: Sequence[StateBuffer] | None
 ) -> tuple[dict[str, Tensor], int]:
-    """Return the states by the name of their input, and the number of tokens that they hold."""
+    """Return the states by input name, and the number of tokens that they can hold."""
     if buffers is not None:
         return _state_by_metadata(model, signature, buffers)
     roots = cache_roots(signature)
@@ -245,7 +259,7 @@ def _state(
     if progress.backend == GPU:
         for name in names:
             if name not in signature.outputs:
-                hint = "on the GPU, each cache must be an output with the name of the input"
+                hint = "give the output of each cache the same name as its input, as the GPU requires"
                 raise _stopped("cache-outputs", f"Output tensor not found: {name}", signature.key, hint)
     caches = {name: tensor for name in names if (tensor := input_tensor(model, signature, name)) is not None}
     masks = [name for name in signature.inputs if "mask" in name]
@@ -255,7 +269,7 @@ def _state(
     sizes = dimensions(mask)
     if len(sizes) != 4:
         text = f"RET_CHECK failure ... dims.size() == 4 ({len(sizes)} vs. 4)"
-        raise _stopped("mask-rank", text, signature.key, "the mask must have the shape 1, 1, tokens, context")
+        raise _stopped("mask-rank", text, signature.key, "export the mask with the shape [1, 1, tokens, context]")
     most = progress.max_num_tokens
     return caches, target_of(sizes[3], min(most, _MOST_ON_GPU) if progress.backend == GPU else most)
 
@@ -267,7 +281,7 @@ def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[Sta
         differing = next((name for name in names if name != names[0]), None)
         if differing is not None:
             text = f"Current implementation requires all state names in StateBuffer to be the same: {names[0]} vs {differing}"
-            raise _stopped("state-buffer", text, signature.key, "give all four names of a state buffer the same text")
+            raise _stopped("state-buffer", text, signature.key, "use the same name for all four names of a state buffer")
         if buffer.sequence_axis is None:
             text = "Sequence axis must be defined for state buffers in the current implementation."
             raise _stopped("state-buffer", text, signature.key, "set sequence_axis")
@@ -310,9 +324,9 @@ def _check_logits(
 
 
 def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
-    """Make an embedder, which always runs on the CPU.
+    """Return an embedder, which always runs on the CPU, or None if its model is missing or damaged.
 
-    Return None if its model is missing or damaged. A later step reports this if the embedder is needed.
+    If the embedder is needed, a later step reports the fault.
     """
     section = section_name(model_type)
     try:
@@ -331,13 +345,13 @@ def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
     key = None if signature is None else signature.key
     if size != _TOKEN_BYTES:
         text = f"Input tensor bytes must be {_TOKEN_BYTES} but got {size}"
-        hint = "the first signature of an embedder must take one token"
+        hint = "export the embedder with a first signature that reads one token"
         raise Stopped(Stop("embedder-input", text, section=section, signature=key, subgraph=subgraph.index, hint=hint))
     inlined, failure = first_run(compiled, subgraph.index)
     progress.add_lines(inlined.replacements)
     if failure is not None:
         node = inlined.model.subgraphs[subgraph.index].nodes[failure.node]
-        hint = "an embedder runs on the CPU: every operator needs a CPU kernel"
+        hint = "change this operator in the export: an embedder runs on the CPU, and the CPU has no kernel for the operator"
         raise Stopped(
             Stop(
                 "allocation",
@@ -366,7 +380,7 @@ def _check_drafter(progress: EngineProgress, embedder: Embedder | None) -> None:
 
 
 def _cache_hint() -> str:
-    return f"{_NAMES_HINT}: caches are named kv_cache_k_N and kv_cache_v_N, or by the bundle's executor metadata"
+    return f"{_NAMES_HINT}: name the caches kv_cache_k_N and kv_cache_v_N, or list their names in the executor metadata"
 
 
 def _stopped(check: str, text: str, signature: str | None, hint: str = "") -> Stopped:

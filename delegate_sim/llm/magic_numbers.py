@@ -1,4 +1,4 @@
-"""Magic numbers: prime sizes in a decoder that the engine replaces by the sizes that it wants.
+"""Magic numbers: prime sizes in a decoder that the engine replaces by other sizes.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/util/magic_number_configs_helper.cc`` (the class ``MagicNumberConfigsHelper``).
 """
@@ -10,16 +10,15 @@ _STEP = 256
 
 
 def is_magic(size: int) -> bool:
-    """Return whether a size stands for another size: it is a prime above 10."""
-    # bounded: the root of a dimension of 32 bits
+    """Return whether a size is a magic number, which is a prime above 10."""
+    # bounded: the square root of a 32-bit size
     return size > _LEAST and all(size % divisor for divisor in range(2, int(size**0.5) + 1))
 
 
 def target_of(size: int, most: int) -> int:
-    """Return the size that replaces a magic number, given the greatest number of tokens.
+    """Return the size that replaces a magic number: the number of tokens ``most``, if it is smaller than the magic number.
 
-    Without a smaller number of tokens, it is the greatest multiple of 256 below the magic number, or else the greatest power of
-    two below it.
+    Otherwise, return the largest multiple of 256 below the magic number, or the largest power of two if there is no multiple.
     """
     if not is_magic(size):
         return size

@@ -22,21 +22,21 @@ MODEL_NAMES = {
     12: "minicpm5",
     13: "gemma3270m",
 }
-"""The families of models, by field of ``LlmModelType``."""
+"""The model families, by field of ``LlmModelType``."""
 UNKNOWN_MODEL = "unknown"
-"""The family of a model whose file names none, or one that is not known."""
+"""The family of a model without a known family in its file."""
 UNCLUSTERED_MODEL = "gemma4"
-"""The family for which the engine turns off the clustering of a delegate's nodes on the CPU."""
+"""The family for which the engine does not cluster a delegate's nodes on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class LlmMetadata:
-    """The parts of ``LlmMetadata`` that the engine's checks read, and those that a user asks for."""
+    """The fields of ``LlmMetadata`` that the engine checks or that reports show."""
 
     model_name: str | None
-    """The family of the model; None if the file does not tell it."""
+    """The family of the model; None if the file does not have this field."""
     max_num_tokens: int
-    """The greatest number of tokens; 0 if the file does not tell it."""
+    """The largest number of tokens; 0 if the file does not have this field."""
     stop_tokens: int
     """The number of stop tokens that are not empty."""
     has_start_token: bool
@@ -44,7 +44,7 @@ class LlmMetadata:
 
     @property
     def has_model_type(self) -> bool:
-        """Whether the file tells the family of the model."""
+        """Whether the file gives the family of the model."""
         return self.model_name is not None
 
 
@@ -53,7 +53,7 @@ class StateBuffer:
     """One state of the model that the engine keeps between runs, such as a cache."""
 
     names: tuple[str, ...]
-    """The names that are given, in the order prefill input, prefill output, decode input, decode output."""
+    """The names in the file, in the order prefill input, prefill output, decode input, decode output."""
     prefill_input: str
     decode_input: str
     type: int
@@ -76,7 +76,10 @@ def read_llm_metadata(content: bytes) -> LlmMetadata:
 
 
 def read_state_buffers(content: bytes | None) -> tuple[StateBuffer, ...] | None:
-    """Read the state buffers of ``ExecutorMetadata``; None if the bytes are absent or damaged, which the engine ignores."""
+    """Return the state buffers of ``ExecutorMetadata``, or None if the bytes are missing or damaged.
+
+    The engine ignores damaged bytes.
+    """
     if content is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Take a bundle apart into files, and put the files together again.
+"""Unpack a bundle into files, and pack the files into a bundle again.
 
-The header is kept as it is, apart from the positions of sections. So nothing in it is lost, even if a newer format adds to it,
-and a bundle whose sections were not changed is written again byte by byte.
+Only the positions of sections are changed in the header. All other fields are kept, even fields of a newer format. If no section
+has changed, the new bundle is identical to the old one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
     end = header.end
     for section in sorted(header.sections, key=lambda one: one.begin):
         if not end <= section.begin <= section.end <= len(content):
-            raise ModelError(printable(f"{path}: section {section.number} overlaps another one, or lies outside the file"))
+            raise ModelError(printable(f"{path}: section {section.number} overlaps another section or lies outside the file"))
         end = section.end
     names = section_names(header.sections)
     parts = [Part(section, _file_name(section, name)) for section, name in zip(header.sections, names, strict=True)]
@@ -59,7 +59,7 @@ def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
 
 
 def unpack(path: str, folder: str) -> tuple[str, ...]:
-    """Write the header and each section of a bundle to a file in a folder, and return the files' names. Raises ModelError."""
+    """Write the header and each section of a bundle to files in a folder, and return the file names. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
     os.makedirs(folder, exist_ok=True)
@@ -77,7 +77,7 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
 
 
 def repack(folder: str, path: str) -> None:
-    """Write the bundle whose files ``unpack`` wrote to a folder. Raises ModelError."""
+    """Pack the files that ``unpack`` wrote to a folder into a bundle. Raises ModelError."""
     manifest = _manifest(folder)
     head, tail = _read(folder, HEADER), _read(folder, TAIL)
     files = {number: _read(folder, name) for number, name in manifest.items()}
@@ -85,7 +85,7 @@ def repack(folder: str, path: str) -> None:
 
 
 def with_models(path: str, target: str, models: Mapping[int, bytes]) -> None:
-    """Write a bundle again with other bytes in some of its sections, by their numbers. Raises ModelError."""
+    """Write a bundle with replaced sections. ``models`` maps section numbers to new bytes. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
     own = {part.section.number: content[part.section.begin : part.section.end] for part in parts}
@@ -95,9 +95,10 @@ def with_models(path: str, target: str, models: Mapping[int, bytes]) -> None:
 
 
 def write_bundle(path: str, head: memoryview, files: Mapping[int, memoryview], tail: memoryview) -> None:
-    """Write a bundle from the bytes up to the end of its header, its sections by number, and the bytes behind the last section.
+    """Write a bundle from its parts.
 
-    Raises ModelError if the header does not fit the sections.
+    ``head`` is the bytes up to the end of the header, ``files`` the bytes of each section by number, and ``tail`` the bytes after
+    the last section. Raises ModelError if the header does not fit the sections.
     """
     try:
         header = read_header(head)
@@ -112,7 +113,7 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, memoryview], t
 
 
 def _placed(sections: Sequence[Section], files: Mapping[int, memoryview]) -> tuple[Section, ...]:
-    """Return the sections at their new positions, by number. A section stays where it is unless one before it grew."""
+    """Return the sections with their new positions, by number. A section moves only if an earlier section grew."""
     placed, is_moved = list[Section](), False
     for section in sorted(sections, key=lambda one: one.begin):
         size = len(files[section.number])
@@ -146,14 +147,14 @@ def _pieces(content: memoryview) -> Iterator[bytes]:
 
 
 def _file_name(section: Section, name: str) -> str:
-    """Return a safe file name for a section, which begins with the section's number."""
+    """Return a safe file name that begins with the section's number."""
     safe = "".join([character if character.isalnum() or character in "-_" else "_" for character in name])[:80]
     return f"{section.number:02d}-{safe}{_SUFFIXES.get(section.data_type, '.bin')}"
 
 
 def _manifest(folder: str) -> dict[int, str]:
-    """Return the file of each section by the section's number. Raises ModelError."""
-    fault = printable(f"{os.path.join(folder, MANIFEST)}: is not the list of an unpacked bundle's sections")
+    """Return the file of each section, by section number. Raises ModelError."""
+    fault = printable(f"{os.path.join(folder, MANIFEST)}: is not a list of sections that 'unpack' wrote")
     try:
         # bounded: as long as the file
         data: Any = json.loads(bytes(_read(folder, MANIFEST)))

@@ -17,7 +17,7 @@ _DEFAULT_TOKENS = 4096
 
 @dataclass
 class EngineProgress:
-    """The bundle, the backend and the settings of a run, and what the checks have found and printed until now."""
+    """The bundle, the backend and the settings of a run, and the results and log lines of the checks so far."""
 
     bundle: Bundle
     backend: str
@@ -36,19 +36,19 @@ class EngineProgress:
 
     @property
     def is_clustered(self) -> bool:
-        """Whether the delegate's nodes are clustered on the CPU."""
+        """Whether the engine clusters the delegate's nodes on the CPU."""
         return self.metadata is None or self.metadata.model_name != UNCLUSTERED_MODEL
 
     @property
     def max_num_tokens(self) -> int:
-        """The greatest number of tokens: the engine's setting, else the metadata's, else the engine's default."""
+        """The largest number of tokens, from the settings, from the metadata, or from the engine's default, in this order."""
         asked = self.settings.get("max_num_tokens")
         if isinstance(asked, int) and asked > 0:
             return asked
         return self.metadata.max_num_tokens if self.metadata is not None and self.metadata.max_num_tokens > 0 else _DEFAULT_TOKENS
 
     def add(self, compiled: Compiled) -> None:
-        """Record what a delegate did to a model."""
+        """Record a compiled model and its log lines."""
         self.replacements += compiled.replacements
         self.log_lines += compiled.run.log_lines
 

@@ -1,4 +1,4 @@
-"""Read protocol buffers without their schema. Every length is checked against the bytes that are left."""
+"""Read protocol buffers without their schema. Every length is checked against the number of remaining bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ProtobufError(ValueError):
 
 
 class ProtobufMessage:
-    """One message: its fields in order, as pairs of number and value. Nested messages, texts and packed numbers are bytes."""
+    """One message: its fields in order, as pairs of number and value. Nested messages, strings and packed numbers are bytes."""
 
     def __init__(self, content: bytes) -> None:
         self._fields = tuple(_fields(content))
@@ -33,21 +33,21 @@ class ProtobufMessage:
         return any(field == number for field, _ in self._fields)
 
     def integer(self, number: int) -> int:
-        """Return the last integer of a field, as a signed number; 0 if there is none."""
+        """Return the last integer of a field as a signed number, or 0 if there is none."""
         values = [value for value in self.all(number) if isinstance(value, int)]
         return _signed(values[-1]) if values else 0
 
     def content(self, number: int) -> bytes | None:
-        """Return the last bytes of a field; None if there are none."""
+        """Return the last bytes value of a field, or None if there is none."""
         values = [value for value in self.all(number) if isinstance(value, bytes)]
         return values[-1] if values else None
 
     def text(self, number: int) -> str:
-        """Return the last text of a field; an empty text if there is none."""
+        """Return the last string of a field, or an empty string if there is none."""
         return (self.content(number) or b"").decode("utf-8", "replace")
 
     def message(self, number: int) -> ProtobufMessage | None:
-        """Return the last message of a field; None if there is none. Raises ProtobufError."""
+        """Return the last message of a field, or None if there is none. Raises ProtobufError."""
         content = self.content(number)
         return None if content is None else ProtobufMessage(content)
 

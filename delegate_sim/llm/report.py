@@ -1,4 +1,4 @@
-"""The engine's answer to a bundle, as plain data."""
+"""The result of the simulated engine for a bundle, as plain data."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
 ENGINE, SESSION, PREFILL, DECODE, DONE = "engine", "session", "prefill", "decode", "done"
-"""The stages of a run: making the engine, making a session, the prompt, the tokens after it, and taking down the engine."""
+"""The stages of a run: create the engine, create a session, read the prompt, generate tokens, and destroy the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
     """The check that stops the engine.
 
-    ``section`` is the model type or data type of the section that does not pass, ``signature`` and ``node`` the place in its
-    model. ``error`` is the engine's own text, without the positions in its source code.
+    ``section`` is the model type or data type of the section that fails the check. ``signature`` and ``node`` are the place in
+    the section's model. ``error`` is the engine's error message without source positions.
     """
 
     check: str
@@ -30,7 +30,7 @@ class Stop:
     reasons: tuple[str, ...] = ()
     hint: str = ""
     is_crash: bool = False
-    """Whether the engine ends the process instead of returning an error."""
+    """True if the engine crashes instead of returning an error."""
 
 
 class Stopped(Exception):
@@ -43,7 +43,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BundleReplacement:
-    """A delegate's replacement of nodes in one subgraph of a section's model, as one line of the runtime's log tells it."""
+    """The nodes that a delegate replaces in one subgraph of a section's model, as in one line of the runtime's log."""
 
     section: str
     delegate: str
@@ -60,7 +60,7 @@ class BundleReplacement:
 
 @dataclass(frozen=True, slots=True)
 class BackendReport:
-    """The engine's answer to a bundle on one backend."""
+    """The result of the simulated engine for a bundle on one backend."""
 
     path: str
     backend: str
@@ -81,12 +81,12 @@ class BackendReport:
 
     @property
     def stage(self) -> str | None:
-        """The stage in which the engine stops; None if it starts."""
+        """The stage in which the engine stops; None if it does not stop."""
         return None if self.stop is None else self.stop.stage
 
     @property
     def error(self) -> str | None:
-        """The engine's own text; None if it starts."""
+        """The engine's error message; None if the engine does not stop."""
         return None if self.stop is None else self.stop.error
 
     def to_dict(self) -> dict[str, Any]:

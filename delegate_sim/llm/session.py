@@ -1,4 +1,4 @@
-"""A session and its first tokens: stop tokens, the encoders of images and sound, the prompt, and decoding.
+"""The checks of a session: stop tokens, the encoders of images and sound, the prompt, and decoding.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``, and in ``runtime/executor``
 ``vision_litert_compiled_model_executor.cc``, ``audio_litert_compiled_model_executor.cc`` and
@@ -22,7 +22,7 @@ from .signatures import DECODE, dimensions, input_tensor, starting_with
 from .tokenizer import Tokenizer
 
 PROMPT_TOKENS = 12
-"""The number of tokens, with the start token, of the prompt that is assumed if none is given."""
+"""The number of tokens of the default prompt, including the start token."""
 _SECTION = section_name(PREFILL_DECODE)
 _CHANNELS = (3, 4)
 _AUDIO_INPUTS = ("src_inputs", "audio")
@@ -30,7 +30,7 @@ _CONVOLUTION_CACHE = "kv_cache_c_"
 
 
 def open_session(progress: EngineProgress) -> None:
-    """Make a session. Raises Stopped."""
+    """Create a session. Raises Stopped."""
     if progress.metadata is not None and not progress.metadata.stop_tokens:
         text = (
             "INVALID_ARGUMENT: Stop tokens are required. Either set the stop token ids or provide a valid stop token in the "
@@ -46,7 +46,7 @@ def open_session(progress: EngineProgress) -> None:
 
 
 def generate(progress: EngineProgress, executor: Executor, tokenizer: Tokenizer) -> None:
-    """Let the engine read a prompt and generate tokens. Raises Stopped."""
+    """Simulate reading a prompt and generating tokens. Raises Stopped."""
     count = _prompt_tokens(progress, tokenizer)
     if not count:
         return
@@ -56,7 +56,7 @@ def generate(progress: EngineProgress, executor: Executor, tokenizer: Tokenizer)
         text = (
             f"INVALID_ARGUMENT: Input token ids are too long. Exceeding the maximum number of tokens allowed: {count} >= {most}"
         )
-        hint = "the decoder needs an input named mask, whose last size is the context, and room for the prompt in it"
+        hint = "export the decoder with an input named mask; the last size of the mask must exceed the number of prompt tokens"
         raise Stopped(Stop("prompt-length", text, PREFILL_STAGE, _SECTION, hint=hint))
     if executor.is_dynamic:
         groups = [signature for signature in executor.model.signatures if signature.key == "prefill"]
@@ -81,18 +81,18 @@ def _prompt_tokens(progress: EngineProgress, tokenizer: Tokenizer) -> int:
         return 0
     count = tokenizer.count(prompt)
     if count is None:
-        progress.notes.append(f"the tokens of the prompt are not counted: {PROMPT_TOKENS} are assumed")
+        progress.notes.append(f"the prompt is assumed to have {PROMPT_TOKENS} tokens, because its tokens cannot be counted")
         return PROMPT_TOKENS
     has_start = progress.metadata is not None and progress.metadata.has_start_token
     return count + has_start
 
 
 def _work_groups(prefills: Mapping[int, Signature], count: int, room: int, *, is_greedy: bool) -> list[Signature]:
-    """Return the signatures that read a prompt, in order (``GetOptimizedPrefillWorkGroups``)."""
+    """Return the signatures that read a prompt, in execution order (``GetOptimizedPrefillWorkGroups``)."""
     lengths = sorted([length for length in prefills if length <= room], reverse=True)
     if not lengths:
         text = f"FAILED_PRECONDITION: Chosen prefill work group size exceeds available state entries ({room})."
-        hint = "export a prefill signature that is not longer than the caches"
+        hint = "export a prefill signature with at most as many tokens as the caches can hold"
         raise Stopped(Stop("prefill-length", text, PREFILL_STAGE, _SECTION, next(iter(prefills.values())).key, hint=hint))
     groups, left = list[Signature](), room
     for number, length in enumerate(lengths):
@@ -119,7 +119,7 @@ def _work_groups(prefills: Mapping[int, Signature], count: int, room: int, *, is
 
 
 class _FirstRuns:
-    """The first runs of the decoder's signatures, in which the CPU allocates tensors and inlines composites."""
+    """The first runs of the decoder's signatures. A first run on the CPU allocates tensors and inlines composites."""
 
     def __init__(self, progress: EngineProgress, executor: Executor) -> None:
         self._progress, self._executor = progress, executor
@@ -147,7 +147,7 @@ class _FirstRuns:
                 failure.node,
                 node.op,
                 (failure.message,),
-                "the engine has no kernel for this node on the CPU: change the operator in the export",
+                "change the operator in the export, because the engine has no CPU kernel for this node",
             )
         )
 
@@ -182,18 +182,18 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
                 "The output tensor from the Embedding model must be have the same dimensions as the requested tensor for dims "
                 f"> 1. Requested tensor dim for {number}: {wanted}. Output tensor dims: {given}"
             )
-            hint = "export embedder and decoder with the same width"
+            hint = "export the embedder and the decoder with embeddings of the same size"
             raise Stopped(Stop("embeddings", text, PREFILL_STAGE, section, signature.key, hint=hint))
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check what only the first decode finds: parameters that are not used, and caches of other sizes."""
+    """Check for faults that only the first decode finds: unused parameters, and caches with different sizes."""
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")
     if progress.backend == GPU and parameters is not None and not any(parameters in node.inputs for node in nodes):
         text = "INTERNAL: INTERNAL: Unsupported tensor storage type"
-        hint = "leave param_tensor out if the graph does not use it"
+        hint = "remove the input param_tensor, because the graph does not use it"
         raise Stopped(Stop("unused-parameters", text, DECODE_STAGE, _SECTION, DECODE, hint=hint))
     if executor.is_dynamic:
         return
@@ -202,7 +202,7 @@ def _check_decode(progress: EngineProgress, executor: Executor) -> None:
         if own is None or own.shape == kept.shape:
             continue
         if own.shape_signature is not None:
-            text = "the caches of decode have dynamic sizes, those of prefill do not: the engine writes behind its memory"
+            text = "the caches have dynamic sizes in decode, but not in prefill: the engine writes outside its memory"
             stage = DECODE_STAGE if progress.backend == GPU else DONE
             hint = "export both signatures with the same sizes"
             raise Stopped(Stop("cache-sizes", text, stage, _SECTION, DECODE, hint=hint, is_crash=True))
@@ -220,7 +220,7 @@ def _open_vision(progress: EngineProgress, backend: str) -> None:
     sizes = _first_input(encoder)
     if len(sizes) == 4 and sizes[3] not in _CHANNELS:
         text = f"FAILED_PRECONDITION: Expected encoder input tensor to have 3 or 4 channels but got {sizes[3]}"
-        hint = "export the encoder for images with three or four channels, in the last dimension"
+        hint = "export the image encoder with three or four channels in the last dimension"
         raise Stopped(Stop("vision-input", text, SESSION, section_name(VISION_ENCODER), hint=hint))
     if len(sizes) not in (3, 4):
         text = f"Expected encoder input tensor to have 3 or 4 dimensions but got {len(sizes)}"
@@ -240,14 +240,14 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
         section = section_name(AUDIO_ADAPTER)
         raise Stopped(Stop("audio-section", f"{section} not found in the model.", SESSION, section))
     _compile(progress, AUDIO_ADAPTER, adapter, CPU)
-    progress.notes.append("the names of the audio models' other inputs and outputs are not checked")
+    progress.notes.append("other names of inputs and outputs in the audio models are not checked")
 
 
 def _encoder(progress: EngineProgress, model_type: str) -> Model:
     model = readable_model(progress.bundle, model_type, SESSION)
     if model is None:
         section = section_name(model_type)
-        hint = "add the section to the bundle, or do not ask for this kind of input"
+        hint = "add the section to the bundle, or do not request this kind of input"
         raise Stopped(Stop("encoder-section", f"NOT_FOUND: {section} not found in the model.", SESSION, section, hint=hint))
     return model
 
@@ -263,7 +263,7 @@ def _compile(progress: EngineProgress, model_type: str, model: Model, backend: s
     else:
         compiled = compile_for_cpu(section, model, SESSION, release=progress.release)
         if backend == NPU:
-            progress.notes.append(f"{section} on the NPU: without the vendor's compiler, it runs on the CPU")
+            progress.notes.append(f"without the vendor's compiler, {section} runs on the CPU instead of the NPU")
     progress.add(compiled)
     return compiled
 

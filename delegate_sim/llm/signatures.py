@@ -27,7 +27,7 @@ _CONVOLUTION_CACHE = "kv_cache_c_"
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The name of the input or output that has each role; None if there is none."""
+    """The name of the input or output with each role, or None if there is none."""
 
     tokens: str | None = None
     positions: str | None = None
@@ -46,7 +46,7 @@ def roles_of(signature: Signature) -> Roles:
 
 
 def cache_roots(signature: Signature) -> tuple[str, str] | None:
-    """Return the beginnings of the names of key caches and value caches; None if no input or output is a cache."""
+    """Return the name prefixes of key caches and value caches, or None if no input or output is a cache."""
     for names in (signature.inputs, signature.outputs):
         for name in names:
             for keys, values in _CACHES:
@@ -58,22 +58,22 @@ def cache_roots(signature: Signature) -> tuple[str, str] | None:
 
 
 def prefill_signatures(model: Model) -> tuple[Signature, ...]:
-    """Return the signatures whose key begins with ``prefill``."""
+    """Return the signatures with a key that begins with ``prefill``."""
     return tuple([signature for signature in model.signatures if signature.key.startswith(PREFILL)])
 
 
 def find_signature(model: Model, key: str) -> Signature | None:
-    """Return the signature with a key; None if there is none."""
+    """Return the signature with a key, or None if there is none."""
     return next((signature for signature in model.signatures if signature.key == key), None)
 
 
 def input_tensor(model: Model, signature: Signature, name: str | None) -> Tensor | None:
-    """Return an input of a signature; None if there is no such input."""
+    """Return an input of a signature, or None if there is no such input."""
     return None if name is None else _tensor(model, signature, signature.inputs.get(name))
 
 
 def output_tensor(model: Model, signature: Signature, name: str | None) -> Tensor | None:
-    """Return an output of a signature; None if there is no such output."""
+    """Return an output of a signature, or None if there is no such output."""
     return None if name is None else _tensor(model, signature, signature.outputs.get(name))
 
 
@@ -83,12 +83,12 @@ def dimensions(tensor: Tensor) -> tuple[int, ...]:
 
 
 def is_dynamic(tensor: Tensor) -> bool:
-    """Return whether a size of a tensor is unknown."""
+    """Return whether any size of a tensor is unknown."""
     return -1 in dimensions(tensor)
 
 
 def starting_with(names: Iterable[str], beginning: str) -> list[str]:
-    """Return the names that have a beginning."""
+    """Return the names that start with ``beginning``."""
     return [name for name in names if name.startswith(beginning)]
 
 

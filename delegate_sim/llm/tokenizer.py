@@ -1,4 +1,4 @@
-"""The tokenizer of a bundle: SentencePiece or a compressed one of Hugging Face.
+"""The tokenizer of a bundle: a SentencePiece tokenizer, or a compressed Hugging Face tokenizer.
 
 Source: google-ai-edge/LiteRT-LM, ``runtime/components/model_resources_litert_lm.cc`` and ``schema/core/litertlm_read.cc``.
 """
@@ -26,14 +26,17 @@ _SMALL = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """A tokenizer: its kind, the number of its pieces (None if it was not read), and the scores of pieces for byte pairs."""
+    """A tokenizer: its kind, the number of its pieces, and the scores for merging byte pairs.
+
+    ``pieces`` is None, and ``scores`` is empty, if the values were not read.
+    """
 
     kind: str
     pieces: int | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
 
     def count(self, text: str) -> int | None:
-        """Return the number of tokens of a text without the start token; None if this tokenizer is not simulated."""
+        """Return the number of tokens of a text without the start token, or None if this tokenizer is not simulated."""
         if not self.scores or len(text) > raised(_LONGEST_PROMPT):
             return 0 if not text else None
         symbols = list(text.replace(" ", _SPACE))
@@ -53,7 +56,7 @@ class Tokenizer:
 def read_tokenizer(bundle: Bundle, *, is_counted: bool = False) -> Tokenizer:
     """Read the tokenizer. Raises Stopped.
 
-    ``is_counted`` says whether the tokens of a prompt will be counted. If not, the pieces of a large tokenizer are only counted.
+    ``is_counted`` must be true if ``count`` will be called. Otherwise, the scores of a large tokenizer are not read.
     """
     content = bundle.bytes_of(SP_TOKENIZER)
     if content:
@@ -66,7 +69,7 @@ def read_tokenizer(bundle: Bundle, *, is_counted: bool = False) -> Tokenizer:
 
 
 def decompresses(content: bytes) -> bool:
-    """Return whether the bytes of a compressed tokenizer can be decompressed: a size of 8 bytes, and zlib data."""
+    """Return whether a compressed tokenizer can be decompressed. It consists of a size of 8 bytes and of zlib data."""
     if len(content) < _SIZE_BYTES:
         return False
     decompressor, left, count = zlib.decompressobj(), content[_SIZE_BYTES:], 0
@@ -90,7 +93,7 @@ def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
         trainer = message.message(_TRAINER)
     except ProtobufError as error:
         text = "model_proto->ParseFromString(serialized)"
-        hint = f"the tokenizer is damaged ({error}): write the bundle again"
+        hint = f"build the bundle again: the tokenizer {error}"
         raise Stopped(Stop("tokenizer", text, ENGINE, "SP_Tokenizer", hint=hint)) from error
     return Tokenizer(
         "SentencePiece", len(pieces), _scores(pieces) if trainer and trainer.integer(_TRAINER_TYPE) == _BYTE_PAIRS else {}

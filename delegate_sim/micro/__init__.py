@@ -1,1 +1,1 @@
-"""TensorFlow Lite Micro as a runtime: the operators that it lacks, the nodes that its kernels refuse, and the arena."""
+"""Simulate TensorFlow Lite Micro: missing operators, nodes that kernels refuse, and the size of the arena."""

@@ -1,4 +1,4 @@
-"""Analyzing a model for TensorFlow Lite Micro."""
+"""Analyze a model for TensorFlow Lite Micro."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEFAULT = MicroTarget()
 
 
 def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
-    """Return what the runtime does with a model."""
+    """Return the report of TensorFlow Lite Micro on a model."""
     preparation = prepare_model(model, target)
     outcome, problem, failing = _outcome(model, preparation)
     missing = [node.operator for node in preparation.nodes if node.status is Status.MISSING]
@@ -32,7 +32,10 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
 
 
 def _outcome(model: Model, preparation: Preparation) -> tuple[Outcome, str, MicroNode | None]:
-    """Return the outcome in the runtime's order: types of tensors, operators, Prepare of each node, the plan."""
+    """Return the outcome, its reason and the failing node.
+
+    The order of the checks is the runtime's: tensor types, operators, Prepare of each node, and the memory plan.
+    """
     if not model.subgraphs:
         return Outcome.FILE, "the file has no subgraph", None
     for subgraph in model.subgraphs:
@@ -40,7 +43,7 @@ def _outcome(model: Model, preparation: Preparation) -> tuple[Outcome, str, Micr
             if not is_known_type(tensor.type):
                 return (
                     Outcome.FILE,
-                    f"tensor {tensor.index} of subgraph {subgraph.index} is of the unknown type {tensor.type}",
+                    f"tensor {tensor.index} of subgraph {subgraph.index} has the unknown type {tensor.type}",
                     None,
                 )
     for status, outcome in ((Status.MISSING, Outcome.MISSING_OPERATOR), (Status.PREPARE, Outcome.PREPARE_FAILED)):
@@ -56,7 +59,7 @@ def _outcome(model: Model, preparation: Preparation) -> tuple[Outcome, str, Micr
 
 def _unplannable(preparation: Preparation) -> str:
     for subgraph, index, kind in unsized_tensors(preparation.graphs):
-        return f"tensor {index} of subgraph {subgraph} is {kind}, for which no memory can be planned"
+        return f"tensor {index} of subgraph {subgraph} has type {kind}, for which no memory can be planned"
     for graph in preparation.graphs:
         for node in graph.nodes:
             for index in node.intermediates:

@@ -12,13 +12,13 @@ from .preparation import Preparation
 from .tail import BITS_32, planning_size, tail_size
 
 BASIS = (
-    "head: as the greedy planner places activations and scratch buffers of the reference kernels; "
-    "tail: an estimate for a 32-bit build, from the sizes of its structures and the data of kernels as measured on x86-64; "
-    "total: tail, plus the larger of head and what planning takes in its place. CMSIS-NN and other kernels request other scratch "
-    "buffers, so measure with arena_used_bytes() on the device and leave a margin: the arena that works can be larger than the "
-    "bytes that are used at the end"
+    "head: activations and scratch buffers of the reference kernels, as the greedy planner places them; "
+    "tail: an estimate for a 32-bit build, from the sizes of its structures, and from kernel data that was measured on x86-64; "
+    "total: the tail plus the larger of head and planning. CMSIS-NN and other kernels request other scratch buffers, so measure "
+    "the arena with arena_used_bytes() on the device. Leave a margin, because allocation can need more bytes than are used at "
+    "the end"
 )
-"""The meaning of the sizes."""
+"""An explanation of the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class PlacedBuffer:
 
     @property
     def area(self) -> int:
-        """The bytes of the buffer, once for each step in which it is needed."""
+        """The size in bytes, multiplied by the number of steps in which the buffer is needed."""
         wanted = self.buffer.requirement
         return wanted.size * (wanted.last - wanted.first + 1)
 
@@ -42,9 +42,9 @@ class Arena:
     head: int
     """The plan of activations and scratch buffers."""
     tail: int
-    """The estimated size of the data that stays in memory: structures, data of kernels, variables."""
+    """The estimated size of the data that stays in memory: structures, kernel data and variables."""
     planning: int
-    """The estimated bytes that the runtime needs for planning, in the place of the head."""
+    """The estimated bytes that the planner needs. They are in the place of the head."""
     buffers: tuple[PlacedBuffer, ...]
 
     @property
@@ -53,7 +53,7 @@ class Arena:
         return self.tail + max(self.head, self.planning)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the arena as a dictionary, for JSON."""
+        """Return the arena as plain data."""
         return {
             "head": self.head,
             "tail_estimate": self.tail,

@@ -30,30 +30,30 @@ THREE_TO_ONE = operand_count(3, 1)
 SAME_TYPES = same_type(INPUT, OUTPUT, kind=TENSOR_TYPE)
 
 _BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-"""The bounds to which each fused activation clips."""
+"""The bounds of each fused activation."""
 
 
 _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernels == "cmsis-nn")
 
 
 def with_cmsis_nn(file: str, *checks: Check[object]) -> tuple[Check[MicroTarget], ...]:
-    """Limit checks to CMSIS-NN's kernel in a file, which refuses what the reference kernel takes."""
+    """Limit checks to the CMSIS-NN kernel in ``file``. These checks do not apply to the reference kernel."""
     source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", "Prepare")
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 
 
 def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
-    """Limit checks to nodes whose operand has one of these types."""
+    """Limit checks to nodes in which the operand has one of these types."""
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
 
 
 def takes(which: Operand, types: Collection[str]) -> Check[object]:
-    """Demand one of these types."""
+    """Require one of these types."""
     return typed(which, types, kind=TENSOR_TYPE)
 
 
 def quantized(*which: Operand) -> tuple[Check[object], ...]:
-    """Demand that each operand has scales and zero points."""
+    """Require that each operand has scales and zero points."""
 
     def one(operand: Operand) -> Check[object]:
         def find(node: NodeView) -> str | None:
@@ -67,7 +67,7 @@ def quantized(*which: Operand) -> tuple[Check[object], ...]:
 
 
 def not_quantized(*which: Operand) -> tuple[Check[object], ...]:
-    """Demand that no operand has scales and zero points."""
+    """Require that no operand has scales and zero points."""
 
     def one(operand: Operand) -> Check[object]:
         def find(node: NodeView) -> str | None:
@@ -81,7 +81,7 @@ def not_quantized(*which: Operand) -> tuple[Check[object], ...]:
 
 
 def zero_point_of(which: Operand, value: int) -> Check[object]:
-    """Demand a certain zero point."""
+    """Require the zero point ``value``."""
 
     def find(node: NodeView) -> str | None:
         point = zero_point(which.tensor(node))
@@ -91,12 +91,12 @@ def zero_point_of(which: Operand, value: int) -> Check[object]:
 
 
 def symmetric(*which: Operand) -> tuple[Check[object], ...]:
-    """Demand the zero point 0 of each operand."""
+    """Require that each operand has the zero point 0."""
     return tuple(zero_point_of(operand, 0) for operand in which)
 
 
 def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...]:
-    """Demand the same scale and zero point of two operands."""
+    """Require that two operands have the same scale and zero point."""
 
     def find_scale(node: NodeView) -> str | None:
         one, other = (scale(operand.tensor(node)) for operand in (first, second))
@@ -108,13 +108,13 @@ def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...
 
     hint = "quantize both tensors with the same parameters"
     return (
-        check(QUANTIZATION, f"{first.name} and {second.name} with one scale", find_scale, hint),
-        check(QUANTIZATION, f"{first.name} and {second.name} with one zero point", find_zero_point, hint),
+        check(QUANTIZATION, f"{first.name} and {second.name} with the same scale", find_scale, hint),
+        check(QUANTIZATION, f"{first.name} and {second.name} with the same zero point", find_zero_point, hint),
     )
 
 
 def _activation_bounds(node: NodeView) -> str | None:
-    """Find a bound that the result cannot represent (``CalculateActivationRangeQuantized``)."""
+    """Return text about a bound that the result cannot represent, or None (``CalculateActivationRangeQuantized``)."""
     activation = fused_activation(node)
     for bound in _BOUNDS.get(activation, ()):
         if not is_quantizable(bound, node.output(0)):
@@ -124,7 +124,7 @@ def _activation_bounds(node: NodeView) -> str | None:
 
 ACTIVATION_RANGE = check(
     ACTIVATION,
-    "a scale of the output in which the bounds of the fused activation are 32-bit integers",
+    "an output scale with which the quantized bounds of the fused activation fit into 32 bits",
     _activation_bounds,
     "quantize the output with a scale that is not 0",
 )
@@ -136,7 +136,7 @@ NO_ACTIVATION = check(
 
 
 def fixed(which: Operand) -> Check[object]:
-    """Demand a constant operand."""
+    """Require a constant operand."""
 
     def find(node: NodeView) -> str | None:
         return None if which.tensor(node).is_constant else f"{which.name} is computed or given at run time"
@@ -145,17 +145,17 @@ def fixed(which: Operand) -> Check[object]:
 
 
 def same_shapes(first: Operand, second: Operand) -> Check[object]:
-    """Demand that two tensors have the same shape."""
+    """Require that two tensors have the same shape."""
 
     def find(node: NodeView) -> str | None:
         one, other = first.tensor(node).shape, second.tensor(node).shape
         return None if one == other else f"{first.name} of shape {list(one)} and {second.name} of shape {list(other)}"
 
-    return check(SHAPE, f"{first.name} and {second.name} of one shape", find)
+    return check(SHAPE, f"{first.name} and {second.name} of the same shape", find)
 
 
 def one_element(which: Operand) -> Check[object]:
-    """Demand a tensor with a single element."""
+    """Require a tensor with one element."""
 
     def find(node: NodeView) -> str | None:
         count = which.tensor(node).element_count
@@ -165,7 +165,7 @@ def one_element(which: Operand) -> Check[object]:
 
 
 def dimension(tensor: Tensor, axis: int) -> int:
-    """Return a size of a tensor, or 0 if it has fewer dimensions."""
+    """Return the size of one dimension of a tensor, or 0 if the tensor has no such dimension."""
     return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
 
@@ -174,7 +174,7 @@ _MOST_COMPARED = 1 << 20
 
 
 def integers(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
-    """Return the first elements of a constant as a list; None if the tensor is not constant."""
+    """Return the first elements of a constant as a list, or None if the tensor is not constant."""
     if not tensor.is_constant:
         return None
     values = node.value(tensor)
@@ -182,9 +182,9 @@ def integers(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int
 
 
 def as_int32(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
-    """Return the first 32-bit integers in the bytes of a constant, whatever its type; None if it is not constant.
+    """Return the first bytes of a constant of any type as 32-bit integers, or None if the tensor is not constant.
 
-    Several kernels read axes, strides and paddings in this way without a look at the type.
+    Several kernels read axes, strides and paddings in this way, without checking the type.
     """
     values = node.value(tensor) if tensor.is_constant else None
     if values is None:
@@ -194,9 +194,9 @@ def as_int32(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int
 
 
 def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
-    """Return the elements of a constant, or a 0 for an input of the model, since the runtime starts with inputs of zeros.
+    """Return the elements of a constant, a single 0 for an input of the model, and None for other tensors.
 
-    Return None for all other tensors.
+    Inputs of the model are 0 until the application sets them.
     """
     if tensor.is_constant:
         values = node.value(tensor)
@@ -205,14 +205,14 @@ def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
 
 
 def distinct_elements(values: FlatNumbers) -> list[float]:
-    """Return the different elements of a constant, up to a number of bytes that is quick to read."""
+    """Return the distinct elements of a constant. Only the first part of a large constant is read."""
     return [float(value) for value in set(values[:_MOST_COMPARED].tolist())]
 
 
 def axis_in_range(which: Operand, of: Operand = INPUT, *, skips_empty: bool = False) -> Check[object]:
-    """Demand that a constant axis, or each of several, names a dimension of the operand ``of``.
+    """Require that each constant axis is a dimension of the operand ``of``.
 
-    With ``skips_empty``, axes of an operand without elements or without dimensions do not matter.
+    With ``skips_empty``, the axes are not checked if the operand has no elements or no dimensions.
     """
 
     def find(node: NodeView) -> str | None:
@@ -224,11 +224,11 @@ def axis_in_range(which: Operand, of: Operand = INPUT, *, skips_empty: bool = Fa
                 return f"{which.name} {axis} with {of.name} of rank {tensor.rank}"
         return None
 
-    return check(OPERAND_VALUE, f"{which.name} that names a dimension of {of.name}", find)
+    return check(OPERAND_VALUE, f"{which.name} that is a dimension of {of.name}", find)
 
 
 def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the shape to which shapes are broadcast, or None if they do not fit."""
+    """Return the broadcast shape of several shapes, or None if the shapes cannot be broadcast."""
     rank = max(map(len, shapes))
     rows = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     result = []

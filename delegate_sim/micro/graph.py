@@ -1,7 +1,7 @@
-"""The subgraphs of a model as TensorFlow Lite Micro sees them.
+"""The subgraphs of a model as TensorFlow Lite Micro reads them.
 
-The runtime knows no buffers outside the flatbuffer: tensors of such buffers are activations for it. It keeps every node of the
-file, and plans all of them.
+The runtime does not read buffers outside the flatbuffer, so it treats their tensors as activations. It keeps all nodes of the
+file in the plan.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SIZES = {
 
 
 def external_tensors(model: Model) -> tuple[tuple[int, int], ...]:
-    """Return the subgraph and the index of each tensor whose data is outside the flatbuffer."""
+    """Return the subgraph and the index of each tensor with data outside the flatbuffer."""
     if not model.offset_buffers:
         return ()
     return tuple(
@@ -65,15 +65,15 @@ def _as_arena(tensor: Tensor, is_external: bool) -> Tensor:
 
 
 def is_allocated(tensor: Tensor) -> bool:
-    """Return whether a tensor has no data in the flatbuffer, so that the runtime allocates memory for it."""
+    """Return whether the runtime allocates memory for a tensor, because the flatbuffer has no data for it."""
     return tensor.data is None and tensor.value is None
 
 
 def has_size(tensor: Tensor) -> bool:
-    """Return whether the runtime knows the size of the tensor's type."""
+    """Return whether the tensor's type has a known size in the runtime."""
     return tensor.type in _SIZES
 
 
 def byte_size(tensor: Tensor) -> int:
-    """Return the size of a tensor in the arena, in 8 bits for each INT4 element; 0 for a type without a size."""
+    """Return the size of a tensor in the arena in bytes, or 0 for a type without a size. An INT4 element takes one byte."""
     return tensor.element_count * _SIZES.get(tensor.type, 0)

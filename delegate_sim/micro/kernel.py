@@ -1,4 +1,4 @@
-"""One kernel of TensorFlow Lite Micro: what its Prepare and its Invoke refuse, and what Prepare does to the plan."""
+"""The description of a kernel of TensorFlow Lite Micro."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ..rules.source import Source
 from .target import TFLM, MicroTarget
 
 TensorShapes: TypeAlias = Callable[[NodeView], Mapping[int, tuple[int, ...]]]
-"""A function that returns the shapes that Prepare gives to results, by the position of the result."""
+"""A function that returns the shapes that Prepare sets, by the position of the result."""
 Scratch: TypeAlias = Callable[[NodeView], tuple[int, ...]]
-"""A function that returns the sizes in bytes of the scratch buffers that Prepare requests, in its order."""
+"""A function that returns the sizes in bytes of the buffers that Prepare requests, in order."""
 
 _KERNELS = "tensorflow/lite/micro/kernels"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MicroKernel:
-    """The checks of a kernel's Prepare and Invoke, and its requests of memory."""
+    """The checks of a kernel's Prepare and Invoke functions, and the kernel's memory requests."""
 
     prepare: OpRule[MicroTarget]
     invoke: OpRule[MicroTarget]
     shapes: TensorShapes | None = None
-    """The shapes that Prepare gives to results; None if it leaves them as the file states them."""
+    """The shapes that Prepare sets; None if the results keep the shapes in the file."""
     scratch: Scratch | None = None
-    """The scratch buffers that Prepare requests; None if it requests none."""
+    """The scratch buffers that Prepare requests; None if there are none."""
     may_lack_results: bool = False
-    """Whether the kernel does nothing, instead of reading other memory, for a node without results."""
+    """True if the kernel ignores a node without results. Other kernels would read invalid memory."""
     persistent: Scratch | None = None
-    """The sizes in bytes of large buffers that the kernel keeps in the tail of the arena; None if it keeps none."""
+    """The sizes in bytes of large buffers in the tail of the arena; None if there are none."""
 
 
 def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:

@@ -12,32 +12,32 @@ MISSING_OPERATOR = Kind(
     "missing-operator",
     Problem.OPERATOR,
     "operator that the resolver lacks",
-    "Before anything else the interpreter looks up the kernel of each node. Either the application does not register the "
-    "operator, or TensorFlow Lite Micro has no kernel for it. Tensors cannot be allocated.",
-    "If the runtime has the operator, add its line to the application's resolver. Otherwise replace it in the model by operators "
-    "that the runtime has, or register a kernel of your own with AddCustom or AddBuiltin.",
-    "replace the operator in the model, or register a kernel of your own",
+    "The application does not register the operator, or TensorFlow Lite Micro has no kernel for it. The interpreter looks up "
+    "all kernels first, so it cannot allocate tensors.",
+    "If the runtime has a kernel for the operator, register the operator in the application's resolver. Otherwise, replace the "
+    "operator in the model, or register your own kernel with AddCustom or AddBuiltin.",
+    "replace the operator in the model, or register your own kernel",
 )
 DYNAMIC_TENSOR = Kind(
     "dynamic-tensor",
     Problem.DYNAMIC_SHAPE,
     "result without a fixed size",
-    "The runtime plans all memory before the first inference. After it prepared a node, every dimension of the node's results "
-    "must be greater than 0.",
+    "The runtime plans all memory before the first inference. After Prepare, every dimension of a node's results must be "
+    "greater than 0.",
     "Fix the shapes of the model before converting it, so that no dimension is 0 or unknown.",
     "fix the shapes of the model before converting it",
 )
 HYBRID = kinds.HYBRID.reworded(
-    meaning="The kernels take operands of one type, or int8 or int16 activations with int8 weights. Float activations with "
-    "quantized weights, as dynamic-range quantization makes them, are refused.",
+    meaning="The kernels take operands of the same type, or int8 or int16 activations with int8 weights. They refuse float "
+    "activations with quantized weights, which dynamic-range quantization writes.",
     advice="Quantize fully: int8 activations and weights, with a representative data set.",
     hint="quantize fully to int8, with a representative data set",
 )
 TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
-    meaning="The kernel does not compute with this type. Most kernels take int8 and float32, several int16; few take uint8 or "
-    "int64.",
-    advice="Convert the model to int8 with a representative data set. Models with uint8 tensors come from old converters: "
-    "convert them again.",
+    meaning="The kernel does not support this type. Most kernels support int8 and float32, several support int16, and few "
+    "support uint8 or int64.",
+    advice="Convert the model to int8 with a representative data set. If a model has uint8 tensors, an old converter wrote it: "
+    "convert it again.",
     hint="convert so that the tensor has a supported type, such as int8",
 )
 KINDS = (
@@ -54,7 +54,7 @@ KINDS = (
     kinds.ATTRIBUTE,
     kinds.ACTIVATION,
     kinds.OPERAND_COUNT.reworded(
-        meaning="The kernel is prepared only with certain numbers of operands and results.",
+        meaning="The node does not have the number of operands or results that the kernel requires.",
         advice="Convert the model again, so that the node has the operands that the kernel expects.",
         hint="give the node the operands that the kernel expects",
     ),

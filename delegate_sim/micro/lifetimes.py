@@ -1,4 +1,4 @@
-"""The buffers that share the head of the arena, and the steps at which each is used.
+"""The buffers that share the head of the arena, and the steps in which each buffer is used.
 
 Source: ``AllocationInfoBuilder`` (``micro_allocation_info.cc``).
 """
@@ -51,7 +51,7 @@ class _Lifetime:
 
 @dataclass(slots=True)
 class _Marking:
-    """The lifetimes of all tensors and scratch buffers, filled while subgraphs are walked in the order of their calls."""
+    """The lifetimes of all tensors and scratch buffers, collected by visiting subgraphs in the order of their calls."""
 
     preparation: Preparation
     tensors: list[list[_Lifetime]]
@@ -87,7 +87,7 @@ class _Marking:
             for name in _CALLS[node.op]:
                 self.step += 1
                 called = getattr(options, name)
-                # The runtime does not survive recursion.
+                # The runtime does not support recursion.
                 if 0 <= called < len(self.tensors) and called not in self.active:
                     self.mark(called)
         for tensor in (*[tensor for tensor in node.inputs if tensor >= 0], *results):
@@ -99,7 +99,7 @@ class _Marking:
 
 
 def offline_offsets(model: Model) -> Sequence[int] | None:
-    """Return the places of all tensors that the file's metadata fixes, -1 for the planner's choice; None without metadata."""
+    """Return the offset of each tensor in the file's metadata, or None without metadata. An offset of -1 is not fixed."""
     span = model.metadata.get(OFFLINE_METADATA)
     if span is None or span[1] < 12:
         return None

@@ -16,7 +16,7 @@ ONLINE = -1
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A buffer to place: its size, the first and the last step at which it is used, and its place if the file fixes it."""
+    """A buffer to place: its size, the first and the last step of its use, and its offset if the file fixes the offset."""
 
     size: int
     first: int
@@ -32,12 +32,12 @@ def aligned(size: int) -> int:
 def plan(requirements: Sequence[Requirement]) -> tuple[int, ...]:
     """Return the offset of each buffer.
 
-    Buffers with a fixed place come first. Then the largest buffers are placed, each in the first gap between the buffers that are
-    used at the same time.
+    Buffers with a fixed offset come first. The other buffers are placed from the largest to the smallest. Each gets the first gap
+    between the buffers that are used at the same time.
     """
     offline = [index for index, wanted in enumerate(requirements) if wanted.offline_offset != ONLINE]
     online = [index for index, wanted in enumerate(requirements) if wanted.offline_offset == ONLINE]
-    # The planner fills its list from the end and sorts it stably, so the last of several equal buffers comes first.
+    # The planner reverses the list before a stable sort, so the last of several equal buffers comes first.
     online.sort(key=lambda index: (-requirements[index].size, -index))
     offsets = [0] * len(requirements)
     starts: list[int] = []
@@ -64,5 +64,5 @@ def _first_gap(placed: Sequence[tuple[int, int, int, int]], wanted: Requirement)
 
 
 def total_size(requirements: Sequence[Requirement], offsets: Sequence[int]) -> int:
-    """Return the number of bytes that a plan takes."""
+    """Return the size of a plan in bytes."""
     return max([offset + wanted.size for wanted, offset in zip(requirements, offsets, strict=True)], default=0)

@@ -1,4 +1,4 @@
-"""Preparing a model: the verdict on each node, the shapes that kernels set, and the scratch buffers that they request."""
+"""Prepare a model: judge each node, set the shapes of results, and collect scratch buffers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Status(Enum):
     PREPARE = "prepare"
     INVOKE = "invoke"
     INVOKE_IF_CALLED = "invoke-if-called"
-    """Invoke refuses the node, which is in a branch or in the body of a loop that may never run."""
+    """Invoke refuses the node, but the node is in a branch or loop body that may never run."""
 
 
 @dataclass(frozen=True, slots=True)
 class MicroNode:
-    """The verdict on one node. ``is_dynamic`` is true if Prepare accepts the node but leaves a result without a fixed size."""
+    """The verdict on one node. ``is_dynamic`` is true if Prepare accepts the node, but a result has no fixed size."""
 
     subgraph: int
     index: int
@@ -64,7 +64,7 @@ class Preparation:
 
 
 def prepare_model(model: Model, target: MicroTarget) -> Preparation:
-    """Judge each node by itself, although the runtime stops at the first one that fails."""
+    """Judge each node independently of the other nodes. The runtime itself stops at the first failing node."""
     certain = _certain_subgraphs(model)
     graphs: list[Graph] = []
     nodes: list[MicroNode] = []
@@ -90,7 +90,7 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
 
 
 def operator_name(node: Node) -> str:
-    """Return the name of a node's operator; for a custom operator, its custom code."""
+    """Return the name of a node's operator, with the custom code of a custom operator."""
     return f"CUSTOM:{node.custom_code or ''}" if node.is_custom else node.op
 
 
@@ -114,7 +114,7 @@ def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNod
 
 
 def _certain_subgraphs(model: Model) -> frozenset[int]:
-    """Return the subgraphs that run whatever the inputs are: the first, and those that its nodes call in any case."""
+    """Return the subgraphs that run for all inputs: the first subgraph, and the subgraphs that are always called."""
     certain: set[int] = set()
     waiting = [0]
     while waiting:
@@ -147,12 +147,12 @@ def _with_shapes(graph: Graph, view: NodeView, kernel: MicroKernel) -> Graph:
 
 
 def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
-    """Refuse a node that leaves a result without a fixed size (``CheckDynamicTensors``)."""
+    """Refuse a node if a result has no fixed size (``CheckDynamicTensors``)."""
     for position, tensor in enumerate(view.outputs):
         if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
             continue
         left = f"output {position} of shape {list(tensor.shape)}"
-        needed = "results whose dimensions are all greater than 0"
+        needed = "results with dimensions greater than 0"
         kind = DYNAMIC_TENSOR
         reason = Reason(kind.code(NAME), kind.name, f"{left}; needs {needed}", left, needed, kind.hint)
         return replace(verdict, status=Status.PREPARE, reasons=(reason,), is_dynamic=True)
@@ -160,7 +160,7 @@ def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
 
 
 def unsized_tensors(graphs: tuple[Graph, ...]) -> tuple[tuple[int, int, str], ...]:
-    """Return subgraph, index and type of each tensor for which the plan cannot know a size (``InitializeAllocationInfo``)."""
+    """Return the subgraph, index and type of each tensor of unknown size (``InitializeAllocationInfo``)."""
     return tuple((graph.index, tensor.index, tensor.type) for graph in graphs for tensor in graph.tensors if not has_size(tensor))
 
 

@@ -15,7 +15,7 @@ INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 
 
 def affine(tensor: Tensor) -> Quantization | None:
-    """Return the quantization of a tensor; None if it lacks scales or zero points, which counts as no quantization."""
+    """Return the quantization of a tensor, or None if the tensor has no scales or no zero points."""
     quantization = tensor.quantization
     if quantization is None or not quantization.is_affine or not len(quantization.zero_points):
         return None
@@ -23,19 +23,19 @@ def affine(tensor: Tensor) -> Quantization | None:
 
 
 def scales(tensor: Tensor) -> Sequence[float]:
-    """Return the scales of a tensor; empty if it is not quantized."""
+    """Return the scales of a tensor, or an empty sequence if the tensor is not quantized."""
     quantization = affine(tensor)
     return () if quantization is None else quantization.scales.tolist()
 
 
 def scale(tensor: Tensor) -> float:
-    """Return the first scale of a tensor; 0 if it is not quantized."""
+    """Return the first scale of a tensor, or 0 if the tensor is not quantized."""
     quantization = affine(tensor)
     return 0.0 if quantization is None else quantization.scale
 
 
 def zero_point(tensor: Tensor) -> int:
-    """Return the first zero point of a tensor as a 32-bit integer; 0 if it is not quantized."""
+    """Return the first zero point of a tensor as a 32-bit integer, or 0 if the tensor is not quantized."""
     quantization = affine(tensor)
     return 0 if quantization is None else (quantization.zero_point + (1 << 31)) % (1 << 32) - (1 << 31)
 
@@ -47,7 +47,7 @@ def is_quantizable(value: float, tensor: Tensor) -> bool:
 
 
 def binary_exponent(tensor: Tensor) -> int | None:
-    """Return the exponent of a scale that is a power of two; None for any other scale (``CheckedLog2``)."""
+    """Return the exponent of a scale that is a power of two, or None for other scales (``CheckedLog2``)."""
     first = scale(tensor)
     if first <= 0 or math.isinf(first) or math.isnan(first):
         return None

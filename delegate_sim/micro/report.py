@@ -1,4 +1,4 @@
-"""The verdict of TensorFlow Lite Micro on a model, as data."""
+"""The verdict of TensorFlow Lite Micro on a model, as plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .target import MicroTarget
 
 
 class Outcome(Enum):
-    """The point up to which the runtime gets with a model."""
+    """The result of running a model: success, or the step that fails."""
 
     ALLOCATED = "allocated"
     MISSING_OPERATOR = "missing-op"
@@ -32,23 +32,23 @@ class MicroReport:
     """The reason why the file itself cannot be used; empty for other outcomes."""
     nodes: tuple[MicroNode, ...]
     missing_operators: tuple[str, ...]
-    """The operators that the resolver lacks, in the order of their first nodes."""
+    """The operators that the resolver does not have, in the order of their first nodes."""
     failing_node: tuple[int, int] | None
     """The subgraph and the index of the first node that the runtime refuses while it allocates tensors."""
     operators: tuple[Operator, ...]
     """All operators of the model, sorted."""
     arena: Arena | None
     external_tensors: int
-    """The number of tensors whose data is outside the flatbuffer, which the runtime does not read."""
+    """The number of tensors with data outside the flatbuffer. The runtime does not read this data."""
 
     @property
     def runs(self) -> bool:
-        """True if tensors are allocated and no node refuses its operands when the model is invoked."""
+        """True if tensors can be allocated and the kernels accept all nodes when the model is invoked."""
         return self.outcome is Outcome.ALLOCATED and all(node.status is Status.OK for node in self.nodes)
 
     @property
     def computes(self) -> bool:
-        """True if the model runs with its own weights, so that its results mean something."""
+        """True if the model runs and all its weights are in the flatbuffer, so that the results are meaningful."""
         return self.runs and not self.external_tensors
 
     @property
@@ -58,11 +58,11 @@ class MicroReport:
 
     @property
     def refused(self) -> tuple[MicroNode, ...]:
-        """The nodes that the runtime lacks or refuses."""
+        """The nodes without a kernel and the nodes that a kernel refuses."""
         return tuple(node for node in self.nodes if node.status is not Status.OK)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dictionary, for JSON."""
+        """Return the report as plain data."""
         return {
             "outcome": self.outcome.value,
             "problem": self.problem,

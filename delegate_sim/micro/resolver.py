@@ -1,4 +1,4 @@
-"""The operators that an application registers: lines to paste, and reading them from its source."""
+"""The operators that an application registers: generate the C++ lines, or read them from C++ source."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SignalFilterBankSquareRoot:FilterBankSquareRoot SignalFilterBankSpectralSubtract
 SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCAN SignalRfft:Rfft SignalStacker:Stacker
 SignalWindow:Window
 """
-"""Operators, each with the end of the name of the function that registers it."""
+"""Operators, with the last part of the name of the function that registers the operator."""
 ETHOS_U = "ethos-u"
 """The custom operator of models that Vela compiled. Only builds with Arm's driver have its kernel."""
 
@@ -54,7 +54,7 @@ def _functions(words: str) -> Mapping[str, str]:
 BUILTIN_FUNCTIONS = _functions(_BUILTIN)
 """The function of ``MicroMutableOpResolver`` that registers each builtin operator (``micro_mutable_op_resolver.h``)."""
 CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"})
-"""The function that registers each custom operator that the runtime brings along."""
+"""The function that registers each custom operator with a kernel in the runtime."""
 _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -71,31 +71,31 @@ def is_known(node: Node) -> bool:
 
 
 def lacks(node: Node, target: MicroTarget) -> Reason | None:
-    """Return why the resolver has no kernel for a node, or None if it has one."""
+    """Return the reason why the resolver has no kernel for a node, or None if it has a kernel."""
     name = (node.custom_code or "") if node.is_custom else node.op
     is_registered = is_known(node) if target.registered is None else name in target.registered
     if is_registered:
         return None
     function = (CUSTOM_FUNCTIONS if node.is_custom else BUILTIN_FUNCTIONS).get(name)
     words = shortened(f"custom operator {name}" if node.is_custom else name)
-    lacking = f"{words} is not registered" if function else f"{words}, for which the runtime has no kernel"
+    lacking = f"{words}, which is not registered" if function else f"{words}, for which the runtime has no kernel"
     hint = f"add resolver.{function}()" if function else MISSING_OPERATOR.hint
     if node.is_custom and not function:
         hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
-    needed = "an operator that the resolver has"
+    needed = "an operator in the resolver"
     kind = MISSING_OPERATOR
     return Reason(kind.code(NAME), kind.name, f"{lacking}; needs {needed}", lacking, needed, hint)
 
 
 class Operator(NamedTuple):
-    """An operator of a model; ``name`` is the custom code of a custom operator."""
+    """An operator of a model. The ``name`` of a custom operator is its custom code."""
 
     name: str
     is_custom: bool
 
     @property
     def function(self) -> str | None:
-        """The function that registers the runtime's own kernel; None if the runtime has none."""
+        """The function that registers the runtime's kernel; None if the runtime has no kernel."""
         return (CUSTOM_FUNCTIONS if self.is_custom else BUILTIN_FUNCTIONS).get(self.name)
 
 
@@ -106,9 +106,9 @@ def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
 
 
 def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
-    """Return C++ that makes a resolver with the operators of a model.
+    """Return C++ lines that create a resolver with the operators of a model.
 
-    An operator without a kernel in the runtime counts, because the application has to register its own.
+    Operators without a kernel in the runtime are included, because the application must register its own kernels.
     """
     lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
     for operator in operators:
@@ -124,13 +124,13 @@ def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ResolverSource:
-    """The operators that an application's source registers. ``registered`` is None if it registers all that the runtime has."""
+    """The operators that an application's source registers. ``registered`` is None for all operators of the runtime."""
 
     registered: frozenset[str] | None
     size: int | None
-    """The number of operators for which the resolver has room; None if the source does not say."""
+    """The capacity of the resolver; None if the source does not give the capacity."""
     unknown: tuple[str, ...] = ()
-    """Functions with names like those that register operators, which the runtime does not have."""
+    """Calls that look like the registration of an operator, but that the runtime does not have."""
 
 
 def parse_resolver(text: str) -> ResolverSource:
@@ -150,13 +150,13 @@ def parse_resolver(text: str) -> ResolverSource:
     if _ALL.search(code) and not registered:
         return ResolverSource(None, None)
     if not registered:
-        raise OptionError("has no call such as resolver.AddConv2D() of TensorFlow Lite Micro's resolver")
+        raise OptionError("has no call such as resolver.AddConv2D() that registers an operator")
     declared = _SIZE.search(code)
     return ResolverSource(frozenset(registered), _number(declared[1], code) if declared else None, tuple(unknown))
 
 
 def _number(word: str, code: str) -> int | None:
-    """Return a number in C++, or the value of a constant with this name."""
+    """Return the value of a C++ number, or of a constant with the name ``word``."""
     if word.isdigit():
         return int(word[:9])
     value = re.search(rf"\b{re.escape(word)}\s*(?:=|\s)\s*(\d{{1,9}})\b", code)

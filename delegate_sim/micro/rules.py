@@ -1,4 +1,4 @@
-"""The rules of all kernels: what Prepare and what Invoke refuse."""
+"""The rules of all kernels, for Prepare and for Invoke."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SOURCE = Source(TFLM, "tensorflow/lite/micro/micro_mutable_op_resolver.h", "Mic
 
 
 def kernel_of(op: str, *, is_custom: bool = False) -> MicroKernel | None:
-    """Return the kernel of an operator; None if TensorFlow Lite Micro has none."""
+    """Return the kernel of an operator, or None if TensorFlow Lite Micro has none."""
     if is_custom:
         return custom.KERNELS.get(op)
     if op not in BUILTIN_FUNCTIONS:
@@ -43,7 +43,7 @@ def _invoke_rules(module: ModuleType) -> Rules[MicroTarget]:
 
 
 def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
-    """Refuse tensors of types without a size, which Prepare sees as missing (``PopulateTfLiteTensorFromFlatbuffer``)."""
+    """Refuse tensors of types without a size. Prepare treats them as missing (``PopulateTfLiteTensorFromFlatbuffer``)."""
     kernel = kernel_of(node.op, is_custom=node.node.is_custom)
     if kernel is None or not kernel.prepare.checks or node.op in _READS_NO_TENSORS:
         return None
@@ -57,7 +57,7 @@ def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
 
 
 _READS_NO_TENSORS = frozenset({"SHAPE", "VAR_HANDLE", "READ_VARIABLE", "CALL_ONCE", "WHILE"})
-"""Operators whose Prepare reads no tensor."""
+"""Operators with a Prepare function that reads no tensor."""
 
 
 def _book(read: Callable[[ModuleType], Rules[MicroTarget]], *, is_prepare: bool) -> RuleBook[MicroTarget]:

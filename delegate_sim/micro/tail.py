@@ -1,7 +1,7 @@
-"""The tail of the arena: what stays there for as long as the interpreter lives.
+"""The tail of the arena: the data that the interpreter keeps until its end.
 
-Its size depends on the compiler and on the kernels that are linked, so this is an estimate. The structures are those of a 32-bit
-build; the data of kernels was measured with the Python package on x86-64, where it is larger, and rounded up.
+The size is an estimate, because it depends on the compiler and on the linked kernels. The sizes of structures are from a 32-bit
+build. The sizes of kernel data were measured with the Python package on x86-64, where they are larger, and rounded up.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def _kernel_bytes() -> Mapping[str, int]:
 
 
 KERNEL_BYTES = _kernel_bytes()
-"""The most bytes that the kernel of an operator and its parameters took in models of one node."""
+"""The largest measured size of an operator's kernel data and parameters, in models with one node."""
 _OTHER_KERNEL = 120
 _CHANNEL = 8
 """A multiplier and a shift for each output channel."""
 _TABLES_OF_INT16_SOFTMAX = 2 * 2 * 513
 _PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
-"""Operators with a multiplier for each output channel, and the dimension of their filter that counts these channels."""
+"""Operators with a multiplier for each output channel, and the filter dimension of the output channels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ _PLANNED_BUFFER = 40
 _RESOURCE = 40
 """The record of a variable."""
 _MOST_SCRATCH = 12
-"""The number of requests for which the runtime keeps room."""
+"""The number of scratch requests for which the runtime reserves memory."""
 
 
 def tail_size(preparation: Preparation, layout: TailLayout = BITS_32) -> int:
@@ -132,7 +132,7 @@ def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
 
 
 def planning_size(preparation: Preparation, buffers: int, layout: TailLayout = BITS_32) -> int:
-    """Return the bytes that the runtime needs beside the tail while it plans, in the place of the head."""
+    """Return the bytes that the runtime needs for planning, in addition to the tail. They are in the place of the head."""
     tensors = sum([len(graph.tensors) for graph in preparation.graphs])
     scratch = len(preparation.scratch)
     records = layout.allocation_info * (tensors + scratch) + layout.pointer * len(preparation.graphs)

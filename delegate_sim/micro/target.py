@@ -1,4 +1,4 @@
-"""The runtime that a model is judged for: TensorFlow Lite Micro with the operators of one application."""
+"""The target of the simulation: TensorFlow Lite Micro with the operators of one application."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..releases.catalogue import NEWEST, Release
 from ..rules.source import Repository
 
 TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b998f3424")
-"""The repository from which the rules were read. TensorFlow Lite Micro has no releases."""
+"""The source of the rules. TensorFlow Lite Micro has no releases."""
 
 Kernels: TypeAlias = Literal["reference", "cmsis-nn"]
-"""The kernels that the application links: those of TensorFlow Lite Micro itself, or Arm's CMSIS-NN where it has some."""
+"""The kernels that the application links: the reference kernels, or Arm's CMSIS-NN kernels for the operators that have them."""
 KERNELS: tuple[Kernels, ...] = ("reference", "cmsis-nn")
 
 
 def parse_kernels(name: str) -> Kernels:
-    """Return kernels by their name, or raise OptionError."""
+    """Return the kernels with a name. Raises OptionError for an unknown name."""
     for kernels in KERNELS:
         if kernels == name:
             return kernels
@@ -29,7 +29,7 @@ def parse_kernels(name: str) -> Kernels:
 class MicroTarget:
     """TensorFlow Lite Micro with the operators that one application registers.
 
-    ``registered`` has the names of builtin and custom operators. None stands for all operators that the runtime has.
+    ``registered`` has the names of builtin and custom operators. None means all operators with a kernel in the runtime.
     """
 
     registered: frozenset[str] | None = None
@@ -37,5 +37,5 @@ class MicroTarget:
 
     @property
     def release(self) -> Release:
-        """The release that rules see. No rule depends on it, since the runtime has no releases."""
+        """A placeholder for the release that rules get. TensorFlow Lite Micro has no releases, so no rule depends on it."""
         return NEWEST

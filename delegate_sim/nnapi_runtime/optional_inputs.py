@@ -42,7 +42,7 @@ class OptionalInputs:
     paired: int | None = None
 
     def fits(self, inputs: Sequence[NnOperand]) -> bool:
-        """Return whether the inputs have this form and include at least one optional input."""
+        """Return whether the inputs match this form of the operation and include at least one optional input."""
         if not self.start < len(inputs) <= self.start + len(self.defaults):
             return False
         return self.told_by is None or inputs[self.told_by[0]].type == self.told_by[1]

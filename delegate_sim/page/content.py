@@ -1,7 +1,6 @@
-"""The content of the page as plain data: the graphs, each target's results and causes, and the nodes that two models share.
+"""The content of the page as plain data: graphs, results and causes of each target, and matching nodes of two models.
 
-Every text that may contain names from a model is made printable and shortened here. The page shows all text literally, never as
-markup.
+Text that may contain names from a model is made printable and is shortened. The page never interprets text as markup.
 """
 
 from __future__ import annotations
@@ -44,14 +43,18 @@ _LONGEST_TEXT = 2000
 _MOST_BUFFERS = 2000
 """Largest number of buffers in the picture of an arena."""
 _MOST, _HARDLY_ANY = 0.9, 0.1
-"""The smallest delegated share of multiply-adds for a good verdict, and the largest delegated share for a bad verdict."""
+"""Limits for the color of a verdict.
+
+The first number is the smallest delegated share of multiply-adds for a good verdict. The second number is the largest share for a
+bad verdict.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
     """One model on one target, with the diagnosis if there is one.
 
-    ``causes_left_out`` is the limit that caused the diagnosis to be left out; empty if there is a diagnosis or none was wanted.
+    If a limit prevented the diagnosis, ``causes_left_out`` names the limit. Otherwise, ``causes_left_out`` is empty.
     """
 
     model: Model
@@ -59,13 +62,13 @@ class PageView:
     diagnosis: Diagnosis | None = None
     causes_left_out: str = ""
     micro: MicroReport | None = None
-    """The report for TensorFlow Lite Micro, if the page is to have it."""
+    """The report for TensorFlow Lite Micro, or None to leave this report out of the page."""
     timings: tuple[Timing, ...] = ()
     """The measured times, if the user gave op profiles."""
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
-    """Return the content of a page with these views. Raise MissingPackageError if the layout package is missing."""
+    """Return the content of a page. Raises MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
     micro = {id(view.model): view.micro for view in views if view.micro is not None}
@@ -130,18 +133,21 @@ def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
 
 def _micro_words(report: MicroReport) -> str:
     if report.runs and not report.computes:
-        return "TensorFlow Lite Micro runs the model without the weights that are outside the flatbuffer: results are garbage."
+        return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
     if report.runs:
         return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
     if report.problem:
         return _text(f"TensorFlow Lite Micro cannot use the file: {report.problem}.")
     missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
-    refused = f"it lacks or refuses {len(report.refused):,} of {len(report.nodes):,} nodes."
-    return _text("".join(["TensorFlow Lite Micro does not run the model as it is: ", *missing, refused]))
+    refused = f"{len(report.refused):,} of {len(report.nodes):,} nodes cannot run."
+    return _text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
 
 
 def _arena_entry(arena: Arena) -> dict[str, Any]:
-    """Return the columns of a table of buffers; of many, only those that take the most memory for the longest time."""
+    """Return the columns of a table of buffers.
+
+    If there are too many buffers, return the buffers with the largest product of size and lifetime.
+    """
     buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
     return {
         "head": arena.head,
@@ -158,9 +164,9 @@ def _arena_entry(arena: Arena) -> dict[str, Any]:
 
 
 def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return the columns of two tables: a graph's nodes in plan order, and the tensors that these nodes use.
+    """Return the columns of two tables: the nodes of a graph in plan order, and the tensors that these nodes use.
 
-    An omitted operand has the position -1.
+    Nodes refer to tensors by position. An omitted operand has the position -1.
     """
     ops, kinds = _PageTable(), _PageTable()
     nodes = [graph.nodes[index] for index in graph.execution_plan]
@@ -187,7 +193,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Map the index of each tensor that a node of the plan uses to the tensor's position in the page's list of tensors."""
+    """Return the position of each used tensor in the page's list of tensors, keyed by tensor index."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
     return {tensor: position for position, tensor in enumerate(used)}
@@ -230,7 +236,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings, view.timings),
         "causes_left_out": _text(view.causes_left_out),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
-        # The reasons come last, since the entries above number the reasons.
+        # The entries above number the reasons, so the list of reasons must be created last.
         "reasons": [
             {"code": reason.code, **{key: _text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
             for reason in reasons
@@ -239,9 +245,9 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
 
 
 def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
-    """Return the color of the verdict: ``bad`` for a failure, otherwise by the share of multiply-adds that are delegated.
+    """Return the color of the verdict: ``bad`` for a failure, otherwise a color for the delegated share of multiply-adds.
 
-    A model without multiply-adds is judged by its nodes.
+    For a model without multiply-adds, the share of nodes is used.
     """
     if run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
@@ -298,7 +304,7 @@ def _partition_entry(
 
 
 def _whole_entry(graph: Graph) -> dict[str, Any]:
-    """Return the partition entry for a plan that is not partitioned: all nodes run on the CPU, and no data crosses a boundary."""
+    """Return one partition entry for a plan without delegation. All nodes are in this partition."""
     plan = graph.execution_plan
     return {
         "delegated": False,
@@ -323,7 +329,7 @@ def _cause_entries(findings: Sequence[RankedCause], timings: Sequence[Timing]) -
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
     """Return a ranked cause as plain data.
 
-    ``numbers`` gives each cause a number. The entry ``needs`` has the numbers of the causes to fix together with this cause.
+    ``numbers`` maps causes to numbers. ``needs`` of the result lists the causes that must be fixed together with this cause.
     """
     cause = finding.cause
     return {
@@ -350,7 +356,7 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return the corresponding nodes of two models, as pairs for each subgraph; None if both models are the same object."""
+    """Return pairs of matching nodes of two models, one list per subgraph, or None if both models are the same object."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

@@ -1,4 +1,4 @@
-"""Assemble the page as one HTML file. Structure, style and script come from the assets; the content is embedded as data."""
+"""Assemble the page as one HTML file from the assets, with the content embedded as JSON."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "ver
 def page(views: Sequence[PageView]) -> str:
     """Return the page for some views as HTML. The page opens with the first view.
 
-    The page is self-contained: it loads nothing from the network or from other files. Raise MissingPackageError if the layout
-    package is missing.
+    The page loads nothing from the network or from other files. Raises MissingPackageError if the layout package is missing.
     """
     return document(page_content(views))
 
@@ -38,7 +37,7 @@ def document(content: Mapping[str, Any]) -> str:
         "script": script,
     }
     written = _asset("page.html")
-    # Each placeholder occurs only once, so inserted text is never searched for placeholders.
+    # Placeholders are replaced in one pass, so text from a model is never searched for placeholders.
     pieces = []
     for name, text in parts.items():
         before, _, written = written.partition("{{" + name + "}}")
@@ -47,7 +46,7 @@ def document(content: Mapping[str, Any]) -> str:
 
 
 def as_data(content: Any) -> str:
-    """Return content as JSON in which no text can end the HTML element that contains the JSON."""
+    """Return content as JSON for an HTML element, with escapes so that no text can end the element."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     for character, escape in escapes.items():

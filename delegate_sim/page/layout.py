@@ -1,8 +1,8 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
-The package fast-sugiyama computes the layers, and the order of the nodes in each layer. For large graphs, some of the package's
-optimizations are switched off. Tall layouts are folded into columns, and long rows of boxes are broken into lines. Otherwise, a
-chain of a thousand nodes would become one long, thin line.
+The package fast-sugiyama computes the layers and the order of the nodes in each layer. For large graphs, some optimizations of
+the package are switched off. A chain of a thousand nodes would be one long, thin line. Tall layouts are therefore folded into
+columns, and long rows of boxes are broken into lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
 
 NODE_WIDTH, NODE_HEIGHT = 122, 28
-"""Size of a node in units of the drawing, which are pixels at scale 1."""
+"""Size of a node in units of the drawing. A unit is a pixel at scale 1."""
 _COLUMN, _ROW = 136, 48
 _PADDING = 14
 HEADER = 34
@@ -29,30 +29,30 @@ _MOST_LAYERS = 12
 """A connected part of a graph with at most this number of layers is never folded into columns."""
 _LINES_TRIED = 40
 _ASPECT = 1.7
-"""Target ratio of width to height; a screen without margins has about this ratio."""
+"""Target ratio of width to height, about the ratio of a screen."""
 _WIDEST = 2.5
-"""Largest ratio of width to height, as a multiple of ``_ASPECT``. The layers of a wider connected part are broken into rows."""
+"""Largest ratio of width to height, as a multiple of ``_ASPECT``. In wider connected parts, layers are broken into rows."""
 CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
-"""Size of a closed box, whose nodes are not drawn. The page arranges closed boxes to fit the screen."""
+"""Size of a closed box. The nodes in a closed box are not drawn."""
 
 _MOST_OPTIMIZED = 500_000
-"""The library minimizes ranks and crossings if nodes * (edges - nodes) is at most this number. It then takes about a second."""
+"""Limit for nodes * (edges - nodes). Up to this limit, the library minimizes ranks and crossings in about a second."""
 _WIDEST_OPTIMIZED = 5_000
-"""The library minimizes ranks and crossings if no layer has more nodes than this.
+"""Limit for the number of nodes in a layer. Up to this limit, the library minimizes ranks and crossings.
 
-The library's run time is quadratic in the number of nodes in a layer.
+The run time of the library is quadratic in the number of nodes in a layer.
 """
 _MOST_ROUTED = 50_000
-"""The library is used if the total length of all edges, counted in layers, is at most this number.
+"""Limit for the total length of all edges, counted in layers. Above this limit, the library is not used.
 
-The library's run time grows with this length.
+The run time of the library grows with this length.
 """
 
 _STACK = 512 << 20
-"""Stack size in bytes for the library, which recurses once for each node of a path. Unused stack takes no memory."""
+"""Stack size in bytes for the library. The library recurses once for each node of a path. Unused stack takes no memory."""
 
 MISSING = (
-    "the report page needs the package fast-sugiyama to place the nodes, which is not installed: "
+    "the report page needs the package fast-sugiyama, which is not installed: "
     "pip install 'delegate-sim[report]' (Python 3.11 or newer)"
 )
 
@@ -74,7 +74,7 @@ class Box(NamedTuple):
 class Drawing:
     """The upper left corners of a subgraph's nodes, by node index, and the boxes of the partitions, in running order.
 
-    Each entry of ``columns`` lists partitions that are drawn above each other, because they do not depend on each other.
+    Each entry of ``columns`` lists partitions that are drawn in one column. These partitions do not depend on each other.
     """
 
     nodes: Mapping[int, tuple[int, int]]
@@ -93,14 +93,14 @@ def require_library() -> None:
 def draw(run: SubgraphRun) -> Drawing:
     """Place the nodes and partitions of a subgraph. Call this function only inside ``with_deep_stack``.
 
-    Raise MissingPackageError if the layout package is missing.
+    Raises MissingPackageError if the layout package is missing.
     """
     require_library()
     return _draw(run.graph, _parts(run))
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition. Nodes that a compiler removed have no partition; the first partition gets them."""
+    """Return the nodes of each partition. Nodes that a compiler removed are added to the first partition."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]
@@ -108,7 +108,7 @@ def _parts(run: SubgraphRun) -> list[Sequence[int]]:
 
 
 def node_edges(graph: Graph) -> list[tuple[int, int]]:
-    """Return sorted, distinct pairs of nodes of the plan: the last node that wrote a tensor, and a node that reads the tensor."""
+    """Return the edges of the plan as sorted, distinct pairs: the last writer of a tensor, and a reader of the tensor."""
     return sorted({(writer, reader) for writer, reader, _ in graph.links})
 
 
@@ -136,7 +136,7 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
 
 
 def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
-    """Place the nodes of one partition in its box; return the positions relative to the box, and the size of the box."""
+    """Place the nodes of a partition. Return their positions relative to the box, and the size of the box."""
     pieces = [_folded(piece) for piece in _components(nodes, edges)]
     sizes = [
         (max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1)  # in columns and rows
@@ -161,7 +161,7 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
 
 
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    """Return the connected parts in the order of their first nodes; each part maps its nodes to (column, layer)."""
+    """Return the connected parts of a graph in the order of their first nodes. A part maps each node to (column, layer)."""
     order = {node: position for position, node in enumerate(nodes)}
     pieces = [_layered(positions) for positions in _library_layouts(edges)]
     connected = {node for edge in edges for node in edge}
@@ -180,7 +180,7 @@ def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
     is_narrow = max(Counter(layers.values()).values()) <= _WIDEST_OPTIMIZED
     is_optimized = is_narrow and len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
     layouts: list[Any] = []
-    for piece in _connected(edges):  # one by one, since the library's memory is quadratic in the number of pieces
+    for piece in _connected(edges):  # one by one, because the library's memory is quadratic in the number of pieces
         layouts += fast_sugiyama.from_edges(
             piece,
             vertex_spacing=1,
@@ -213,7 +213,7 @@ def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
 
 
 def _layers(edges: Edges) -> dict[int, int]:
-    """Return the layer of each node that has an edge. A node's layer is below the layers of all nodes that it depends on."""
+    """Return the layer of each node that has an edge. The target of an edge is in a lower layer than the source."""
     layers: dict[int, int] = {}
     for a, b in sorted(edges):
         layers[b] = max(layers.get(b, 0), layers.setdefault(a, 0) + 1)
@@ -239,7 +239,7 @@ def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
 
 
 def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    """Break a tall layout into columns, or break the layers of a very wide layout into rows."""
+    """Break a tall layout into columns, or the layers of a wide layout into rows."""
     width = max([x for x, _ in piece.values()]) + 1
     layers = int(max([y for _, y in piece.values()])) + 1
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
@@ -285,7 +285,7 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
 def _in_lines(columns: Sequence[Sequence[int]], sizes: Sequence[Place]) -> dict[int, Place]:
     """Place columns of boxes from left to right, in one line or several lines.
 
-    The length of the lines is chosen so that the drawing can be shown at the largest scale.
+    The number of lines is chosen so that the drawing fits the screen at the largest scale.
     """
     widths = [max([sizes[number][0] for number in column]) + _GAP for column in columns]
     heights = [sum([sizes[number][1] + _GAP for number in column]) for column in columns]
@@ -325,8 +325,8 @@ def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _L
 def with_deep_stack(work: Callable[[], Key]) -> Key:
     """Run ``work`` in a thread with a large stack. With a normal stack, the library crashes on a path of about 10,000 nodes.
 
-    The system frees the stack only some time after the thread ended, so one thread should draw everything. Raise MemoryError
-    if there is no memory for the stack.
+    The system frees the stack some time after the thread ends, so draw everything in one call. Raises MemoryError if there is no
+    memory for the stack.
     """
     results: list[Key] = []
     errors: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""Show the page below a notebook cell or in the browser."""
+"""Show the page in a notebook or in the browser."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _HEIGHT = 900
 
 @dataclass(frozen=True, slots=True)
 class PageViewer:
-    """Shows a report as a page, with the causes of the refusals."""
+    """Viewer that shows a report as a page, with the causes of the refusals."""
 
     def html(self, report: Report) -> str:
-        """Return the page as HTML. The page for a chain of delegates shows no causes, since a diagnosis is about one delegate."""
+        """Return the page as HTML. The page for a chain shows no causes, because a diagnosis considers only one delegate."""
         from ..graph.effort import DRAWING, Effort
         from .document import page
 
@@ -34,9 +34,9 @@ class PageViewer:
         return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
-        """Show the page in a notebook if this process runs one, otherwise in the browser.
+        """Show the page below the cell in a notebook, otherwise in the browser.
 
-        If a path is given, write the page to this path, and do not open the browser.
+        If a path is given, write the page to the path instead of opening the browser.
         """
         from ..foundation.files import write_whole
 
@@ -69,7 +69,7 @@ class PageViewer:
 
 
 def _notebook_display() -> Any:
-    """Return a function that shows a page below the running cell; None outside notebooks."""
+    """Return a function that shows a page below the running cell, or None outside notebooks."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):
@@ -79,7 +79,7 @@ def _notebook_display() -> Any:
 
 
 def _frame(written: str) -> str:
-    """Return a sandboxed frame for the page, in which only the page's script can run."""
+    """Return a sandboxed HTML frame that contains the page. In the frame, only the page's script can run."""
     return (
         f'<iframe sandbox="allow-scripts" title="delegate-sim" style="width:100%;height:{_HEIGHT}px;border:0" '
         f'srcdoc="{html.escape(written)}"></iframe>'

@@ -348,7 +348,8 @@ _NOTHING_TAKEN = Taken(())
 class _FoldingInterpreter(_Interpreter):
     """An interpreter that prepares whole subgraphs for folding.
 
-    Preparation continues after a refused node or a dynamic result. The shapes of these results stay unknown.
+    A refused node or a dynamic result does not stop the preparation. The shapes of dynamic results and of the results of
+    refused nodes stay unknown.
     """
 
     def __init__(self, model: Model, release: Release) -> None:

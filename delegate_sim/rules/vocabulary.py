@@ -179,7 +179,7 @@ def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[objec
         return f"{which.name} of shape {list(shape)}" if is_empty else None
 
     data = ("elements", *which.data, *(() if allows_negative else ("none below 0",)))
-    return Check(SHAPE, f"{which.name} with no dimension of 0", find, data=data)
+    return Check(SHAPE, f"{which.name} without a dimension of size 0", find, data=data)
 
 
 def constant(which: Operand, *, hint: str = "") -> Check[object]:

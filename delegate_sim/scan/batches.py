@@ -1,4 +1,4 @@
-"""Group several models into one task, since dispatching a task takes about as long as simulating a small model."""
+"""Group several models into one task. Dispatching a task takes about as long as simulating a small model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Batch = Sequence[Job]
 
 
 def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]:
-    """Group ``count`` jobs into batches for some workers. With a single worker, every batch has one job.
+    """Group ``count`` jobs into batches. With a single worker, every batch has one job.
 
     >>> {len(batch) for batch in batches_of([Job("m", (), {})] * 70, 70, 2)}
     {2}

@@ -19,7 +19,7 @@ def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list
     """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
     Every worker must have this package, and must find the models at the same paths as this process. If a worker dies, Dask gives
-    its tasks to another worker. If several workers die while they simulate the same model, the answer for this model is an error.
+    its tasks to another worker. If several workers die while they simulate a model, the answer for this model is an error.
     Raises ScanError if the package distributed is not installed or the scheduler is not running.
     """
     try:
@@ -29,7 +29,7 @@ def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list
     try:
         client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT)
     except (OSError, ValueError) as error:
-        raise ScanError(f"{scheduler}: no scheduler answers") from error
+        raise ScanError(f"{scheduler}: no Dask scheduler answers at this address") from error
     with client:
         workers = max(1, sum(client.nthreads().values()))
         yield from _answers(client, distributed.as_completed, batches_of(jobs, count, workers), workers * _AHEAD)
@@ -57,7 +57,7 @@ def _answers(client: Any, as_completed: Any, batches: Iterator[Batch], ahead: in
             yield [JobAnswer(*item) for item in future.result()]
         elif is_suspect:
             yield [failed(job, f"{job.model}: {type(error).__name__}: {error}") for job in batch]
-        else:  # any job, or another task of the worker, may be the cause, so each job is tried alone
+        else:  # any job of the batch may be the cause, so each job is repeated alone
             suspects += batch
         future.release()
         if suspects and tried is None:

@@ -22,7 +22,7 @@ _GREATEST = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """A target as plain data, which can be sent to any process."""
+    """A target as plain data for other processes."""
 
     delegate: str
     options: tuple[tuple[str, Any], ...]
@@ -41,9 +41,9 @@ class TargetSpec:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A model to simulate, and the known results.
+    """A model to simulate.
 
-    For each target with a result, ``known`` has the digest of the simulated model file and the version of the rules.
+    ``known`` describes the results of earlier scans, keyed by target: the digest of the model file and the version of the rules.
     """
 
     model: str
@@ -54,9 +54,7 @@ class Job:
 class JobAnswer(NamedTuple):
     """The answer for a model: new rows for the tables ``runs`` and ``causes``.
 
-    There are rows for the targets on which the model was simulated. All other targets keep their known rows.
-
-    ``is_fault`` is true if one of the rows has an internal error.
+    Only targets that were simulated have new rows. ``is_fault`` is true if one of the rows has an internal error.
     """
 
     model: str
@@ -76,7 +74,7 @@ def stored_name(path: str) -> str:
 
 
 def answer(job: Job) -> JobAnswer:
-    """Simulate a model on every target that has no known result for the same model file and rules.
+    """Simulate a model on every target. Targets are skipped if the model file and the rules are unchanged since their result.
 
     A model that cannot be simulated gets rows with an error. No exception is raised.
     """

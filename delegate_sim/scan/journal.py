@@ -1,4 +1,4 @@
-"""The journal of a scan, which stores results on disk while the scan is running."""
+"""The journal of a scan. It stores results on disk while the scan is running."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ class ScanError(DelegateSimError):
 class Journal:
     """The rows of the tables ``runs`` and ``causes`` in a SQLite file. Only one scan at a time can open the file.
 
-    An answer is the result of simulating one model: all its rows, in both tables (``JobAnswer``). If this process ends
-    unexpectedly, the file keeps every answer whose rows were all added, and nothing of an incomplete answer.
+    If this process ends unexpectedly, the file has all rows of the stored answers, and no row of an incomplete answer.
     """
 
     def __init__(self, path: str) -> None:
@@ -64,7 +63,7 @@ class Journal:
             self._connection.execute(f"PRAGMA user_version = {_TAKEN_OVER}")
 
     def append(self, answers: Sequence[JobAnswer]) -> None:
-        """Store the rows of answers, replacing the known rows of the same models and targets."""
+        """Store the rows of answers. Earlier rows for these models and targets are replaced."""
         runs = [row for answer in answers for row in answer.runs]
         causes = [row for answer in answers for row in answer.causes]
         with self._named(), self._connection:
@@ -74,7 +73,7 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return the digest of the model file and the version of the rules for each target with a stored result for a model."""
+        """Return the digest of the model file and the version of the rules for each stored result of a model, keyed by target."""
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 
@@ -93,7 +92,7 @@ class Journal:
         self._connection.close()
 
     def remove(self) -> None:
-        """Close and delete the file, once all rows are in the output."""
+        """Close and delete the file."""
         with self._named():
             self._connection.execute("PRAGMA journal_mode = DELETE")  # removes the write-ahead log
         try:

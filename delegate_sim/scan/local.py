@@ -28,11 +28,11 @@ def usable_cores() -> int:
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
     """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
-    If a process dies, the running jobs are repeated one model at a time. If a process dies again while it simulates a single
-    model, the answer for this model is an error.
+    If a process dies, the running jobs are repeated one at a time. If a process dies during a repeated job, the answer for the
+    model is an error.
 
-    If ``processes`` is 1, models are simulated in this process, except models that are read as memory-mapped files. Those models
-    are simulated in a separate process, because a process is killed if a file shrinks while the process has it mapped.
+    If ``processes`` is 1, models are simulated in this process, except memory-mapped models. Memory-mapped models need a separate
+    process, because the operating system kills a process if a mapped file shrinks.
     """
     if processes == 1:
         mapped = []
@@ -60,7 +60,7 @@ def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
         with _Pool(1, 1) as pool:
             guilty = yield from pool.answers(waiting)
         message = (
-            "makes the process that simulates it end; unless the file became shorter in the meantime, please report this "
+            "the process that simulated the model died; if the file did not shrink during the scan, please report this "
             "with the model"
         )
         yield [failed(job, f"{job.model}: {message}") for job in guilty]
@@ -73,7 +73,7 @@ def _is_mapped(job: Job) -> bool:
 
 
 class _Pool:
-    """Worker processes, which end when this process ends."""
+    """Worker processes. They end when this process ends."""
 
     def __init__(self, processes: int, ahead: int) -> None:
         self._ahead = ahead
@@ -92,7 +92,7 @@ class _Pool:
             process.join()
 
     def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
-        """Yield answers; return the jobs that were lost because a process died."""
+        """Yield answers. Return the jobs that were lost because a process died."""
         lost: list[Job] = []
         is_whole = True
         while True:
@@ -118,7 +118,7 @@ class _Pool:
 
 
 def _begin() -> None:
-    """Prepare a worker process: ignore Ctrl-C, which the parent process handles, and end when the parent process ends."""
+    """Prepare a worker process: ignore Ctrl-C, and end when the parent process ends. The parent process handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -24,16 +24,15 @@ from .schema import CAUSES, COLUMNS, INTEGER, NUMBER, RUNS, TEXT, declaration, n
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-"""Matches the position before text that spreadsheets read as a formula.
-
-Such text may also follow a semicolon, because some spreadsheets split cells at semicolons, even in quotes.
-"""
+"""Matches the position before text that spreadsheets read as a formula."""
 _UNMARKED = re.compile(f"(^|;){_FORMULA}")
 _MARKED = re.compile(f"(^|;)'{_FORMULA}")
 
 
 def marked(text: str) -> str:
     """Return text for a CSV cell, with an apostrophe before every part that a spreadsheet would read as a formula.
+
+    Parts are separated by semicolons, because some spreadsheets split cells at semicolons, even in quotes.
 
     >>> marked("=1+1;-2")
     "'=1+1;'-2"
@@ -52,9 +51,9 @@ def unmarked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Functions that write and read the tables in the files of a scan.
+    """A file format: functions that write and read the tables of a scan.
 
-    ``duckdb_reader`` is the function of DuckDB that reads one of the files; empty if there is none.
+    ``duckdb_reader`` is the function of DuckDB that reads the format, or empty if DuckDB cannot read the format.
     """
 
     write: Callable[[str, ScanTables], None]
@@ -71,7 +70,7 @@ def format_for(path: str) -> Format:
 
 
 def causes_path(path: str) -> str:
-    """Return the path of the file with the causes, for formats that store one table per file.
+    """Return the path of the file with the table ``causes``, for formats that store one table per file.
 
     >>> causes_path("zoo.parquet")
     'zoo.causes.parquet'
@@ -135,7 +134,7 @@ def _write_lines(path: str, tables: ScanTables) -> None:
 
 
 def table_files(path: str) -> list[tuple[str, str]]:
-    """Return each table with its file, for formats that store one table per file."""
+    """Return pairs of a table and its file, for formats that store one table per file."""
     return [(CAUSES, causes_path(path)), (RUNS, path)]
 
 
@@ -192,20 +191,20 @@ def _parquet_rows(path: str, table: str) -> ScanRows:
 
 
 def check_columns(columns: Sequence[str], table: str) -> None:
-    """Raise ValueError if ``columns`` are not the columns of a table."""
+    """Raise ValueError unless the names are the names of a table's columns."""
     if list(columns) != names(table):
         raise ValueError(f"its columns are not those of {table}")
 
 
 def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield rows in batches, so that not all rows are in memory at once."""
+    """Yield rows in batches, to limit the rows in memory."""
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some
 
 
 def _arrow(path: str) -> tuple[Any, Any]:
-    # Arrow's own allocator reserves 1 GiB of address space, and Arrow crashes if a limit does not allow this.
+    # Arrow's own allocator reserves 1 GiB of address space, and Arrow crashes if the reservation exceeds a limit.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     np.bool_  # noqa: B018  # Arrow imports NumPy, which must not start threads
     try:

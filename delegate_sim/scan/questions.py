@@ -22,7 +22,7 @@ from .output import check_columns, format_for, table_files
 from .schema import COLUMNS, RUNS, declaration, sql_type
 
 BEFORE = "before_"
-"""Prefix of the names of an earlier scan's tables."""
+"""Prefix for the table names of an earlier scan."""
 
 _NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
 
@@ -37,7 +37,7 @@ class Question:
 
 
 def without_results(column: str) -> str:
-    """Return an SQL expression for advice without what differs from model to model: results, input sizes, partitions."""
+    """Return an SQL expression that removes model-specific parts from advice: results, input sizes and partitions."""
     patterns = [*[(pattern, "") for pattern in RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
     for pattern, replacement in patterns:
         column = f"regexp_replace({column}, '{pattern}', '{replacement}', 'g')"
@@ -55,8 +55,8 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "best-changes": Question(
-        "which single change of a driver, a converter or a model helps the most models (alone: the number of models that "
-        "need no other change)",
+        "which change of a driver, a converter or a model helps the most models (column alone: the number of models that "
+        "need only this change)",
         f"""
         WITH changes AS (
             SELECT target, model, sum(nodes) AS nodes, sum(multiply_adds) AS multiply_adds,
@@ -146,9 +146,9 @@ class Result:
 def ask(scans: Sequence[str], sql: str) -> Result:
     """Query the tables ``runs`` and ``causes`` of the last file in ``scans``.
 
-    If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. ``titles`` says in a
-    few words what each code means, and ``release_order`` has the runtime releases of the last scan, oldest first. A query can
-    read only these tables. Raises ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is
+    If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. The table ``titles``
+    has a short title for each code. The table ``release_order`` has the runtime releases of the last scan, oldest first. A query
+    can read only these tables. Raises ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is
     wrong.
     """
     try:
@@ -188,7 +188,7 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
             return
         tables = form.read(path)
         for table in COLUMNS:
-            # One list for each column: DuckDB takes many times longer to parse a parameter for each value.
+            # The parameters are one list per column, because DuckDB needs much more time for one parameter per value.
             lists = ", ".join([f"unnest(?::{sql_type(column)}[])" for column in COLUMNS[table]])
             rows = iter(tables[table])
             while some := list(itertools.islice(rows, _BATCH)):
@@ -202,7 +202,7 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
 
 def _fill_by_duckdb(connection: Any, prefix: str, table: str, reader: str, file: str) -> None:
     with open_input(file, is_updated=True):
-        pass  # a file that is missing, or none that can be read, is refused as elsewhere
+        pass  # raises OSError if the file cannot be read
     source = f"{reader}([?])"
     literal = re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", file)
     answer = connection.execute(f"SELECT * FROM {source} LIMIT 0", [literal])
@@ -211,7 +211,7 @@ def _fill_by_duckdb(connection: Any, prefix: str, table: str, reader: str, file:
 
 
 def _add_titles(connection: Any) -> None:
-    """Add the table ``titles``, which explains the codes of the last scan's delegates in a few words."""
+    """Add the table ``titles``: the titles of all codes of the delegates in the last scan."""
     delegates = [name for (name,) in connection.execute(f"SELECT DISTINCT delegate FROM {RUNS}").fetchall()]
     titles = {
         code: kind.title for name in delegates if name in DELEGATE_NAMES for code, kind in find_delegate(name).kinds.items()
@@ -221,7 +221,7 @@ def _add_titles(connection: Any) -> None:
 
 
 def _order_releases(connection: Any) -> None:
-    """Add the table ``release_order``, which numbers the last scan's runtime releases from oldest to newest."""
+    """Add the table ``release_order``. It numbers the runtime releases of the last scan, oldest first."""
     runtimes = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
     try:
         ordered = sorted(runtimes, key=lambda runtime: parse_release(runtime).order)

@@ -30,7 +30,7 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The totals of a scan's output, the numbers of simulated and unchanged models, and how the scan ended.
+    """The result of a scan: totals of the output, and the numbers of simulated and unchanged models.
 
     ``has_fault`` is true if an internal error occurred on a model.
     """
@@ -50,17 +50,17 @@ def scan(
     engine: Workers,
     show: Callable[[int, int], None] = lambda finished, total: None,
 ) -> Scanned:
-    """Simulate models on targets, and write the tables of the output.
+    """Simulate models on targets, and write the output.
 
-    ``show`` is called with the number of finished models and the number of all models. Results of an earlier scan, finished or
-    not, are reused if the model file, the target and the rules are unchanged. Results go first to a journal next to the output,
-    so that no result is lost if the process ends. After KeyboardInterrupt, the results so far are written to the output. Raises
-    ScanError and OSError.
+    ``show`` is called with the number of finished models and the number of all models. Results of an earlier scan are reused if
+    the model file, the target and the rules are unchanged. The earlier scan may be incomplete. Results are first stored in a
+    journal next to the output, so no result is lost if the process ends. After KeyboardInterrupt, the results so far are written
+    to the output. Raises ScanError and OSError.
     """
     file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)
     if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
-        raise ScanError(f"{output}: is one of the models, which are never overwritten")
+        raise ScanError(f"{output}: this output file is one of the models; choose another output file")
     journal = Journal(f"{output}.journal")
     try:
         _take_over(journal, output, file_format)
@@ -104,7 +104,7 @@ def _take_over(journal: Journal, output: str, file_format: Format) -> None:
 def _write(
     journal: Journal, models: Sequence[str], targets: Sequence[TargetSpec], output: str, file_format: Format
 ) -> tuple[Totals, int]:
-    """Write the output from the journal, row by row; return the totals of the output and the number of causes."""
+    """Write the rows of the journal to the output. Return the totals of the output and the number of causes."""
     stored, columns = [stored_name(model) for model in models], [spec.name for spec in targets]
     totals, causes = Totals(), _Count()
     tables = {

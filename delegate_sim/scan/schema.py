@@ -13,7 +13,7 @@ _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT", NUMBER: "DOUBLE"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the name, the type of the values, and the meaning. Any value may be absent."""
+    """A column: the name, the type of the values, and a description. Any value may be absent."""
 
     name: str
     type: str
@@ -34,24 +34,24 @@ RUN_COLUMNS = (
     Column("delegate", TEXT, "the delegate's name"),
     Column("runtime", TEXT, "the release of the runtime"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
-    Column("error", TEXT, "the reason why there is no result; the columns after this one are then absent"),
+    Column("error", TEXT, "the reason why there is no result; all columns after error are then empty"),
     Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
     Column("nodes", INTEGER, "number of nodes in all subgraphs"),
     Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes"),
     Column(
         "delegated_share",
         NUMBER,
-        "delegated nodes as a share of all nodes, from 0 to 1; 0 if the delegate fails or the model does not run",
+        "the share of nodes that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run",
     ),
     Column("partitions", INTEGER, "number of partitions, as the runtime counts them"),
     Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate"),
-    Column("border_bytes", INTEGER, "bytes that go into and out of delegate kernels in one inference"),
+    Column("border_bytes", INTEGER, "bytes that cross the boundaries of delegate kernels in one inference"),
     Column("multiply_adds", INTEGER, "multiply-adds in one inference"),
     Column("delegated_multiply_adds", INTEGER, "multiply-adds in nodes that the delegate takes"),
     Column(
         "multiply_add_share",
         NUMBER,
-        "delegated multiply-adds as a share of all multiply-adds, like delegated_share; absent if the model has none",
+        "the share of multiply-adds that are delegated, like delegated_share; empty if the model has no multiply-adds",
     ),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused"),
@@ -60,14 +60,14 @@ RUN_COLUMNS = (
 )
 CAUSE_COLUMNS = (
     *_KEY,
-    Column("code", TEXT, "the code of the reason (delegate-sim explain CODE)"),
+    Column("code", TEXT, "the code of the refusal (delegate-sim explain CODE)"),
     Column("problem", TEXT, "the kind of problem: operator, operator-version, driver, type, rank and so on"),
     Column("operator", TEXT, "the operator of the nodes"),
-    Column("nodes", INTEGER, "number of nodes that stay on the CPU and have this reason first"),
+    Column("nodes", INTEGER, "number of nodes that stay on the CPU with this code as their first reason"),
     Column("operator_nodes", INTEGER, "number of nodes of this operator in the model"),
-    Column("multiply_adds", INTEGER, "multiply-adds of the nodes that stay on the CPU for this reason"),
+    Column("multiply_adds", INTEGER, "multiply-adds of these nodes"),
     Column("reason", TEXT, "the message for one of the nodes"),
-    Column("change", TEXT, "what to change, if that is known"),
+    Column("change", TEXT, "what to change, if a change is known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 

@@ -1,4 +1,4 @@
-"""Totals of many models on a target, and their verdict in a sentence."""
+"""Totals of many models on a target, and a verdict on the target in one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..results.report.measures import TAKEN
 from ..results.report.verdict import share_text
 
 _MOST_IN_WORDS = 3
-"""The largest number of targets that have a sentence each."""
+"""Up to this number of targets, each target has its own sentence."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class TargetTotals:
 
     @property
     def in_part(self) -> int:
-        """Number of models that are delegated in part."""
+        """Number of partly delegated models."""
         return self.models - self.without_answer - self.whole - self.untouched - self.failing
 
     def add_unanswered(self) -> None:
@@ -39,7 +39,7 @@ class TargetTotals:
         self.without_answer += 1
 
     def add(self, outcome: str, nodes: int, delegated_nodes: int, multiply_adds: int, delegated_multiply_adds: int) -> None:
-        """Add the result for a model. Nothing of a model that fails counts as delegated."""
+        """Add the result for a model. If the delegate fails, nothing of the model counts as delegated."""
         self.models += 1
         self.nodes += nodes
         self.multiply_adds += multiply_adds
@@ -52,11 +52,12 @@ class TargetTotals:
         self.delegated_multiply_adds += delegated_multiply_adds
 
     def verdict(self, target: str) -> str:
-        """Return the shares that the target runs of all models together, and the number of models on which it fails."""
+        """Return the share of all models' work that the target runs, and the number of models on which the target fails."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
-        return f"{text}; it fails on {self.failing:,} of them, which run on the CPU or not at all" if self.failing else text
+        failures = f"it fails on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
+        return f"{text}; {failures}" if self.failing else text
 
     def _quality(self) -> tuple[float, float]:
         """Return a sort key, larger for better targets: the delegated shares of multiply-adds and of nodes."""
@@ -64,9 +65,10 @@ class TargetTotals:
 
     @staticmethod
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
-        """Return a sentence for each target, or only for the target that runs the most multiply-adds if there are many targets.
+        """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        Among many targets, compiler plugins count only if there are no other targets, because plugins only select nodes.
+        The best target runs the most multiply-adds. It is a compiler plugin only if all targets are plugins, because plugins only
+        select nodes.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]

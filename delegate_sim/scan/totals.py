@@ -23,7 +23,7 @@ class Totals:
         self.targets: dict[str, TargetTotals] = {}
         self.failed_models = 0
         self.errors: list[str] = []
-        """One error for each of the first few failed models."""
+        """The errors of the first few failed models."""
 
     def count(self, rows: ScanRows) -> Iterator[tuple[Any, ...]]:
         """Yield the rows unchanged, and add them to the totals. The rows of one model must be consecutive."""

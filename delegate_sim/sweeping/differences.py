@@ -1,7 +1,4 @@
-"""Measure how much the outputs of a conversion differ from the outputs of the float model, both on the CPU.
-
-Results are cached.
-"""
+"""Run a conversion and the float model on the CPU, and measure how much the outputs differ. Results are cached."""
 
 from __future__ import annotations
 
@@ -28,17 +25,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SAMPLES = 2
-"""The number of made-up inputs on which a conversion is compared with the float model if there is no data."""
+"""The number of generated inputs that replace the user's data if there is none."""
 _FORMAT = 3
 
 
 def difference_from(
     reference: Conversion, conversion: Conversion, cache: ConversionCache, data: UserSamples | None = None
 ) -> tuple[Difference | None, str]:
-    """Compare the outputs of a conversion with those of ``reference``, the same converter's float model.
+    """Compare the outputs of a conversion with the outputs of ``reference``, the same converter's float model.
 
-    The models run on the user's data, or on made-up inputs without data. Return the difference, if known, and the reason why it
-    is unknown, if any. A failure is not cached, because missing packages may be installed later.
+    The models run on the user's data, or on generated inputs if there is no data. Return the difference and an empty string, or
+    None and the reason why the difference is unknown. Failures are not cached, because the user may install missing packages
+    later.
     """
     try:
         python, version = _runtime(conversion)
@@ -60,10 +58,10 @@ def difference_from(
 
 
 def _runtime(conversion: Conversion) -> tuple[str, str]:
-    """Return the interpreter that runs models, empty for this one, and the version of its runtime.
+    """Return the Python interpreter that runs models, and the version of its runtime.
 
-    Without the runtime here, an interpreter of the converter that has it, or TensorFlow, serves as well. Raise
-    MissingPackageError if there is none.
+    The interpreter is empty if the current interpreter has the runtime. Otherwise, it is a converter's interpreter that has the
+    runtime or TensorFlow. Raise MissingPackageError if there is none.
     """
     if is_installed():
         return "", importlib.metadata.version("ai-edge-litert")
@@ -82,8 +80,8 @@ _RUNTIMES = ("ai-edge-litert", "tensorflow", "tensorflow-cpu")
 def inputs_from(data: UserSamples, model: Model) -> list[list[npt.NDArray[Any]]]:
     """Return the user's samples as inputs of a converted model.
 
-    Inputs are found by the name in the signature or of the tensor, else by position. Channels move to the last dimension if the
-    converter moved them. Raise OptionError if an input does not fit.
+    Inputs are matched by signature name or tensor name, otherwise by position. If the converter moved channels to the last
+    dimension, the samples are changed in the same way. Raise OptionError if an input does not fit.
     """
     graph = model.subgraphs[0]
     signature = next((own for own in model.signatures if own.subgraph == 0), None)

@@ -43,8 +43,8 @@ class Direction:
 def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
     """Yield the suggestions for the causes of a diagnosis, largest gain first.
 
-    If a cause must be fixed together with other causes, the suggestions for these causes are included. A cause whose fix does not
-    improve the result yields no suggestion.
+    If a cause must be fixed together with other causes, the suggestion includes the settings for the other causes. If the fix of
+    a cause does not improve the result, nothing is suggested for this cause.
     """
     requested = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
     for finding in diagnosis.findings:
@@ -63,9 +63,9 @@ def _settings(diagnosis: Diagnosis, finding: RankedCause) -> tuple[SettingsToget
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:
-    """Return settings with a suggestion applied; None if the suggestion changes nothing, or is incompatible.
+    """Return settings with a suggestion applied, or None if the suggestion changes nothing or is incompatible.
 
-    ``shapes`` are the fixed input shapes, which are used if the suggestion fixes the shapes.
+    ``shapes`` are the input shapes to use if the suggestion fixes the shapes.
     """
     quantized = settings
     try:
@@ -80,9 +80,9 @@ def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()
 
 
 def with_options(settings: Settings, *names: str, shapes: Shapes = ()) -> Settings | None:
-    """Return settings with more options; None if the options are incompatible.
+    """Return settings with more options, or None if the options are incompatible.
 
-    ``shapes`` is used only if ``names`` has the option that fixes the input shapes.
+    ``shapes`` is used only if ``names`` includes the option that fixes the input shapes.
     """
     try:
         changed = settings.with_option(*names)

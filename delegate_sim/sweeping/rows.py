@@ -67,11 +67,11 @@ class SweepRow:
 
     @property
     def is_drawn(self) -> bool:
-        """True if a quantizer measured ranges with random numbers, which says nothing about real inputs."""
+        """True if a quantizer measured ranges with random numbers instead of real inputs."""
         return self.conversion.settings.calibrates and self.conversion.calibration.is_drawn
 
     def why_not_best(self, bar: float) -> str:
-        """Return why a row cannot be the best one, for example a difference above ``bar``; empty if it can."""
+        """Return the reason why a row cannot be a best row, such as a difference above ``bar``; empty if there is no reason."""
         if self.is_drawn:
             return "was calibrated with random numbers"
         if self.error is None:
@@ -98,32 +98,33 @@ def delegated_share(cost: Cost) -> float:
 
 
 MAX_DIFFERENCE = 0.1
-"""The largest difference from the float model with which a row can be the best one, by default."""
+"""The default for the largest difference from the float model that a best row may have."""
 
 
 def pareto(rows: Sequence[SweepRow], bar: float = MAX_DIFFERENCE) -> frozenset[int]:
     """Return the numbers of the best rows.
 
-    Rows are compared by the share of multiply-adds that each target delegates, by size, and by the difference from the float
-    model. A row is best if no other row is at least as good in all of these measures and better in at least one. Rows that
-    ``why_not_best`` excludes are not considered. Of several rows with the same file, only the first row is considered.
+    The measures are the share of multiply-adds that each target delegates, the size, and the difference from the float model. A
+    row is best if every other row is worse in some measure or equal in all. Rows that ``why_not_best`` excludes are not
+    considered. If several rows have the same file, only the first row is considered.
     """
     points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None and not row.why_not_best(bar)}
     return frozenset(number for number, point in points.items() if not any(_dominates(other, point) for other in points.values()))
 
 
 def best_for(rows: Sequence[SweepRow], place: int, bar: float = MAX_DIFFERENCE) -> SweepRow | None:
-    """Return the best row for one target; None if no model runs on the target, or if each is excluded.
+    """Return the best row for one target, or None if no row qualifies.
 
-    Rows that ``why_not_best`` excludes are not considered. The best row has the most delegated multiply-adds. Ties are broken by
-    the fewest kernels, then the fewest boundary bytes, the smallest difference and the smallest file.
+    A row qualifies if its model runs on the target and ``why_not_best`` does not exclude the row. The best row has the most
+    delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes, the smallest difference and
+    the smallest file.
     """
     running = [row for row in _running(rows, place) if not row.why_not_best(bar)]
     return min(running, key=lambda row: _order(row, place), default=None)
 
 
 def excluded_for(rows: Sequence[SweepRow], place: int, bar: float = MAX_DIFFERENCE) -> SweepRow | None:
-    """Return the row that would be best for a target if no row were excluded; None if that is the best row anyway."""
+    """Return the excluded row that would be better for a target than the best row, or None if there is no such row."""
     first = min(_running(rows, place), key=lambda row: _order(row, place)[:3], default=None)
     best = best_for(rows, place, bar)
     if first is None or (best is not None and _order(best, place)[:3] <= _order(first, place)[:3]):

@@ -38,7 +38,10 @@ Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
 
 
 def usual_trials(routes: Sequence[Route], *, has_data: bool) -> Iterator[SweepTrial]:
-    """Yield the trials after float if no settings are asked for, one route for each converter. Calibration needs data."""
+    """Yield the trials that follow float if no settings are requested. Each converter is used in one route.
+
+    Settings that need calibration are included only if ``has_data`` is true.
+    """
     for converter in dict.fromkeys([route.converter for route in routes]):
         for settings in [Settings(name) for name in ("float16", "dynamic-range", "int8")]:
             own = [route for route in routes if route.converter == converter and not route.is_missing and knows(route, settings)]
@@ -57,12 +60,12 @@ def search(
 ) -> Iterator[SweepRow]:
     """Try conversions, and yield the row of each conversion when the conversion is finished.
 
-    Each converter starts with float. The ``requested`` settings come next, and then, if ``everything`` is true, all settings that
-    the routes support. If no settings are requested, ``usual_trials`` come next; ``has_data`` is true if the user gave data.
+    Each converter starts with float. The ``requested`` settings come next. If ``everything`` is true, all settings that the
+    routes support follow. If no settings are requested, ``usual_trials`` follow; ``has_data`` is true if the user gave data.
 
-    The diagnoses of each of these rows suggest further settings, and each new suggestion becomes a row. The diagnoses of a new
-    row are used only if its result differs from the result of the row that suggested it, on at least one target. ``shapes`` are
-    fixed input shapes. They are tried from the beginning. A converter that is not installed is tried once.
+    The diagnoses of these rows suggest further settings, and each new suggestion becomes a row. The diagnoses of a suggested row
+    are used only if ``changes_something`` is true for the row. ``shapes`` are fixed input shapes, which are tried from the start.
+    A converter that is not installed is tried once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))
@@ -108,7 +111,7 @@ def _standing(cost: Cost) -> tuple[object, ...]:
 
 
 def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everything: bool) -> Iterator[SweepTrial]:
-    """Yield the distinct initial trials, each with the first reason for trying it."""
+    """Yield the initial trials without duplicates. A duplicate keeps the reason of its first occurrence."""
     first_trials: dict[tuple[Route, Settings], SweepTrial] = {}
     trials = [SweepTrial(route, FLOAT, BEGINNING) for route in routes if route.quantizer is None]
     trials += [SweepTrial(route, settings, ASKED) for settings in requested for route in routes if knows(route, settings)]

@@ -32,11 +32,12 @@ def sweep(
     request: SweepRequest | None = None,
     show: Callable[[int, int, str], None] = lambda done, left, name: None,
 ) -> Swept:
-    """Convert a source model, first to float and then with suggested settings, and simulate each conversion on every target.
+    """Convert a source model in many ways, and simulate each conversion on every target.
 
-    ``show`` is called before each conversion with the number of finished conversions, the number of remaining conversions, and
-    the name of the conversion. After KeyboardInterrupt, the finished rows are returned. Raise OptionError if the user's data does
-    not fit the source model.
+    The sweep first converts to float, then with the settings of ``request`` and with suggested settings. ``show`` is called
+    before each conversion with the number of finished conversions, the number of remaining conversions, and the name of the
+    conversion. After KeyboardInterrupt, the finished rows are returned. Raise OptionError if the user's data does not fit the
+    source model.
     """
     request = request or SweepRequest()
     labeled = with_labels(targets)
@@ -63,7 +64,7 @@ def sweep(
 
 
 def _data(source: SourceModel, routes: Sequence[Route], request: SweepRequest) -> UserSamples | None:
-    """Return the user's data in the order of the inputs; None without data, or without a converter that lists the inputs."""
+    """Return the user's data in the order of the inputs, or None if there is no data or no converter can list the inputs."""
     converter = next((route.converter for route in routes if not route.converter.is_missing), None)
     if request.calibration.is_drawn or converter is None:
         return None
@@ -111,7 +112,7 @@ class _Judge:
         else:
             try:
                 self._latest = tuple([diagnose(model, target.target) for target in self._targets])
-            except Exception as error:  # a conversion that fails also gets a row
+            except Exception as error:  # a failed conversion has a row too
                 return replace(row, unreadable=problem_text(error, "this conversion")[0])
             row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
         if conversion.settings == FLOAT and conversion.route.quantizer is None:
@@ -131,9 +132,9 @@ _QUANTIZED = frozenset({"FLOAT16", "INT2", "INT4", "INT8", "UINT8", "INT16"})
 
 
 def unquantized(model: Model, settings: Settings) -> str:
-    """Return what is wrong with a conversion that was to be quantized, but has no quantized tensor; empty if nothing is."""
+    """Return an error text if a quantization was requested but the model has no quantized tensor; otherwise empty."""
     if settings.quantization == FLOAT.quantization:
         return ""
     if any(tensor.type in _QUANTIZED for graph in model.subgraphs for tensor in graph.tensors):
         return ""
-    return f"is float32 throughout: the converter quantized nothing, although {settings.quantization} was asked for"
+    return f"has no quantized tensor, although {settings.quantization} was requested"

@@ -31,7 +31,7 @@ _NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """The settings that a sweep tries, and how it converts.
+    """The settings and options of a sweep.
 
     The sweep always tries float and the suggested settings. In addition, it tries ``settings``, or all settings if ``everything``
     is true.
@@ -44,7 +44,7 @@ class SweepRequest:
     shapes: Shapes = ()
     """The fixed input shapes."""
     max_difference: float = MAX_DIFFERENCE
-    """The largest difference from the float model with which a conversion can be the best one."""
+    """The largest difference from the float model that a best conversion may have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,22 +66,23 @@ class Swept(Shown):
         return tuple([row for row in self.rows if row.is_model])
 
     def best_for(self, target: str) -> SweepRow | None:
-        """Return the best row for the target with this label; None if no model runs on the target, or if each is excluded.
+        """Return the best row for the target with this label, or None if no row qualifies.
 
-        A row whose difference is unknown or above ``max_difference``, or that was calibrated with random numbers, is excluded.
-        The best row has the most delegated multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes,
-        the smallest difference and the smallest file. Raises OptionError if the target is unknown.
+        A row qualifies if its model runs on the target, its difference is known and at most ``max_difference``, and no quantizer
+        was calibrated with random numbers. The best row has the most delegated multiply-adds. Ties are broken by the fewest
+        kernels, then the fewest boundary bytes, the smallest difference and the smallest file. Raises OptionError if the target
+        is unknown.
         """
         return best_for(self.rows, self._place(target), self.asked.max_difference)
 
     def excluded_for(self, target: str) -> SweepRow | None:
-        """Return the row that would be better for a target than the best row, but is excluded; None if there is none."""
+        """Return the excluded row that would be better for a target than the best row, or None if there is no such row."""
         return excluded_for(self.rows, self._place(target), self.asked.max_difference)
 
     def _place(self, target: str) -> int:
         labels = [one.label for one in self.targets]
         if target not in labels:
-            raise OptionError(f"there is no target {target!r}; there are {', '.join(labels)}")
+            raise OptionError(f"there is no target {target!r}; choose from {', '.join(labels)}")
         return labels.index(target)
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,7 +174,8 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 def _difference_entry(row: SweepRow, result: Swept) -> dict[str, Any]:
     """Return the difference from the float model as plain data.
 
-    ``error`` is a share of an output's largest value. If it is unknown, ``error`` is None and ``why_unknown`` has the reason.
+    ``error`` is a share of an output's largest value. If the difference is unknown, ``error`` is None and ``why_unknown`` has the
+    reason.
     """
     samples = row.difference.samples if row.difference else 0
     why_not_best = row.why_not_best(result.asked.max_difference) if row.is_model else ""
@@ -185,7 +187,7 @@ def _sweep_line(result: Swept) -> str:
     best = sum([row.is_best for row in result.rows])
     interrupted = ", interrupted" if result.is_interrupted else ""
     return (
-        f"{result.source.text}: {len(result.rows):,} conversions tried, {len(result.models):,} made, {best:,} best{interrupted}"
+        f"{result.source.text}: {len(result.rows):,} conversions tried, {len(result.models):,} models, {best:,} best{interrupted}"
     )
 
 

@@ -19,7 +19,7 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
     if not os.path.exists(path):
         return
     if os.path.exists(source.path) and os.path.samefile(path, source.path):
-        raise FixError(printable(f"{path}: is the source itself, which is never overwritten"))
+        raise FixError(printable(f"{path}: is the source model, which is never overwritten"))
     if not replaces:
         raise FixError(printable(f"{path}: exists already; --force replaces it"))
 
@@ -27,12 +27,12 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
 def write_best(result: Swept, target: str, path: str, *, replaces: bool = False) -> int:
     """Write the best model for a target to a file, and return the model's size in bytes.
 
-    Raises FixError if no model runs on the target, the file exists and ``replaces`` is false, or the file cannot be written.
+    Raises FixError if there is no best model, if the file exists and ``replaces`` is false, or if the file cannot be written.
     Raises OptionError for an unknown target.
     """
     row = result.best_for(target)
     if row is None:
-        raise FixError(f"no conversion runs on {target} and is accurate enough: nothing is written")
+        raise FixError(f"nothing is written, because no conversion both runs on {target} and is accurate enough")
     check_free(result.source, path, replaces=replaces)
     try:
         write_chunks(path, _blocks(row.conversion.path))

@@ -122,7 +122,7 @@ def test_long_tables_are_cut_in_a_notebook(tmp_path):
     chain_model(["ROUND"] * 100).write(path)
     page = _Tags(delegate_sim.whatif(path, accept=["ROUND"], defaults="api")._repr_html_())
     assert page.tags.count("tr") < 70
-    assert "... and 40 more: to_pandas('nodes') has all" in page.text
+    assert "... and 40 more: to_pandas('nodes') returns all rows" in page.text
 
 
 def test_a_report_has_its_parts_as_plain_sequences(model):

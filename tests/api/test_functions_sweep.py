@@ -26,7 +26,7 @@ def source(tmp_path, monkeypatch):
 
 def test_the_result_shows_itself(source, tmp_path):
     found = delegate_sim.sweep(source, PHONE, settings="int8+fixed", cache=tmp_path / "cache", defaults="api")
-    assert repr(found) == f"<Swept {source}: 4 conversions tried, 4 made, {sum(row.is_best for row in found.rows)} best>"
+    assert repr(found) == f"<Swept {source}: 4 conversions tried, 4 models, {sum(row.is_best for row in found.rows)} best>"
     assert found.best_for("nnapi").conversion.settings.name == "float+fixed"
     assert "float+fixed" in found._repr_html_()
 

@@ -157,7 +157,7 @@ def test_nodes_with_different_findings_share_a_group():
 
 @pytest.mark.parametrize("share", [95, -0.1])
 def test_a_share_is_not_a_percentage(mixed, share):
-    with pytest.raises(ValueError, match=f"^min_share is a share from 0 to 1, not {share}$"):
+    with pytest.raises(ValueError, match=f"^min_share must be a number from 0 to 1, not {share}$"):
         mixed.assert_delegated(share)
 
 

@@ -134,18 +134,20 @@ class TestUsedUp:
         [
             ("fix", "search", ["bad.tflite", "--for", "vx", "--plan"]),
             ("export", "_text", ["dot", "bad.tflite", *VX]),
+            ("verify", "compare_models", ["bad.tflite", "c.tflite"]),
             ("reconcile", "reconcile", ["bad.tflite", "--log", str(LOG)]),
         ],
         ids=lambda value: value if isinstance(value, str) else "",
     )
-    def test_a_command_on_one_model_names_it(self, run, folder, monkeypatch, error, limit, command, function, arguments):
+    def test_a_command_names_its_models(self, run, folder, monkeypatch, error, limit, command, function, arguments):
         def fail(*arguments, **named):
             raise error
 
         monkeypatch.setattr(importlib.import_module(f"delegate_sim_cli.commands.{command}"), function, fail)
         result = run(command, *arguments)
         assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-        assert result.stderr.startswith(f"error: bad.tflite: not simulated: {limit}")
+        names = "bad.tflite or c.tflite" if command == "verify" else "bad.tflite"
+        assert result.stderr.startswith(f"error: {names}: not simulated: {limit}")
 
     def test_python(self, folder, limit):
         with pytest.raises(LimitError, match=re.escape(f"bad.tflite: not simulated: {limit}")):

@@ -64,7 +64,7 @@ def test_a_model_is_not_overwritten(run, folder, arguments, link):
     result = run(*first, *([last.format(target)] if "{}" in last else [last, target]))
     assert result.exit_code == 2
     fault = (
-        "is the model itself, which fix never overwrites"
+        "is the original model, which is never overwritten"
         if first[0] == "fix"
         else ("is an input file, which is never overwritten")
     )

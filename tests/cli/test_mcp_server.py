@@ -23,7 +23,7 @@ def test_paths_outside_the_roots_are_refused(tmp_path):
     roots = Roots((str(inside.resolve()),))
     assert roots.path(f"{inside}/a.zip!b.tflite") == f"{inside.resolve()}/a.zip!b.tflite"
     for path in (str(outside), f"{inside}/../secret.tflite", f"{inside}/link.tflite", "https://host/model.tflite"):
-        with pytest.raises(McpError, match="is in none of the folders"):
+        with pytest.raises(McpError, match="is outside the folders"):
             roots.path(path)
 
 

@@ -150,11 +150,11 @@ def test_models_of_two_folders_are_compared_by_their_paths_below_them(run_json, 
         assert pairs == [(f"before/{name}/model.tflite", f"after/{name}/model.tflite") for name in "xy"]
     (folder / "after" / "y" / "model.tflite").unlink()
     missing = run("compare", "before", "after", *VX)
-    assert missing.stderr == "error: before/y/model.tflite: after has no models of this name\n"
+    assert missing.stderr == "error: before/y/model.tflite: after has no models with this name\n"
     (folder / "after" / "z").mkdir()
     chain_model(MIXED).write(folder / "after" / "z" / "model.tflite")
     two = run("compare", "before/y/*", "after", *VX)
-    assert two.stderr == "error: before/y/model.tflite: after has 2 models of this name\n"
+    assert two.stderr == "error: before/y/model.tflite: after has 2 models with this name\n"
 
 
 def test_a_folder_is_not_compared_with_itself_unless_something_differs(run, folder):

@@ -56,9 +56,7 @@ def test_other_locales(tmp_path, locale):
         assert found
 
 
-@pytest.mark.parametrize(
-    "name", [b"a b.tflite", b"\xff\xfe.tflite", b"[x].tflite", b"-.tflite", b"a'\"$(x).tflite", b"\n.tflite"]
-)
+@pytest.mark.parametrize("name", [b"a b[x]'\"$(x)\n.tflite", b"\xff\xfe.tflite", b"-.tflite"])
 @pytest.mark.skipif(sys.platform != "linux", reason="names of bytes")
 def test_any_path(tmp_path, name):
     path = os.path.join(os.fsencode(tmp_path), name)
@@ -72,7 +70,7 @@ def test_any_path(tmp_path, name):
         assert (code, errors) == (0, b"")
         entry = json.loads(found)
         assert (entry[0] if isinstance(entry, list) else entry)["model"]["path"].endswith(".tflite")
-        assert output([b"analyze", given, b"--delegate", b"vx"], tmp_path)[0] == 0
+    assert output([b"analyze", path, b"--delegate", b"vx"], tmp_path)[0] == 0
 
 
 def test_standard_input():

@@ -91,10 +91,10 @@ CALLS_IN_VAIN = {
     '"m.tflite", feature_level="new"': "OptionError: option feature_level of nnapi: *",
     '"m.tflite", runtime="tf-9"': "OptionError: there is no runtime 'tf-9'; *",
     '"m.tflite", defaults="none"': "OptionError: there are no defaults named 'none'; *",
-    '"absent.tflite"': "ModelError: absent.tflite: there is no such file in *folder or *",
+    '"absent.tflite"': "ModelError: absent.tflite: the file does not exist in *folder or *",
     '"/absent/m.tflite"': "ModelError: /absent/m.tflite: No such file or directory",
     "__file__": "ModelError: *test_errors.py: is not a TFLite model: *",
-    r'"a\x1b\0b"': r"ModelError: a\x1b\x00b: there is no such file in *",
+    r'"a\x1b\0b"': r"ModelError: a\x1b\x00b: the file does not exist in *",
     'b"TFL3"': "ModelError: the given bytes: is 4 bytes long, too short for a TFLite model",
 }
 
@@ -204,7 +204,8 @@ def test_model(delegate_sim: DelegateSim) -> None:
     # A type checker does not follow the hook by which an editable installation finds the package.
     (tmp_path / "packages").mkdir()
     (tmp_path / "packages" / "delegate_sim_cli").symlink_to(ROOT / "cli")
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}", str(test)]
+    cache = ROOT / ".mypy_cache"
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}", str(test)]
     environment = {**os.environ, "MYPYPATH": str(tmp_path / "packages")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     revealed = [line.split("note: ")[1] for line in done.stdout.splitlines() if "note: Revealed" in line]

@@ -59,7 +59,7 @@ def test_what_runs_is_what_is_shown(tmp_path, attempt, fake_python):
             f"{STOPPED} it had printed more than 1 MiB",
         ),
         ("writing", Limits(output=1 << 20), FailureKind.TOO_LARGE, f"{STOPPED} it had written 1 MiB of files"),
-        ("quiet", Limits(), FailureKind.ERROR, "tensorflow: it ended with status 3 without a message"),
+        ("quiet", Limits(), FailureKind.ERROR, "tensorflow: ended with status 3 without a message"),
         ("strange", Limits(), FailureKind.ERROR, "tensorflow finished, but its output is not a TFLite model"),
         pytest.param(
             *("greedy", Limits(memory=200 << 20), FailureKind.OUT_OF_MEMORY),
@@ -116,7 +116,7 @@ def test_an_interpreter_that_has_gone_is_a_failure(tmp_path, cache):
 
 def test_settings_that_a_route_does_not_know_are_refused(tmp_path, fake_route, cache):
     source = find_source(make_source(tmp_path, "good"))
-    with pytest.raises(OptionError, match="tensorflow does not know the setting float\\+channels-last"):
+    with pytest.raises(OptionError, match="tensorflow does not support the setting float\\+channels-last"):
         convert(source, fake_route, parse_settings("float+channels-last"), cache)
 
 

@@ -61,5 +61,5 @@ def test_each_step_names_what_runs_it():
 
 def test_a_route_refuses_what_it_does_not_know():
     source = SourceModel(SourceKind.TORCH_EXPORT, "/m.pt2", "0", "m.pt2")
-    with pytest.raises(OptionError, match="litert-torch does not know the setting int8"):
+    with pytest.raises(OptionError, match="litert-torch does not support the setting int8"):
         scripts(source, routes_of("litert-torch")[0], parse_settings("int8"))

@@ -62,7 +62,7 @@ def test_the_setting_of_the_converter_comes_first():
     first = diagnosis.findings[0]
     assert first.multiply_adds == diagnosis.total_multiply_adds, "all of the multiply-adds stay on the CPU"
     assert "converter.optimizations" in first.cause.change
-    assert first.cause.found.startswith("version 9, which 7 of the nodes require")
+    assert first.cause.found.startswith("version 9, required by 7 nodes")
     assert (first.together.measures.partitions, first.together.measures.fallback_nodes) == real(FLOAT)
 
 

@@ -68,7 +68,7 @@ def test_a_pass_that_is_exact_for_finite_values_alone_must_say_so(tmp_path):
     model = load(tmp_path / "model.tflite")
     silent = elementwise._pass("silent", "NEG", "", "", Exactness.EXACT, _wrong)
     plan = search(model, [NNAPI], passes={"silent": silent})
-    with pytest.raises(FixError, match=r"its passes are exact, but on extreme values .* elements of .* differ"):
+    with pytest.raises(FixError, match=r"the passes are exact, but on extreme values .* elements of .* differ"):
         fix(plan, str(tmp_path / "fixed.tflite"))
     assert not (tmp_path / "fixed.tflite").exists()
     plan = search(model, [NNAPI])

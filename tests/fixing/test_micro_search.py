@@ -37,5 +37,5 @@ def test_a_written_model_is_analyzed_as_predicted(tmp_path):
 
 def test_a_file_that_is_not_as_predicted_is_refused(tmp_path):
     plan = search_micro(load(MODELS / "float16_weights.tflite"), TARGET)
-    with pytest.raises(FixError, match="not analyzed as predicted"):
+    with pytest.raises(FixError, match="differs from the prediction"):
         check_micro_prediction(plan, str(MODELS / "float16_weights.tflite"))

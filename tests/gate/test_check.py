@@ -51,7 +51,7 @@ def test_cases_are_in_the_order_of_models_and_targets(project):
 
 def test_targets_apply_to_the_models_of_their_patterns(project):
     assert places(project(targets=["tablet"], update=True)) == [("upsampler.tflite", "tablet")]
-    with pytest.raises(ConfigurationError, match=r"no target applies to classifier\.tflite"):
+    with pytest.raises(ConfigurationError, match=r"no selected target applies to classifier\.tflite"):
         project(["classifier.tflite"], ["tablet"])
 
 

@@ -231,7 +231,7 @@ def test_the_nearest_configuration_upwards_is_found(write, tmp_path):
 
 
 def test_without_a_configuration_init_is_named(tmp_path):
-    with pytest.raises(ConfigurationError, match="'delegate-sim init' writes a configuration"):
+    with pytest.raises(ConfigurationError, match="write a configuration with 'delegate-sim init'"):
         find_configuration(str(tmp_path))
 
 
@@ -327,7 +327,7 @@ def test_a_target_may_hold_for_several_releases_of_the_platform_behind_the_deleg
 
 @pytest.mark.parametrize("value", ["[]", '"8"', "true", "11.0", "[11, true]", '["11", "x"]', "[[11]]"])
 def test_other_releases_of_the_platform_are_refused(write, value):
-    with pytest.raises(ConfigurationError, match="takes a release of android or a list of them"):
+    with pytest.raises(ConfigurationError, match="takes a release of android or a list of releases"):
         read_configuration(write(f'[targets.phones]\ndelegate = "nnapi"\nandroid = {value}\n'))
 
 

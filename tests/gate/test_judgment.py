@@ -134,7 +134,7 @@ def test_a_model_that_no_longer_loads_is_named_though_nothing_of_it_was_delegate
 def test_borders_that_moved_are_told_where_no_node_fell_back():
     case = judged(classifier(), entry_of(classifier(), border_bytes=0))
     assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
-    assert case.notes == ("no node that was delegated fell back: only the boundaries between partitions have moved",)
+    assert case.notes == ("no delegated node fell back to the CPU: only the boundaries between partitions moved",)
 
 
 def test_what_is_better_passes_and_says_how_to_keep_it():
@@ -157,7 +157,7 @@ def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_th
     budgets = Budgets(tolerance=Tolerance(border_bytes=Allowance(64)))
     case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2), budgets=budgets)
     assert (case.status, codes(case, NOTE)) == (PASSED, ["more-border-bytes"])
-    assert case.notes == ("worse than the baseline, within the tolerance",)
+    assert case.notes == ("worse than the baseline, but within the tolerance",)
     assert statements(case, "more-border-bytes") == ["boundary bytes: 0 -> 64 (allowed: 64)"]
 
 
@@ -201,7 +201,7 @@ def test_one_measure_beyond_the_tolerance_fails():
 
 def test_another_model_with_the_same_result_is_told():
     case = judged(classifier(names="v2/"), entry_of(classifier()))
-    assert (case.status, case.notes) == (PASSED, ("the model changed since the baseline, with the same result",))
+    assert (case.status, case.notes) == (PASSED, ("the model changed since the baseline, but the result is the same",))
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_another_model_with_the_same_result_is_told():
     [
         (
             classifier(9),
-            "the model is the same as in the baseline, but the tool's rules changed (delegate-sim 0.0.9, rule set 0",
+            "the model is the same as in the baseline, but the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 0",
         ),
-        (classifier(), "the model and the tool's rules changed (delegate-sim 0.0.9, rule set 000000000000 -> "),
+        (classifier(), "the model and the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 000000000000 -> "),
     ],
     ids=["same model", "another model"],
 )
@@ -225,7 +225,7 @@ def test_rules_that_changed_are_told_where_something_is_worse(before, start):
 def test_rules_that_changed_are_told_where_something_is_better():
     notes = judged(classifier(), other_rules(entry_of(classifier(9)))).notes
     assert [note.partition(":")[0].partition(" (")[0] for note in notes] == [
-        "the model and the tool's rules changed", "better than the baseline", "to keep this improvement",
+        "the model and the rules of delegate-sim changed", "better than the baseline", "to keep this improvement",
     ]  # fmt: skip
 
 

@@ -29,5 +29,5 @@ def test_a_diagnosis_ends_within_the_limits(stem, delegate):
         [sys.executable, "-m", "delegate_sim", *command], preexec_fn=_limit, capture_output=True, text=True, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
-    assert "With all of them fixed" in result.stdout
+    assert "With all causes fixed" in result.stdout
     assert "more memory than" not in result.stdout

@@ -124,7 +124,7 @@ def test_an_accepted_node_is_not_asked_of_the_driver():
         (HypotheticalChanges(node_versions={NodeKey(1, 0): 2}), "the model has no node 0 in subgraph 1"),
         (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(0, -1)})), "the model has no node -1 in subgraph 0"),
         (HypotheticalChanges(accepted_nodes=frozenset({NodeKey(-1, 0)})), "the model has no node 0 in subgraph -1"),
-        (HypotheticalChanges(batch=0), "a batch has at least 1 element, not 0"),
+        (HypotheticalChanges(batch=0), "the batch must be at least 1, not 0"),
     ],
 )
 def test_hypotheticals_about_what_is_not_there(hypothetical, fault):

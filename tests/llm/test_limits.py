@@ -44,7 +44,7 @@ def test_a_section_that_is_read_whole_may_not_be_large(monkeypatch, tmp_path):
     path.write_bytes(bundle(decoder()))
     assert delegate_sim.analyze_bundle(path).outcome == "starts"
     monkeypatch.setattr(llm_bundle, "_MOST_BYTES", 1)
-    with pytest.raises(ModelError, match="takes up"):
+    with pytest.raises(ModelError, match="too large"):
         delegate_sim.analyze_bundle(path)
 
 

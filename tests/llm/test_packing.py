@@ -44,7 +44,7 @@ def test_only_one_model_is_replaced(saved, tmp_path, model):
 
 
 def test_a_section_outside_the_file(saved, tmp_path):
-    with pytest.raises(ModelError, match="section 2 overlaps another one, or lies outside the file"):
+    with pytest.raises(ModelError, match="section 2 overlaps another section or lies outside the file"):
         unpack(saved("llm.litertlm", bundle(MODEL)[:-20000]), str(tmp_path / "parts"))
 
 
@@ -53,7 +53,7 @@ def test_a_damaged_list_of_sections(saved, tmp_path, text):
     folder = tmp_path / "parts"
     unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
     (folder / MANIFEST).write_text(text)
-    with pytest.raises(ModelError, match=r"bundle\.json: is not the list of an unpacked bundle's sections"):
+    with pytest.raises(ModelError, match=r"bundle\.json: is not a list of sections that 'unpack' wrote"):
         repack(str(folder), str(tmp_path / "again"))
 
 

@@ -23,7 +23,7 @@ def report(ops=MIXED):
 
 def test_a_notebook_shows_the_strip_above_the_tables():
     written = report()._repr_html_()
-    assert 'aria-label="nnapi: 2 of 4 nodes run on the delegate; in running order, the plan has 3 pieces"' in written
+    assert 'aria-label="nnapi: 2 of 4 nodes run on the delegate; the plan has 3 pieces, shown in execution order"' in written
     assert written.count("background:") == 3
     assert written.index("background:") < written.index("<table")
 

@@ -80,13 +80,13 @@ DEMANDS = [
     (ranks_at_most(2), "inputs of rank at most 2", [add(FLOAT)], (add(arena("FLOAT32", 1, 1, 1)), "input 0 of rank 3")),
     (
         has_elements(INPUT),
-        "input 0 with no dimension of 0",
+        "input 0 without a dimension of size 0",
         [add(FLOAT), add(SCALAR), add(NEGATIVE)],
         (add(EMPTY), "input 0 of shape [2, 0]"),
     ),
     (
         has_elements(INPUT, allows_negative=False),
-        "input 0 with no dimension of 0",
+        "input 0 without a dimension of size 0",
         [add(FLOAT), add(SCALAR), add(ONES)],
         (add(NEGATIVE), "input 0 of shape [2, -1]"),
     ),

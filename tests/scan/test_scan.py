@@ -110,7 +110,7 @@ def with_a_deadly_model(zoo):
 def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
-    assert error.startswith("zoo/b.tflite: makes the process that simulates it end; unless the file became shorter")
+    assert error.startswith("zoo/b.tflite: the process that simulated the model died; if the file did not shrink")
 
 
 def shrinks_while_it_is_read(batch):
@@ -132,7 +132,7 @@ def shrinks_while_it_is_read(batch):
     [
         (
             1,
-            "makes the process that simulates it end; unless the file became shorter in the meantime, please report this "
+            "the process that simulated the model died; if the file did not shrink during the scan, please report this "
             "with the model",
         ),
         (2, "is empty"),
@@ -310,7 +310,7 @@ def test_a_cluster_finds_the_same_although_a_worker_is_killed(zoo, tmp_path):
 def test_a_scheduler_that_is_not_there(zoo, monkeypatch):
     pytest.importorskip("distributed", reason="--scheduler needs distributed")
     monkeypatch.setattr("delegate_sim.scan.cluster._SECONDS_TO_CONNECT", 0.2)
-    with pytest.raises(ScanError, match="no scheduler answers"):
+    with pytest.raises(ScanError, match="no Dask scheduler answers"):
         scan(zoo, [NNAPI], "z.csv", Workers(scheduler="tcp://127.0.0.1:9"))
 
 

@@ -1,4 +1,4 @@
-"""The functions that every output format of ``analyze`` needs: they simulate a model and describe the report as text."""
+"""Analyses: functions that simulate a model and describe the report as text, for all output formats of ``analyze``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class AnalysisJob:
     report: Callable[[Model, AnalysisCache], Report]
     lines: Callable[[Report, View], Iterable[Line]]
     names_fixes: bool = True
-    """Whether the JSON output includes the suggested changes; false if all delegates are analyzed."""
+    """Whether the JSON output includes the suggested changes. False if all delegates are analyzed."""
 
 
 def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) -> Report:
     """Return a report with a separate run for each delegate. Each run applies its delegate to the unchanged model.
 
-    The last targets have no run if the limit on the command's simulations is reached.
+    If the limit on simulations is reached, the remaining targets have no run.
     """
     effort = Effort(model)
     runs: list[Run] = []

@@ -47,8 +47,8 @@ Examples:
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
 A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the JSON
-output is an array; for four or more, the text output is a table. A model that cannot be read does not stop the others; the
-exit code is then 2.
+output is an array. For four or more models, the text output is a table. If a model cannot be read, the exit code is 2, and the
+next model is analyzed.
 """
 
 
@@ -67,14 +67,14 @@ def _spans(releases: Iterable[str]) -> str:
     "--chain",
     "is_chain",
     is_flag=True,
-    help="Apply the delegates in order, each to the nodes that the previous ones left.",
+    help="Apply the delegates in order, each to the remaining nodes.",
 )
 @accelerator_options
 @click.option(
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
-    help=f"Whether {APPLIED_BY_DEFAULT} takes the nodes that the delegate or the chain leaves.",
+    help=f"Whether {APPLIED_BY_DEFAULT} gets the nodes that the delegate or the chain leaves.",
 )
 @op_profile_option
 @live_options
@@ -89,9 +89,9 @@ def _spans(releases: Iterable[str]) -> str:
 def command(watch: bool, **given: Any) -> int:
     """Show what a delegate does to each MODEL.
 
-    Without --delegate, the output is a table with one row for each delegate, and for a LiteRT-LM bundle what the engine does on
-    each of its backends. With --delegate, the output shows the runtime's
-    log lines, how much is delegated, why the other nodes stay on the CPU, and the partitions.
+    Without --delegate, the output is a table with one row for each delegate. With --delegate, the output shows the runtime's log
+    lines, the delegated share, the reasons for nodes on the CPU, and the partitions. For a LiteRT-LM bundle, the output shows
+    on which backends the engine starts.
     """
     if not watch:
         return _analyze(**given)
@@ -126,7 +126,7 @@ def _analyze(
         return analyze_bundles(models, arguments, outputs, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
     if is_chain and not arguments.delegates:
-        raise click.UsageError("--chain needs delegates: give --delegate for each of them, in order")
+        raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
     if live.is_given:
         from .live import analyze_live, refuse_other_options
 
@@ -171,9 +171,9 @@ def _is_given(parameter: str) -> bool:
 
 
 def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:
-    """Return targets with the option defaults of the delegates' APIs, by delegate. Omit targets whose options do not change.
+    """Return targets with the defaults of the delegates' APIs, keyed by delegate. Targets are left out if no option changes.
 
-    The result is empty for a chain of several delegates, because the result of each delegate depends on the earlier delegates.
+    The result is empty for a chain, because the result of each delegate depends on the earlier delegates.
     """
     if is_chain and len(targets) > 1:
         return {}
@@ -182,7 +182,7 @@ def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain
 
 
 def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
-    """Return the ``diagnose`` arguments that describe the same target, for each delegate."""
+    """Return the arguments that describe each target to ``diagnose``, keyed by delegate."""
     common = [] if arguments.runtime == DEFAULT_RELEASE else ["--runtime", arguments.runtime]
     common += [] if arguments.defaults == "benchmark" else ["--defaults", arguments.defaults]
     common += ["--assume-ops-registered"] if arguments.assume_ops_registered else []

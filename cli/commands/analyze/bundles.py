@@ -1,4 +1,4 @@
-"""``analyze`` for bundles of LiteRT-LM: what the engine does with them on each backend."""
+"""``analyze`` for bundles of LiteRT-LM: the result of the engine on each backend."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _BACKEND = "backend"
 
 
 def analyze_bundles(paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, *, verbose: bool) -> int:
-    """Analyze bundles on the backends that the options name, by default on all, and return the exit code."""
+    """Analyze bundles on the backends that the options name, by default on all backends, and return the exit code."""
     if outputs.form not in _FORMS or outputs.files:
         raise click.UsageError(
-            "for a bundle, --format is text or json, and --report is not available: name a model in it instead"
+            "for a bundle, --format must be text or json, and --report is not available: analyze a model of the bundle instead"
         )
     backends, options = _options(arguments.pairs)
     release = parse_release(arguments.runtime)

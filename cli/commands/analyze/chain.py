@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --chain``: apply delegates one after another, and the runtime's default delegate last."""
+"""``delegate-sim analyze --chain``: apply delegates one after another. The runtime's default delegate is the last."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def _report(targets: Sequence[Target], applies_default: bool, model: Model, cach
 def _default_target(target: Target) -> Target:
     """Return the target of the delegate that the runtime applies by default, with the release of ``target``.
 
-    The simulation calls this function only if nodes are left for the default delegate, so that the rules of that delegate are not
-    imported needlessly.
+    This function is only called if nodes are left for the default delegate, because the import of its rules takes time.
     """
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Outputs(NamedTuple):
-    """The main format, further report files, and the output file of the main format (None for standard output)."""
+    """The main format, further report files, and the output file of the main format, or None for standard output."""
 
     form: str
     files: Sequence[ReportFile]
@@ -81,11 +81,11 @@ class _Documents:
 
     @property
     def has_answers(self) -> bool:
-        """Whether any model could be analyzed. If not, standard error already has every message of the text output."""
+        """Whether any model could be analyzed. Otherwise, standard error already has all messages."""
         return bool(self._parts)
 
     def parts(self, report: Report, forms: Iterable[str], cache: AnalysisCache, timings: Sequence[Timing] = ()) -> dict[str, Any]:
-        """Store and return the parts of a report that the given formats need."""
+        """Store the parts of a report that the given formats need, and return these parts."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else "cases"
@@ -95,7 +95,7 @@ class _Documents:
         return parts
 
     def whole(self, form: str) -> str | Sequence[str]:
-        """Return the whole output in one format, as one string or as parts of a long text."""
+        """Return the whole output in one format, as a string or as parts of a long string."""
         if form == "text":
             return self._text()
         if form == "json":
@@ -148,7 +148,7 @@ class _Documents:
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
 
     def unanswered(self) -> Iterator[Line]:
-        """Return the error messages of unreadable models, which are shown below the text of the other models."""
+        """Return the error messages of unreadable models."""
         messages = [model.message for model in self.models.unreadable]
         if not messages:
             return iter(())

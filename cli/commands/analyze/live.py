@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --live``: compare a delegate's real code with its simulation."""
+"""``delegate-sim analyze --live``: compare real delegates with their simulation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refuse_other_options(live: LiveArguments, arguments: TargetArguments, *, is_
         raise click.UsageError("--live-report needs --live")
     if not arguments.delegates or is_chain:
         raise click.UsageError(
-            "--live needs --delegate, without --chain ('delegate-sim doctor' lists the delegates that can run here)"
+            "--live needs --delegate and does not take --chain ('delegate-sim doctor' lists the delegates that can run here)"
         )
     if arguments.assume_ops_registered:
         raise click.UsageError("--live runs LiteRT's own operators: leave out --assume-ops-registered")

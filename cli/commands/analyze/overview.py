@@ -14,7 +14,7 @@ from .analysis import AnalysisJob, each_alone
 
 
 def overview(targets: Sequence[Target]) -> AnalysisJob:
-    """Return the analysis that applies every delegate separately, and shows each delegate as one row."""
+    """Return the analysis that applies each delegate on its own and shows a table with a row for each delegate."""
     return AnalysisJob(targets, partial(each_alone, targets), _lines, names_fixes=False)
 
 

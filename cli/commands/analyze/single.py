@@ -1,4 +1,4 @@
-"""``delegate-sim analyze --delegate``: each named delegate on its own."""
+"""``delegate-sim analyze --delegate``: apply each named delegate on its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add the advice of a diagnosis to reports of ``analyze``. The diagnosis is made only when the advice is shown."""
+"""Add the advice of a diagnosis to reports of ``analyze``. The diagnosis is computed only if the advice is shown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from delegate_sim.runtime.interpreter import Run
 
 
 def with_adviser(report: Report) -> Report:
-    """Return a report that can make the advice of a diagnosis (``advised_runs``)."""
+    """Return a report that computes the advice of a diagnosis on request (``advised_runs``)."""
     return replace(report, adviser=_advised)
 
 
 def with_advice(report: Report) -> Report:
-    """Return a report in which the hints are the advice of a diagnosis."""
+    """Return a report with the advice of a diagnosis as hints."""
     return replace(report, runs=report.advised_runs)
 
 

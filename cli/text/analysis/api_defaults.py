@@ -1,4 +1,4 @@
-"""The result of a delegate with the defaults of its API, as text."""
+"""The result of a delegate with the defaults of the delegate's API, as text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..elements.paragraphs import paragraph
 from .view import View
 
 _SIMULATIONS = 8
-"""Number of simulations that take as long as simulating a delegate with both sets of defaults, and writing the text."""
+"""The time for simulating a delegate with both sets of defaults and for writing the text, as a number of simulations."""
 
 
 def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -> Iterator[Line]:
-    """Yield one sentence if the defaults of the delegate's API lead to a result that differs from ``run``.
+    """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
 
     ``is_named`` adds the delegate's name.
     """
@@ -44,7 +44,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
 
 
 def _changed(run: Run, target: Target) -> str:
-    """Return the options that have another value with the defaults of the API."""
+    """Return the options that have different values with the defaults of the API."""
     changed = {name: value for name, value in target.options.items() if value != run.options[name]}
     return ", ".join(
         [

@@ -1,4 +1,4 @@
-"""Several delegates side by side, as text: a table of operators, then the nodes on which the delegates disagree."""
+"""Several delegates side by side, as text: a table of operators, and the nodes that only some delegates take."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDEST_OPERATOR = 32
 
 
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
-    """Return the table of operators and the list of disagreements."""
+    """Return the table of operators and the nodes that only some delegates take."""
     yield Line("Side by side: nodes delegated", _HEADING)
     yield from _table(runs, width, verbose)
     yield Line("")

@@ -1,4 +1,4 @@
-"""Decisions of real delegates as text: the lines they print, and differences from the simulation."""
+"""Decisions of real delegates as text: the lines that they print, and differences from the simulation."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ def _headline(result: LiveResult) -> str:
         counts = Counter([placement.place for placement in result.decision.placements])
         operators = counted(int(result.decision.figures.get("ethos_u_operators", 0)), "operator")
         of_all = f"{counts[NPU]:,} of {counted(counts.total(), 'node')}"
-        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU, {counts[GONE]:,} gone"
+        return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU, {counts[GONE]:,} removed by the compiler"
     if not result.is_compared:
         return "the vendor's code is closed source, so there is no simulation to compare it with"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
 
 
 def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
-    """Yield the number of selected nodes, and the operators that were not selected.
+    """Yield the number of selected nodes, and the operators of all other nodes.
 
-    If the nodes cannot be identified, yield the selected operators instead of the operators that were not selected.
+    If the nodes cannot be identified, yield the operators of the selected nodes.
     """
     partitions = result.decision.partitions
     if partitions is None:
@@ -97,14 +97,14 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
 
 
 def _listed(nodes: Sequence[int], view: View) -> str:
-    """Return the number of nodes, and their indices."""
+    """Return the number of nodes and the indices of the nodes."""
     shown = nodes if view.verbose else nodes[:_SHOWN]
     more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
     return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"
 
 
 def _figures(figures: Mapping[str, int | float | str]) -> Iterator[str]:
-    """Yield a compiler's own estimates for the compiled file."""
+    """Yield the estimates of a compiler for the compiled file."""
     if not figures:
         return
     memories = [f"{title} {figures[key]:,} bytes" for key, title in _MEMORIES.items() if figures[key]]
@@ -117,7 +117,7 @@ def _figures(figures: Mapping[str, int | float | str]) -> Iterator[str]:
 def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
     """Yield the nodes that are not on the NPU, by place, operator and reason.
 
-    Of a file that was not compiled, yield the nodes with a reason.
+    For a file that was not compiled, yield the nodes with a reason.
     """
     groups: dict[tuple[str, int, str, str], list[LivePlacement]] = {}
     for placement in placements:
@@ -132,7 +132,7 @@ def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -
 
 
 def _without_names(model: Model, placement: LivePlacement) -> str:
-    """Return a reason without the names of the node's tensors, so that nodes with the same reason are one entry."""
+    """Return a reason without names of tensors, so that nodes with the same reason share an entry."""
     graph = model.subgraphs[placement.subgraph]
     node = graph.nodes[placement.node]
     reason = placement.reason
@@ -149,5 +149,5 @@ _MEMORIES = {
     "on_chip_flash_bytes": "on-chip flash",
     "off_chip_flash_bytes": "off-chip flash",
 }
-_TITLES = {CPU: "CPU", GONE: "gone, because the compiler folded or removed it", UNKNOWN: "refused before the end"}
+_TITLES = {CPU: "CPU", GONE: "removed or folded by the compiler", UNKNOWN: "refused by the compiler"}
 _ORDER = tuple(_TITLES)

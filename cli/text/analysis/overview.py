@@ -31,14 +31,14 @@ _SELECTED = (
 
 
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run of one model, and a hint on how to see a run in detail."""
+    """Return a table with a row for each run of one model, and a hint about details."""
     yield from runs_table(report, view)
     yield Line("")
     yield Line("For details: --delegate NAME, or --delegate all", _HINT)
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run of one model. Columns that do not fit form further tables."""
+    """Return a table with a row for each run of one model. Columns that do not fit are in further tables."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     defaults = DEFAULTS_TEXT[runs[0].target.defaults]
@@ -75,7 +75,7 @@ def model_rows(report: Report) -> list[ModelRow]:
 
 
 def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
-    """Return a table with a row for each model and delegate, and below it the errors of models that cannot be read."""
+    """Return a table with a row for each model and delegate, and the errors of models that cannot be read."""
     models = len({row.path for row in rows})
     for verdict in TargetTotals.verdicts(_totals(rows)):
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
@@ -110,7 +110,7 @@ def _totals(rows: Sequence[ModelRow]) -> dict[str, TargetTotals]:
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return the code of the main blocker, with its operator and number of nodes, or with the words "input of unknown size"."""
+    """Return the code of the main blocker, with the operator and the number of nodes or "input of unknown size"."""
     if blocker is None:
         return ""
     if blocker.is_input:
@@ -139,7 +139,7 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
 
 
 def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
-    """Return the cells of a model. If the run fails or delegates nothing, the outcome replaces the share of nodes."""
+    """Return the cells of a model. If the run fails or delegates no node, the outcome replaces the share of nodes."""
     if summary is None:
         return "unreadable", "", "", "", ""
     measures = summary.measures

@@ -17,7 +17,7 @@ _HEADING = "bold"
 
 
 def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
-    """Yield a paragraph for each place in each subgraph: number, operators and indices of the nodes that run there."""
+    """Yield a paragraph for each place in each subgraph: the number, operators and indices of the nodes."""
     yield Line("Where nodes run", _HEADING)
     places = [*dict.fromkeys(run.delegate.name for run in runs), COMPILED, CPU]
     labels = max(map(len, [*places[:-2], CPU]))

@@ -1,4 +1,4 @@
-"""A report as text: the verdict, log lines, delegated nodes, the reasons for nodes on the CPU, and partitions."""
+"""A report as text: the verdict, log lines, delegated nodes, reasons for nodes on the CPU, and partitions."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _SELECTED = (
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
     """Yield the text of a report.
 
-    A single run is shown in detail. Several independent runs are shown as tables that compare the runs. If the view is verbose,
-    the details of each run follow. A chain is shown with the details of each requested delegate and, if ``is_running`` is true,
-    with the place of each node.
+    A single run is shown in detail. Several independent runs are compared in tables. If the view is verbose, the details of each
+    run follow the tables. A chain is shown with the details of each requested delegate. If ``is_running`` is true, the place of
+    each node in the chain is also shown.
     """
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
@@ -90,7 +90,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
 
 
 def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
-    """Yield the ``diagnose`` command that shows the cost of each cause, unless everything is delegated."""
+    """Yield the ``diagnose`` command that shows the cost of each cause, if there are nodes on the CPU."""
     if run.delegate.name in view.commands and any(True for _ in on_cpu(run)):
         import shlex  # not needed if everything is delegated
 
@@ -209,7 +209,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
-    # A strip is unreadable if the terminal wraps it, so it is limited to the real width, unlike text.
+    # Unlike text, a strip must not be wider than the terminal, because a wrapped strip is unreadable.
     yield from strip_lines(strip(run), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
@@ -218,7 +218,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
 
 
 def _counted_differently(run: SubgraphRun, whole: Run) -> str:
-    """Explain why the delegate's own log line counts fewer partitions than the runtime. Return "" if there is no such line."""
+    """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions."""
     if run.subsets and not whole.delegate.counts_cpu_partitions:
         return f"; as the delegate counts them. The runtime's line also counts those on the CPU ({len(run.subsets):,})"
     own = [
@@ -232,7 +232,7 @@ def _counted_differently(run: SubgraphRun, whole: Run) -> str:
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
-    """Yield a line with the counts of multiply-adds, unless the model has none."""
+    """Yield a line with the counts of multiply-adds, if the model has multiply-adds."""
     if total:
         yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
 
@@ -246,7 +246,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Return text on how many more nodes each dropped partition would delegate. Long lists are cut."""
+    """Return the numbers of nodes in dropped partitions as text. Long lists are cut."""
     shown = dropped[:_GAINS_SHOWN]
     gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
     more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
@@ -255,7 +255,7 @@ def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """A condition that a node must meet to be delegated, with its code and its hint. Many nodes can have the same demand."""
+    """A condition that a node must meet to be delegated, with a code and a hint. Many nodes can have the same demand."""
 
     code: str
     needed: str
@@ -264,9 +264,10 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Nodes of one operator whose reasons differ only in numbers.
+    """Nodes of one operator with reasons that differ only in numbers.
 
-    ``found`` has the actual values and ``demands`` has the unmet demands. Both have one entry for each distinct set of reasons.
+    ``found`` has the values in the model, and ``demands`` has the unmet demands. Both have one entry for each distinct set of
+    reasons.
     """
 
     op: str
@@ -302,9 +303,9 @@ def _fallback(run: SubgraphRun, whole: Run, view: View) -> Iterator[Line]:
 
 
 def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand]) -> list[str]:
-    """Return the changes that the run's advice has for these demands, or the hints of the demands if there is no advice.
+    """Return the advice of the run for these demands, or the hints of the demands if there is no advice.
 
-    The change that helps most nodes comes first. If only some of the operators need a change, its text lists these operators.
+    The advice that helps the most nodes comes first. If only some operators need a change, the text lists these operators.
     """
     nodes: dict[str, dict[str, set[int]]] = {}
     for demand in demands:
@@ -327,7 +328,7 @@ def _joined(demands: Sequence[_Demand]) -> _Demand:
 
 
 def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
-    """Group refused nodes by the demands that they do not meet, and divide each group by operator and actual values."""
+    """Group refused nodes by unmet demands, and divide each group by operator and values."""
     nodes: dict[tuple[str, tuple[Reason, ...]], list[int]] = {}
     for index in left_nodes(run):
         reasons = bare_reasons(run, index, refusal)
@@ -346,7 +347,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join the actual values of reasons. Omit a value that only repeats the operator's name or the refusal of the whole run."""
+    """Join the found values of reasons. Omit values that repeat the operator's name or the refusal of the whole run."""
     known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 
@@ -356,7 +357,7 @@ def _size(variants: Iterable[_Group]) -> int:
 
 
 def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line]:
-    """Yield the operator, the actual values, and the nodes, all on one line if they fit."""
+    """Yield the operator, the found values, and the nodes, on one line if they fit."""
     words = [with_ranges(variant.found)] if variant.found[0] else []
     if demands_differ:
         own = list(dict.fromkeys(variant.demands))
@@ -409,6 +410,6 @@ def _partition_row(run: SubgraphRun, number: int, subset: Subset, place: str) ->
 
 
 def _operators(run: SubgraphRun, subset: Subset) -> list[str]:
-    """Return the operators of a partition with their node counts, most frequent first."""
+    """Return the operators of a partition with numbers of nodes, most frequent operator first."""
     operators = Counter([run.graph.nodes[index].op for index in subset.nodes])
     return [f"{name(op)} {number:,}" for op, number in operators.most_common()]

@@ -22,7 +22,7 @@ _STEPS_SHOWN = 10
 
 
 def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the steps of each partition. For each step, the text gives the device, the operations and the boundary bytes."""
+    """Yield the steps of each partition, with the device, the operations and the boundary bytes of each step."""
     splits = splits_of(run, subgraph)
     if not splits:
         return

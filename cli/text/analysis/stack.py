@@ -26,7 +26,7 @@ _HINT = "cyan"
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     """Yield the text of one stack, or a table that compares several stacks.
 
-    If verbose, the text of each stack follows the table.
+    In a verbose view, the text of each stack follows the table.
     """
     is_single = len(results) == 1
     if not is_single:
@@ -64,7 +64,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
-    """Yield the ``diagnose`` commands that show the causes that keep nodes off the NPU."""
+    """Yield the ``diagnose`` commands for the causes that keep nodes off the NPU."""
     leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
         yield Line("")

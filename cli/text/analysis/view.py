@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""Smallest number of models for which text is written as a table, unless the text is verbose."""
+"""From this number of models on, text is a table, unless the text is verbose."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """The width and the amount of detail of a text.
 
-    ``commands`` has the arguments of the ``diagnose`` command, by delegate.
+    ``commands`` has the arguments of the ``diagnose`` command, keyed by delegate.
     """
 
     width: int
     verbose: bool
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     api_targets: Mapping[str, Target] = field(default_factory=dict)
-    """For each delegate whose options change with the defaults of its API, the target with these defaults."""
+    """Targets with the defaults of the delegates' APIs, keyed by delegate. Targets are left out if no option changes."""
     cache: AnalysisCache | None = None
     """The cache of the model's simulations."""

@@ -16,7 +16,7 @@ _HEADING, _BAD = "bold", "bold red"
 
 
 def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a joined table; long lists of nodes are shortened unless ``verbose``."""
+    """Return the text of a joined table. Long lists of nodes are shortened unless ``verbose``."""
     yield from _verdict(join, width)
     for status in dict.fromkeys(joined.row.status for joined in join.rows):
         rows = [joined for joined in join.rows if joined.row.status == status]
@@ -34,15 +34,15 @@ def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterat
         yield from fact("note", message(note), width)
     if not all(joined.is_certain for joined in join.rows):
         yield from paragraph(
-            "the table does not say which nodes of an operator with several rows are meant. Those marked likely follow the "
-            "running order, because the compiler maps nodes from the inputs on",
+            "if an operator has several rows, the table does not name the nodes of each row. Nodes marked 'likely' are "
+            "assigned to rows in execution order, because the compiler maps nodes from the inputs onward",
             width,
         )
 
 
 def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
     if not join.is_joined:
-        yield from paragraph("Not compiled: the Edge TPU's compiler made nothing of the model", width, "", "  ", style=_BAD)
+        yield from paragraph("Not compiled: the Edge TPU compiler did not compile the model", width, "", "  ", style=_BAD)
         if join.compilation.failure:
             yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
             yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")

@@ -10,6 +10,7 @@ from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCom
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
     COMPILED_FOR,
+    CRASHED,
     FAILED,
     MADE,
     NONE,
@@ -42,6 +43,7 @@ _OUTCOMES = {
     NOT_CREATED: "could not be created",
     NOT_LOADED: "was not applied: the runtime could not load or prepare the model",
     NOT_SHOWN: "the model ran, but the log shows no delegate: it ran on the CPU",
+    CRASHED: "is not known: the process crashed before the log shows it",
     APPLIED_TO: "was applied; the log does not show how much of the graph it took",
     MADE: "was created; the log does not show how many nodes it took",
     REQUESTED: "was requested; the log does not show whether it was applied",
@@ -50,7 +52,7 @@ _OUTCOMES = {
 
 
 def summary_lines(summaries: Sequence[LogSummary], title: str, columns: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of the runs in a log; unused log lines are shown only if ``verbose``."""
+    """Return the text of the runs in a log. Unused log lines are shown only if ``verbose``."""
     for number, summary in enumerate(summaries, start=1):
         if number > 1:
             yield Line("")
@@ -59,7 +61,7 @@ def summary_lines(summaries: Sequence[LogSummary], title: str, columns: int, ver
 
 
 def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, columns: int, verbose: bool) -> Iterator[Line]:
-    """Yield the number of unused log lines, and the lines themselves if ``verbose``."""
+    """Yield the number of unused log lines, and the unused lines if ``verbose``."""
     if not unused_count:
         return
     more = "" if verbose else " (--verbose shows them)"
@@ -99,7 +101,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         yield from fact("compiled", message(text), columns)
     if summary.parts:
         text = ", ".join(f"{part} ({counted(count, 'line')})" for part, count in summary.parts)
-        yield from fact("also of", text, columns)
+        yield from fact("other lines", text, columns)
     if summary.refusals:
         yield Line("  refused operators")
         for op, reason, times in summary.refusals:
@@ -139,7 +141,7 @@ def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:
 
 
 def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Line]:
-    """Yield what the Edge TPU compiler said about the model, and what its statuses mean; nothing for other logs."""
+    """Yield the output of the Edge TPU compiler with explanations. Yield nothing for other logs."""
     if compilation == NOT_COMPILED:
         return
     yield Line("  Edge TPU compiler", _HEADING)
@@ -159,7 +161,8 @@ def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Li
 
 
 def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
-    yield from fact("then" if other.is_later else "also", f"{message(other.title)} {_OUTCOMES[other.outcome]}", columns)
+    colon = ":" if other.outcome in (COMPILED_FOR, NOT_COMPILED_FOR) else ""
+    yield from fact("then" if other.is_later else "also", f"{message(other.title)}{colon} {_OUTCOMES[other.outcome]}", columns)
     yield from _counts(other.counts, columns)
 
 

@@ -1,4 +1,4 @@
-"""A reconciliation as text: log lines and numbers of the device and of the simulation, and why nodes ran on the CPU."""
+"""A reconciliation as text: log lines and numbers of device and simulation, and the reasons for nodes on the CPU."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _CAUSES = {
     REFUSED: "Refused by the delegate's own rules",
 }
 _EVIDENCE = {
-    "run-order": "the table in running order lists every node that ran on the CPU",
-    "node-types": "the summary by node type shows how many nodes of each operator ran on the CPU, but not which",
+    "run-order": "the table in execution order lists every node that ran on the CPU",
+    "node-types": "the summary by node type has the number of CPU nodes of each operator, but not the nodes",
     "partial": "a table lists some of the nodes that ran on the CPU",
     "lines": "the log has no table of operators; the simulation shows which nodes probably ran on the CPU",
 }
 
 
 def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a reconciliation; long lists of nodes are shortened unless ``verbose``."""
+    """Return the text of a reconciliation. Long lists of nodes are shortened unless ``verbose``."""
     other = [note for note in reconciliation.notes if OTHER_MODEL in note]
     for note in other:
         yield from paragraph(message(note), width, "", "  ", style=_BAD)
@@ -82,14 +82,14 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
 
 
 def nothing_learned_lines(path: str) -> Iterator[Line]:
-    """Yield the message that no profile is written, because nothing was learned about the driver."""
+    """Yield the message that no profile is written."""
     yield Line("")
     yield Line(f"Driver profile: {message(path)}", _HEADING)
-    yield Line("  not written: nothing is learned from a log with unexplained differences")
+    yield Line("  not written, because the log has unexplained differences")
 
 
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
-    """Return the lines about the learned properties of the devices behind the delegate."""
+    """Return the text about the learned properties of the devices behind the delegate."""
     yield Line("")
     yield Line(f"Device profile: {message(path)} (for --devices)", _HEADING)
     for device in learning.devices:
@@ -119,7 +119,7 @@ def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
-    """Yield the log lines (neither wrapped nor styled) and the numbers of the device and of the simulation."""
+    """Yield the log lines and the numbers of the device and of the simulation. Log lines are neither wrapped nor styled."""
     yield from tally_lines(
         reconciliation.device, reconciliation.simulated, width, is_plugin=reconciliation.setting.delegate.is_plugin
     )
@@ -152,7 +152,7 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         return
     if reconciliation.status == NOT_COMPARED:
         why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
-        yield Line(f"Not compared: the log {'is of another delegate' if reconciliation.is_foreign else why}", _BAD)
+        yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", _BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
         yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", _BAD)
@@ -221,7 +221,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 
 
 def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
-    """Yield the errors in a log with their meaning."""
+    """Yield the errors in a log, with explanations."""
     if errors:
         yield Line("")
         yield Line("Errors in the log", _HEADING)
@@ -232,7 +232,7 @@ def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
 
 
 def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
-    """Yield the reasons why the device and the simulation refuse an operator that the log lists as refused."""
+    """Yield the reasons of the device and of the simulation for a refused operator in the log."""
     device = "; ".join(listed.on_device) or ("without a reason" if listed.on_device else "not listed")
     simulated = f"{counted(listed.nodes, 'node')}: needs {'; needs '.join(listed.simulated)}" if listed.nodes else "accepted"
     sign = "same" if listed.is_same else "differs"

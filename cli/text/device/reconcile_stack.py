@@ -61,7 +61,7 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
     style = _BAD if step.status in (UNEXPLAINED, NOT_APPLIED) else _HEADING
     yield Line(f"--- {step.accelerator} ({step.delegate}): {_STEPS[step.status]} ---", style)
     if step.device == step.simulated:
-        yield Line("  in the simulation, no nodes are left for it, and the log does not mention it")
+        yield Line("  the simulation leaves no node for this accelerator, and the log does not mention it")
         return
     yield from tally_lines(step.device, step.simulated, width, is_plugin=step.accelerator == APPLIED_AHEAD)
     for difference in step.differences:

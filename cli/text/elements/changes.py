@@ -1,4 +1,4 @@
-"""Descriptions of the changes in a model since its baseline."""
+"""Descriptions of the changes in a model since the baseline."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def change_text(members: Sequence[NodeChange]) -> str:
 
 
 def _place(members: Sequence[NodeChange]) -> str:
-    """Return a comma and the name of the tensor if there is a single node, or an empty string for several nodes."""
+    """Return a comma and the name of the tensor for a single node, or an empty string for several nodes."""
     return f", {members[0].name}" if len(members) == 1 and members[0].name else ""

@@ -1,4 +1,4 @@
-"""Findings as text; findings with the same statement about several nodes of one operator are merged."""
+"""Findings as text. Findings with the same statement about several nodes of one operator are merged."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NODES_WIDTH = 40
 
 
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Group findings that differ only in the node, in how the node changed, and in numbers.
+    """Group findings that differ only in the node, in the change of the node, and in numbers.
 
-    Errors come first. Within a level, findings about the whole model come before findings about nodes, and larger groups come
-    before smaller groups.
+    Errors come first. Within a level, findings about the whole model come first, and then larger groups come before smaller
+    groups.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -42,7 +42,7 @@ def finding_text(members: Sequence[Finding]) -> str:
 
 
 def _changes(members: Sequence[Finding]) -> str:
-    """Return how the nodes of a group changed; changes that differ in more than numbers are counted."""
+    """Return the changes of a group of nodes as text. Changes that differ only in numbers are merged."""
     changes: dict[str, list[str]] = {}
     for member in members:
         if member.change:
@@ -56,7 +56,7 @@ def _changes(members: Sequence[Finding]) -> str:
 
 
 def finding_hint(members: Sequence[Finding]) -> str:
-    """Return the hint for a group of findings. Hints that differ in more than numbers are joined."""
+    """Return the hints for a group of findings. Hints that differ only in numbers are merged."""
     hints: dict[str, list[str]] = {}
     for member in members:
         if member.hint:

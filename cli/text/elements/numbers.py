@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
-"""The pattern of a number; digits in names such as ``CONV_2D`` and ``INT8`` do not match."""
+"""The pattern of a number. Digits in names such as ``CONV_2D`` and ``INT8`` do not match."""
 
 
 def without_numbers(text: str) -> str:
-    """Replace the numbers in a text with a placeholder, so that texts that differ only in numbers become equal.
+    """Replace the numbers in a text by a placeholder. Texts that differ only in numbers become equal.
 
     >>> without_numbers("CONV_2D of 3 x 64") == without_numbers("CONV_2D of 5 x 1024")
     True

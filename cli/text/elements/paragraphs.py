@@ -12,10 +12,10 @@ def paragraph(text: str, width: int, indent: str = "", hanging: str | None = Non
 
 
 def indented(text: str, width: int, indent: str, style: str = "") -> list[Line]:
-    """Return a paragraph whose lines after the first are indented by two more spaces."""
+    """Return a paragraph. All lines except the first line are indented by two more spaces."""
     return paragraph(text, width, indent, f"{indent}  ", style=style)
 
 
 def fact(title: str, text: str, width: int) -> list[Line]:
-    """Return a paragraph to the right of its title."""
+    """Return a title with a paragraph to its right."""
     return paragraph(text, width, f"  {title:14} ", " " * 17)

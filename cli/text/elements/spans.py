@@ -1,4 +1,4 @@
-"""Shorten lists of releases: consecutive releases become spans."""
+"""Shorten lists of releases. Consecutive releases become spans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from delegate_sim.releases.catalogue import RELEASES
 
 
 def spans(releases: Sequence[str]) -> list[str]:
-    """Return names of releases; consecutive releases become a span such as ``tf-2.13 to tf-2.18``."""
+    """Return names of releases, with spans such as ``tf-2.13 to tf-2.18`` for consecutive releases."""
     spans: list[list[str]] = []
     for release in releases:
         position = RELEASES.index(release) if release in RELEASES else -1

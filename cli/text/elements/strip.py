@@ -21,7 +21,7 @@ _INDENT = 2
 
 
 def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Line]:
-    """Yield the strip in at most ``_ROWS`` lines, and its legend. Yield nothing if all nodes have the same state."""
+    """Yield the strip in at most ``_ROWS`` lines, and a legend. Yield nothing if all nodes have the same state."""
     if len({span.state for span in spans}) < 2:
         return
     glyphs = _BLOCKS if can_write("".join(_BLOCKS.values())) else _ASCII
@@ -33,7 +33,7 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
     words = [
         f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(states), legend_texts(delegate, _used(states)), strict=True)
     ]
-    scale = "each cell is a node" if size == 1 else f"each cell stands for {counted(size, 'node')}"
+    scale = "each cell is a node" if size == 1 else f"each cell is {counted(size, 'node')}"
     for line in wrapped(f"{'  '.join(words)}  ({scale}, in running order)", width, " " * _INDENT):
         yield Line(line)
 

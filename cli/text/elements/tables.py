@@ -10,16 +10,16 @@ TableRow = Sequence[str]
 
 _GAP = 2
 _NARROWEST_TEXT = 24
-"""The width below which text is moved to a further table rather than wrapped."""
+"""If less than this width is left for text, the text is moved to a further table."""
 
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: int = 1, indent: int = 2) -> Iterator[Line]:
     """Yield rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
-    Columns that do not fit form further tables, which repeat the first ``keys`` columns. In the last column of a table text is
-    wrapped, so nothing is cut.
+    Columns that do not fit are moved to further tables. Further tables repeat the first ``keys`` columns. Text in the last column
+    of a table is wrapped, so nothing is cut.
     """
-    from rich.cells import cell_len  # a character may take two columns of a terminal, or none
+    from rich.cells import cell_len  # a character may take zero, one or two columns of a terminal
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -17,16 +17,17 @@ DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's de
 
 
 def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the target with its options: all of them if ``verbose``, otherwise the most important ones."""
+    """Yield the target with the most important options, or with all options if ``verbose``."""
     options = shown_options(target.delegate, target.options, target.defaults, verbose)
     text = f"Target: {target.delegate.name} on {target.release} with {DEFAULTS_TEXT[target.defaults]} {options}"
     yield from paragraph(message(text.rstrip()), width, "", "  ")
 
 
 def shown_options(delegate: Delegate, given: Mapping[str, Any], defaults: str, verbose: bool = False) -> str:
-    """Return options in command-line form: those that differ from their defaults, the platform, and the limit on partitions.
+    """Return the important options in command-line form.
 
-    The feature level is shown if it does not follow from the platform. The limit is shown as the value that takes effect.
+    Important options are options without their default value, the platform, and the limit on partitions. The feature level is
+    shown if it does not follow from the platform. The limit is shown with the effective value.
     """
     limits, platform, levels = delegate.limits, delegate.behind.platform, delegate.levels
     always = {limits.option}

@@ -26,7 +26,7 @@ def verdict_lines(run: Run, width: int) -> list[Line]:
 
 
 def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
-    """Return the verdict on the first run of a chain, and the number of nodes that each later requested delegate takes."""
+    """Return the verdict on the first run of a chain, and the number of nodes that each later delegate takes."""
     places = Counter([place for rows in placements(runs) for _, place in rows])
     left = places.total() - places[runs[0].delegate.name]
     lines = verdict_lines(runs[0], width)
@@ -39,7 +39,7 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
         taken = places[run.delegate.name]
         if left:
             number = f"{taken:,}" if taken else "none"
-            text = f"Then {subject(run.target)} runs {number} of the {counted(left, 'node')} left"
+            text = f"Then {subject(run.target)} runs {number} of the remaining {counted(left, 'node')}"
             lines += paragraph(text, width, "", "  ", style=_STYLE)
         left -= taken
     return lines

@@ -1,1 +1,1 @@
-"""The verdict of TensorFlow Lite Micro, what ``fix`` and ``diagnose`` say of it, as text and as plain data."""
+"""The results of ``micro``, ``fix --micro`` and ``diagnose --micro``, as text and as plain data."""

@@ -19,7 +19,7 @@ _NODES_WIDTH = 60
 
 
 def micro_diagnosis_lines(diagnoses: Sequence[MicroDiagnosis], width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the verdict on each model, and each cause with its cost and what removes it."""
+    """Yield the verdict on each model, and each cause with the cost and the fix."""
     for number, diagnosis in enumerate(diagnoses):
         if number:
             yield Line("")
@@ -43,11 +43,13 @@ def _cause_lines(number: int, cause: MicroCause, diagnosis: MicroDiagnosis, widt
     yield from indented(f"needed: {message(cause.needed)}", width, "   ")
     yield from indented(f"change: {message(cause.advice)}", width, "   ", "green")
     for pass_ in cause.passes:
-        yield from indented(f"delegate-sim fix --micro has a pass: {pass_.name} ({pass_.exactness.words})", width, "   ", "green")
+        yield from indented(
+            f"delegate-sim fix --micro can fix this: {pass_.name} ({pass_.exactness.words})", width, "   ", "green"
+        )
 
 
 def micro_diagnosis_entry(diagnosis: MicroDiagnosis) -> dict[str, Any]:
-    """Return a diagnosis as data for JSON."""
+    """Return a diagnosis as plain data."""
     report = diagnosis.report
     return {
         "schema": SCHEMA,

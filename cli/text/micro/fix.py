@@ -21,7 +21,7 @@ _HEADING = "bold"
 
 
 def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the text of a fix: the verdicts on both models, the passes, and how much the outputs differ."""
+    """Yield the text of a fix: the verdicts on both models, the passes, and the differences between the outputs."""
     plan = result.plan
     yield from paragraph(micro_verdict(result.before), width, "", "  ", style=_HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(result)), width, style=_HEADING)
@@ -37,7 +37,7 @@ def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbo
 
 
 def micro_fix_entry(result: MicroFixPlan, fixed: Fixed | None) -> dict[str, Any]:
-    """Return the result of a fix as data for JSON."""
+    """Return the result of a fix as plain data."""
     plan = result.plan
     return {
         "schema": SCHEMA,
@@ -78,7 +78,7 @@ def _numbers(report: MicroReport) -> str:
 
 def _hint(result: MicroFixPlan) -> str:
     if result.before.runs:
-        return "the runtime takes every node already"
+        return "the runtime already takes every node"
     if result.plan.allowed < Exactness.APPROXIMATE:
         return "--allow approximate tries more passes; delegate-sim diagnose --micro shows what is refused"
     return "delegate-sim diagnose --micro shows what is refused"

@@ -34,7 +34,7 @@ _STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class MicroAnswer:
-    """The report on a model, and the resolver that it was checked against, if a source was given."""
+    """The report on a model, and the resolver from the application's source, or None without a source."""
 
     model: Model
     report: MicroReport
@@ -43,14 +43,14 @@ class MicroAnswer:
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """Registered operators that the model does not have."""
+        """Registered operators that the model does not use."""
         if self.source is None or self.source.registered is None:
             return ()
         return tuple(sorted(self.source.registered - {operator.name for operator in self.report.operators}))
 
     @property
     def is_too_small(self) -> bool:
-        """True if the resolver has no room for all operators that are registered."""
+        """True if the resolver has no room for all registered operators."""
         source = self.source
         if source is None or source.registered is None or source.size is None:
             return False
@@ -74,7 +74,7 @@ def micro_row(answer: MicroAnswer) -> Sequence[str]:
 def _verdict_cell(report: MicroReport) -> str:
     if not report.runs:
         return _OUTCOMES[report.outcome]
-    return "runs" if report.computes else "computes garbage"
+    return "runs" if report.computes else "wrong results"
 
 
 _OUTCOMES = {
@@ -86,7 +86,7 @@ _OUTCOMES = {
 
 
 def micro_entry(answer: MicroAnswer) -> dict[str, Any]:
-    """Return the report as data for JSON."""
+    """Return the report as plain data."""
     entry: dict[str, Any] = {
         "schema": SCHEMA,
         "version": __version__,
@@ -108,7 +108,9 @@ def micro_entry(answer: MicroAnswer) -> dict[str, Any]:
 def micro_verdict(report: MicroReport) -> str:
     """Return the verdict in one sentence."""
     if report.runs and not report.computes:
-        return f"TensorFlow Lite Micro runs the model without {counted(report.external_tensors, 'weight')}: results are garbage"
+        return (
+            f"TensorFlow Lite Micro runs the model without {counted(report.external_tensors, 'weight')}, so the results are wrong"
+        )
     if report.runs:
         operators = counted(len(report.operators), "operator")
         return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
@@ -135,7 +137,7 @@ def micro_verdict(report: MicroReport) -> str:
 
 
 def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the verdict, what is refused and why, warnings, the arena, and the resolver to paste."""
+    """Yield the verdict, the refused nodes with reasons, warnings, the arena, and the resolver to paste."""
     report = answer.report
     yield from paragraph(micro_verdict(report), width, style="green" if report.computes else "red")
     yield from _warnings(answer, width)
@@ -161,16 +163,16 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
     texts = []
     if report.external_tensors:
         texts.append(
-            f"{counted(report.external_tensors, 'tensor')} store their data after the flatbuffer (Buffer.offset), which the "
-            "runtime does not read: it takes these weights for activations, and results are garbage without a message. Convert "
-            "again, or write the file with buffers inside"
+            f"the data of {counted(report.external_tensors, 'tensor')} is after the flatbuffer (Buffer.offset). The runtime does "
+            "not read this data, and computes wrong results without a message. Convert the model again, with buffers inside the "
+            "flatbuffer"
         )
     if answer.is_too_small:
         assert source is not None
         assert source.registered is not None
         texts.append(
-            f"the resolver has room for {source.size} operators, and {len(source.registered)} are registered: the last ones are "
-            f"lost. Write MicroMutableOpResolver<{len(source.registered)}>"
+            f"the resolver has room for {source.size} operators, but {len(source.registered)} are registered, so the last "
+            f"operators are missing. Write MicroMutableOpResolver<{len(source.registered)}>"
         )
     if source is not None and source.unknown:
         texts.append(f"calls of functions that the runtime does not have: {item_list(list(map(name, source.unknown)), 60)}")
@@ -182,7 +184,7 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
 
 
 def _groups(nodes: Sequence[MicroNode]) -> list[list[MicroNode]]:
-    """Group nodes of one operator with the same reasons, apart from numbers; the largest groups first."""
+    """Group nodes of one operator with reasons that differ only in numbers, largest groups first."""
     groups: dict[tuple[object, ...], list[MicroNode]] = {}
     for node in nodes:
         reasons = tuple((reason.code, without_numbers(reason.message)) for reason in node.reasons)
@@ -211,11 +213,11 @@ def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
         ("tail", f"{arena.tail:,}", "an estimate: structures, data of reference kernels, variables"),
     ]
     if arena.planning > arena.head:
-        rows.append(("planning", f"{arena.planning:,}", "more than the head, and needed in its place while memory is planned"))
+        rows.append(("planning", f"{arena.planning:,}", "used in place of the head while memory is planned, and larger"))
     yield from table(rows, (1,), width)
     yield from paragraph(
-        "Used is not needed: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels request "
-        "other scratch buffers.",
+        "The device may need more: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels "
+        "request other scratch buffers.",
         width,
         "  ",
         "  ",

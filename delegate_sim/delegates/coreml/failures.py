@@ -43,8 +43,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-value",
             Problem.OPERANDS,
             "missing padding value",
-            "If a padding operator has three operands, the kernel reads the third operand as the padding value. If the node "
-            "omits this operand, the process crashes.",
+            "If a padding node lists three operands, the kernel reads the third as the padding value. If the third entry is "
+            "-1 (omitted), the process crashes.",
             "Use PAD, which has no such operand, or give the node a padding value.",
             "use PAD, or give the node a padding value",
             is_shared=True,

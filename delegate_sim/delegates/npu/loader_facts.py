@@ -24,7 +24,7 @@ FilePlace = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Unusual properties of a file, with the places of nodes or tensors."""
+    """Unusual properties of a file. Each has the places of the nodes or tensors with this property."""
 
     variants: frozenset[FilePlace]
     """Tensors with a list of ``variant_tensors``."""

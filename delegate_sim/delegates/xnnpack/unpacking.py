@@ -12,7 +12,7 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
 """The first release in which a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
 
-The release was measured; it is not in the source.
+Runs of the delegate showed this release. The source code does not state it.
 """
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")

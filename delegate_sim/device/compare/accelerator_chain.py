@@ -87,8 +87,9 @@ def reconcile_stack(
 ) -> StackReconciliation:
     """Compare each accelerator's log lines with the simulation of that accelerator.
 
-    If the simulation does not match the log, the simulation is repeated without the accelerators that took no nodes according to
-    the log. A match then means that the device did not apply these accelerators. Raises OptionError for an unknown SoC or option.
+    If the simulation does not match the log, it is repeated without the accelerators for which the log shows no delegated nodes.
+    If the repeated simulation matches, the device did not apply these accelerators. Raises OptionError for an unknown SoC or
+    option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
@@ -156,7 +157,7 @@ class _Trial:
         if run is None:
             # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
-            more = ("only the device applies it: in the simulation, no nodes are left for it",) if is_shown else ()
+            more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
             return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
         if not is_told:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
@@ -220,20 +221,21 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each line about replaced nodes that has another total number of nodes than the simulation."""
+    """Yield a note for each line about replaced nodes with another total number of nodes than in the simulation."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
             yield (
-                f"the log's line counts {replacement.total} nodes, but after the earlier steps the model has "
-                f"{', '.join(map(str, sorted(sizes)))}; {OTHER_MODEL}"
+                f"a log line counts {replacement.total} nodes, but after the earlier steps the model's subgraphs have "
+                f"{', '.join(map(str, sorted(sizes)))} nodes; {OTHER_MODEL}"
             )
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield stacks without some of the accelerators, each with the names of the removed accelerators.
 
-    Only accelerators for which the log shows no delegated nodes are removed: first each of them alone, then all together.
+    Only accelerators for which the log shows no delegated nodes are removed. They are first removed one at a time, then all
+    together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])

@@ -116,7 +116,7 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects the operations that the runtime did not compile, if this fits the log."""
+    """Yield a simulation with a driver that rejects the operations that were not compiled, if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -129,7 +129,7 @@ def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
     changes = {interface.option: _Without(missing)}
     run = trials.fitting(changes)
     if run is not None and all(partition.compilation is not None for partition in matched_partitions(trials.facts.runtime, run)):
-        text = f"the driver rejects {', '.join(sorted(missing))}: the runtime did not compile them"
+        text = f"the driver rejects {', '.join(sorted(missing))}, which the runtime did not compile"
         yield Match(run, Account("driver", text, changes, _rejected_nodes(run, interface.code)))
 
 
@@ -143,7 +143,7 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """For each node index, return the number of its delegate kernel, counted from 1; None if the node is no delegate kernel.
+    """Return the number of each node's delegate kernel, counted from 1, or None if the node is no delegate kernel.
 
     TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
     """
@@ -158,7 +158,7 @@ def kernel_count(run: Run) -> int:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Yield a simulation in which the driver rejects what the driver profile lists, if this simulation reproduces the log."""
+    """Yield the simulation with the driver profile, if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
@@ -166,18 +166,18 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
     run = trials.fitting(changes)
     if run is not None:
         rejected = _rejected_nodes(run, interface.code)
-        yield Match(run, Account("driver-profile", "the driver rejects what its profile lists", changes, rejected))
+        yield Match(run, Account("driver-profile", "the driver rejects the operations in its profile", changes, rejected))
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return a simulation at the highest of ``levels``, the feature levels at which a simulation reproduces the log."""
+    """Return the simulation at the highest of ``levels``, which are the results of ``fitting_levels``."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
     others = f" (also with {', '.join(map(str, levels[:-1]))})" if len(levels) > 1 else ""
     text = (
         f"with feature level {level} instead of {trials.setting.options[declared.option]}, the simulation reproduces the "
-        f"device{others}"
+        f"log{others}"
     )
     changes = {declared.option: level}
     return Match(trials.simulate(changes), Account("options", text, changes, is_certain=len(levels) == 1))
@@ -191,7 +191,7 @@ def _limits(trials: Trials) -> Iterator[Match]:
         return
     for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
         if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            text = f"with {option} = {limit} instead of {setting.options[option]}, the simulation reproduces the device"
+            text = f"with {option} = {limit} instead of {setting.options[option]}, the simulation reproduces the log"
             yield Match(run, Account("options", text, {option: limit}))
             return
 
@@ -225,12 +225,13 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
     """Yield a simulation with the changed options, if one reproduces the log.
 
-    The assumed feature level is tried first. If it does not fit, the highest other level that fits is used.
+    The assumed feature level is tried first. If the simulation does not reproduce the log at this level, the highest level at
+    which it does is used.
     """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"
     if (run := trials.fitting(changes)) is not None:
-        yield Match(run, Account("options", f"{text}, the simulation reproduces the device", changes))
+        yield Match(run, Account("options", f"{text}, the simulation reproduces the log", changes))
         return
     levels = setting.delegate.levels
     if levels is None:
@@ -238,15 +239,15 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
     fits = {level: run for level in setting.other_levels if (run := trials.fitting({**changes, levels.option: level}))}
     if fits:
         level, *rest = fits
-        text += f" at feature level {level} instead of {setting.options[levels.option]}, the simulation reproduces the device"
+        text += f" at feature level {level} instead of {setting.options[levels.option]}, the simulation reproduces the log"
         text += f" (also at {', '.join(map(str, sorted(rest)))})" if rest else ""
         yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Yield explanations by a driver's rejections, simulated with the options ``changes``.
+    """Yield explanations in which the driver rejects nodes and the number of partitions is not limited.
 
-    These options lift the limit on partitions that the log disproves.
+    The options ``changes`` lift the limit, because the log disproves it.
     """
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)

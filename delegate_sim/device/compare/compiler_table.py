@@ -25,8 +25,9 @@ _CUSTOM = "CUSTOM"
 class JoinedRow:
     """A row of the compiler's table with its nodes.
 
-    If the table has several rows for one operator, it does not say which node belongs to which row. ``is_certain`` is then False,
-    and ``nodes`` are the likely ones: the compiler maps from the inputs on, so mapped nodes come first.
+    If several rows list the same operator, the table does not show which node belongs to which row. ``is_certain`` is then False,
+    and ``nodes`` is a guess: the first nodes in execution order belong to the mapped row, because the compiler maps from the
+    inputs on.
     """
 
     row: CompilerRow
@@ -75,12 +76,12 @@ class CompilerJoin:
 def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tuple[str, ...] = ()) -> CompilerJoin:
     """Join the compiler's table with the model that was compiled.
 
-    Raises ReconcileError if the table is of another model, or if the model is the compiled one.
+    Raises ReconcileError if the table belongs to another model, or if the given model is already compiled.
     """
     compiled = compiled_elsewhere(model)
     if compiled:
         source = f", {compilation.source}," if compilation.source else ""
-        raise ReconcileError(f"the model was already compiled for {compiled}; give the model that was compiled{source} instead")
+        raise ReconcileError(f"the model is already compiled for {compiled}; give the original model{source} instead")
     graph = file_graphs(model)[0]
     nodes = _nodes_by_operator(graph, {row.op for row in compilation.rows})
     if compilation.rows:
@@ -89,7 +90,7 @@ def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tu
 
 
 def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
-    """Return the nodes by the operator's name in the table, in running order. Some tables list custom operators as CUSTOM."""
+    """Return the nodes in execution order, keyed by operator as in the table. Some tables list custom operators as CUSTOM."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -99,18 +100,18 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the table lists other operators, or other numbers of them, than the model has."""
+    """Raise ReconcileError if the table and the model differ in an operator or in its number of nodes."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count
     for op in sorted({*listed, *nodes}):
         count = len(nodes.get(op, ()))
         if listed[op] != count:
-            raise ReconcileError(f"the compiler's table lists {listed[op]} {op}, and the model has {count}; {OTHER_MODEL}")
+            raise ReconcileError(f"the compiler's table lists {listed[op]} {op}, but the model has {count}; {OTHER_MODEL}")
 
 
 def _joined(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> Iterator[JoinedRow]:
-    """Yield the rows with their nodes. The nodes of one operator are given to its mapped rows first."""
+    """Yield the rows with their nodes, mapped rows first. Each row takes the next nodes of its operator."""
     rows = sorted(compilation.rows, key=lambda row: not row.is_mapped)
     given: Counter[str] = Counter()
     for row in rows:

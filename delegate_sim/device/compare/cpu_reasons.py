@@ -34,7 +34,7 @@ class CpuNode(NamedTuple):
 def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
     """Return the nodes that ran on the device's CPU, with their causes.
 
-    For a subgraph whose CPU nodes the log does not show, the simulated CPU nodes are returned.
+    If the log does not show the CPU nodes of a subgraph, the simulated CPU nodes are returned.
     """
     result = []
     for subgraph in run.subgraphs:

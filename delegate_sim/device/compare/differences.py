@@ -17,7 +17,7 @@ from .observed_delegation import OTHER_KERNEL, Facts
 
 @dataclass(frozen=True, slots=True)
 class RefusalDifference:
-    """An operator whose number of refusals differs between the log and the simulation."""
+    """An operator with different numbers of refusals in the log and in the simulation."""
 
     op: str
     version: int
@@ -41,7 +41,7 @@ class ListedRefusal:
     def is_same(self) -> bool:
         """True if the device and the simulation agree, or if the device lists the operator without any reason.
 
-        A node to which the delegate's rules were not applied is listed without a reason.
+        The reason is missing if the delegate's rules did not check the node.
         """
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
@@ -88,9 +88,9 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return the operators and versions whose number of refusals differs between the log and the simulation.
+    """Return the operators and versions with different numbers of refusals in the log and in the simulation.
 
-    The result is empty if the log has no such numbers.
+    The result is empty if the log has no numbers of refusals.
     """
     if not facts.refusals:
         return ()
@@ -109,7 +109,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Yield a description for each subgraph whose line from the compiler plugin differs from the simulated line."""
+    """Yield a description for each subgraph in which the compiler plugin's line differs from the simulated line."""
     theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
     ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
@@ -176,7 +176,7 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a description for each subgraph whose CPU nodes or delegate kernels differ from the simulation."""
+    """Yield a description for each subgraph in which CPU nodes or delegate kernels differ from the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated

@@ -131,7 +131,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     if delegate.is_plugin:
         if not log.plugins:
             raise ReconcileError(
-                "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...), an INFO of LiteRT"
+                "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
             )
         lines = [plugin.line for plugin in log.plugins]
     return Facts(
@@ -187,7 +187,7 @@ def _failed_running(log: DeviceLog, delegate: Delegate) -> Iterator[str]:
     """Yield a note if a kernel of the delegate failed while the model ran, which no simulation covers."""
     for statement in log.statements_of(NODE_ERROR):
         if is_while_running(statement) and is_of(delegate, statement.values["op"]):
-            yield f"the delegate was applied, and failed while the model ran: {statement.line}"
+            yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
@@ -250,7 +250,7 @@ class _TableFacts:
         if is_foreign or self.is_hiding:
             self.notes.append(self.hidden)
         else:
-            self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about nodes that it does not list")
+            self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about the missing nodes")
 
     def add_summary(self, index: int, summary: Summary) -> None:
         """Add the counts from a table of node types. Ignore a table that is incomplete or lists nodes from outside the graph."""

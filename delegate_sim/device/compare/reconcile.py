@@ -123,9 +123,9 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and simulation for a release whose simulation reproduces the log.
+    """Return the trials and simulation for a release with which the simulation reproduces the log.
 
-    If there is no such release, return the given trials and simulation.
+    If there is no such release, return the given trials and the simulation ``run``.
     """
     if not differences(trials.facts, run):
         return trials, run
@@ -161,7 +161,7 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
     """Yield a note if the log probably belongs to another model, or if a compiler plugin left only a part to the delegate."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
-            "on the device, a compiler plugin had already taken a part of the model, but the simulation gave the delegate "
+            "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate "
             f"the whole model; give --accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with "
             "the nodes that it got"
         )
@@ -178,8 +178,8 @@ def _notes(trials: Trials) -> Iterator[str]:
     for partitions, _ in counts:
         if kernels is not None and partitions is not None and len(counts) == 1 and kernels != partitions:
             yield (
-                f"the runtime's line counts {partitions} partitions, including those on the CPU; the line of benchmark_model "
-                f"counts only the delegate's {kernels} kernels"
+                f"the runtime's line counts all partitions ({partitions}), but the line of benchmark_model counts only delegate "
+                f"kernels ({kernels})"
             )
     if trials.release != trials.setting.release:
         yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"

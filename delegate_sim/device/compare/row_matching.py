@@ -14,9 +14,8 @@ OTHER_MODEL = "is the log from this model?"
 def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
     """Return the nodes that match the rows of a table.
 
-    A row is matched by its node index if possible, and otherwise by operator and outputs. Of the remaining rows, those without a
-    node index are matched to the next unmatched nodes with the same operators. Raises ReconcileError for a row without a matching
-    node.
+    A row is matched by its node index if possible, and otherwise by operator and outputs. A remaining row without a node index is
+    matched to the next unmatched node with the same operator. Raises ReconcileError for a row without a matching node.
     """
     matched: set[int] = set()
     plan = set(graph.execution_plan)

@@ -52,11 +52,11 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
     matched = matched_partitions(log.runtime, run)
     same = sum([partition.compilation is not None for partition in matched])
     if same == len(matched) == len(compilations):
-        yield f"the runtime compiled the operations that are simulated, in the same order ({counted(same, 'model')})"
+        yield f"the runtime compiled the simulated operations in the same order ({counted(same, 'model')})"
         return
     yield (
-        f"of {counted(len(compilations), 'model')} that the runtime compiled, {same} have the operations of a simulated "
-        f"partition in the same order; there are {counted(len(matched), 'partition')} of this kind"
+        f"the runtime compiled {counted(len(compilations), 'model')}; {same} of them and "
+        f"{counted(len(matched), 'simulated partition')} have the same operations in the same order"
     )
     short = [
         compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete
@@ -70,7 +70,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         device, ours = _operators(log.runtime.compilations), _names(run)
         other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
         if sum((Counter(device) & Counter(ours)).values()) < sum(device.values()) / 2:
-            yield f"the runtime compiled other operations than those of this model; {OTHER_MODEL}"
+            yield f"the runtime compiled operations that this model does not have; {OTHER_MODEL}"
         elif other:
             text = ", ".join([f"{name} {device.get(name, 0)} and {ours.get(name, 0)}" for name in other])
             yield f"the counts of compiled operations differ (device and simulation): {text}"
@@ -100,8 +100,8 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
             ours.remove(steps)
             continue
         other = next((step for step in ours if _operation_counts(step) == _operation_counts(steps)), None)
-        yield f"the runtime's steps on the device are {_steps_text(steps)}, but in the simulation they are " + (
-            _steps_text(other) if other is not None else "no partition has these operations"
+        yield f"the runtime's steps on the device are {_steps_text(steps)}, but in the simulation " + (
+            f"they are {_steps_text(other)}" if other is not None else "no partition has these operations"
         )
 
 

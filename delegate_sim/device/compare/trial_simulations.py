@@ -63,7 +63,7 @@ class Trials:
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
         """Simulate the model with the changed options ``changes``; return None if the result differs from the log.
 
-        If no optional simulation is left, return None as well.
+        Also return None, without a simulation, if the limit on simulations is reached.
         """
         if self.effort.is_over:
             return None

@@ -29,7 +29,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each subgraph whose number of nodes differs between the plugin's line and the model.
+    """Yield a note for each subgraph with different numbers of nodes in the plugin's line and in the model.
 
     Subgraphs in which the simulated plugin selects nothing have no simulated line, and are skipped.
     """
@@ -38,8 +38,8 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         total = ours.get(plugin.subgraph, plugin.total)
         if plugin.total != total:
             place = f"of subgraph {plugin.subgraph} " if plugin.subgraph else ""
-            difference = f"{plugin.total} nodes {place}before anything is compiled, but the model has {total}"
-            yield f"the log's line counts {difference}; {OTHER_MODEL}"
+            difference = f"{plugin.total} nodes {place}before compilation, but the model has {total}"
+            yield f"the log counts {difference}; {OTHER_MODEL}"
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
@@ -48,16 +48,16 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
     own = [total for _, total, _ in facts.own_counts] + [sum(split) for split in facts.splits]
     lines = [replacement.total for replacement in facts.replacements or () if replacement.total is not None]
-    for total, owner in [(total, "line") for total in lines] + [(total, "delegate") for total in own]:
+    for total, owner in [(total, "the log") for total in lines] + [(total, "the delegate") for total in own]:
         if total not in sizes:
-            yield f"the log's {owner} counts {total} nodes, but {has}"
+            yield f"{owner} counts {total} nodes, but {has}"
     for replacement in facts.replacements or ():
         if replacement.total is None and replacement.replaced > max(sizes, default=0):
-            yield f"the log's line counts {replacement.replaced} nodes as replaced, but {has}"
+            yield f"the log counts {replacement.replaced} replaced nodes, but {has}"
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note that names the operators that the log lists as refused, but that the model does not have."""
+    """Yield a note with the operators that the log lists as refused and that the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)
@@ -73,18 +73,18 @@ def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
             continue
         ours = [graph.nodes[node].op for graph in (subgraph.graph for subgraph in run.subgraphs) if node < len(graph.nodes)]
         if op not in ours:
-            has = f"is {' or '.join(dict.fromkeys(ours))}" if ours else "is not there"
-            yield f"node {node}, which could not {statement.values['stage']}, is {op} in the log, but in the model it {has}"
+            has = f"is {' or '.join(dict.fromkeys(ours))}" if ours else "does not exist"
+            yield f"node {node}, which failed to {statement.values['stage']}, is {op} in the log, but in the model it {has}"
 
 
 def _failed_kernels(facts: Facts, run: Run) -> Iterator[str]:
     count = len(run.subgraphs[0].graph.nodes)
     for node, kernel in zip(facts.failed_nodes, failed_kernels(run, facts.failed_nodes), strict=True):
         if (kernel is None and facts.replacements is None) or node < count:
-            yield f"the kernel that failed is node {node}, which comes after the model's own nodes, but the model has {count}"
+            yield f"in the log, node {node} is a delegate kernel that failed, but the model itself has {count} nodes"
 
 
 def _tensors(facts: Facts, run: Run) -> Iterator[str]:
     count = max([len(subgraph.graph.tensors) for subgraph in run.subgraphs])
     if facts.dynamic is not None and facts.dynamic >= count:
-        yield f"the log names tensor {facts.dynamic} as dynamic, but the model has {count}"
+        yield f"the log names tensor {facts.dynamic} as dynamic, but the model has {count} tensors"

@@ -68,14 +68,13 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     ]
     if not matched:
         raise LearningError(
-            "nothing can be learned about devices, because the runtime compiled other operations than the simulated "
-            "partitions have"
+            "nothing can be learned about devices, because the operations that the runtime compiled match no simulated partition"
         )
     notes: list[str] = []
     missing = sum([bool(compilation.choices) for compilation in reconciliation.log.runtime.compilations]) - len(matched)
     if missing:
         notes.append(
-            f"{missing} of the models that the runtime compiled are not partitions of the simulation, so they are not used"
+            f"ignored: {missing} compiled {'model that matches' if missing == 1 else 'models that match'} no simulated partition"
         )
     names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
     seen = {name: _SeenDevice() for name in names}
@@ -88,7 +87,7 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     text = interface.profile_text(devices, reconciliation.setting.options)
     if not _reproduces(reconciliation, interface, text):
         notes.append(
-            "this profile does not reproduce the steps in the log: the devices decide for reasons that a profile cannot express"
+            "this profile does not reproduce the steps in the log; the devices decide for reasons that a profile cannot express"
         )
     return DevicesLearning(devices, text, tuple(notes))
 
@@ -105,14 +104,15 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # If a driver neither took nor refused an operation, the runtime never asked it, so the log says nothing about it.
+    # The runtime did not ask a driver that neither took nor refused an operation, so nothing is known about this driver.
     return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
     """Return whether the runtime lists this device, and considered it while choosing a device for each operation.
 
-    The log shows only how many devices each compilation considered, so this number is compared with the number of listed devices.
+    The log shows only the number of devices that each compilation considered. This number is compared with the number of listed
+    devices.
     """
     counts = [
         compilation.device_count
@@ -174,7 +174,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
     """Record that devices refuse the operations of nodes that the driver rejected before compilation.
 
-    An operation that the log shows as supported by a device is left out for this device.
+    If the log shows that a device supports an operation, no refusal by this device is recorded.
     """
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
@@ -202,7 +202,7 @@ def _costs(
                 better.setdefault(one, set())
             elif _reaches(better, other, one):
                 notes.append(
-                    f"for {key}, {one} is sometimes chosen before {other} and sometimes after it, for a reason that costs "
+                    f"for {key}, the runtime sometimes prefers {one} to {other} and sometimes the reverse, which costs "
                     "cannot express"
                 )
             else:
@@ -253,7 +253,7 @@ def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: lis
             if most < min(map(_bytes, seen.failed)):
                 largest = most
             else:
-                notes.append(f"{name} failed to compile a step that has the same operations and bytes as other steps")
+                notes.append(f"{name} failed to compile a step, but neither the operations nor the size of the step explain why")
     return DeviceTraits(name, costs, tuple(_rejections(seen, name, notes)), fails, cannot, largest)
 
 

@@ -52,8 +52,8 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. The log
-    contradicts the profile if an operation is rejected in one and accepted in the other, with the same types and shapes.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. They
+    contradict each other if only one of them rejects an operation with the same types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -75,7 +75,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
     if not _reproduces(reconciliation, interface, refined):
-        notes.append("these rules alone do not reproduce the log, which does not show enough")
+        notes.append("these rules alone do not reproduce the log, because the log does not show all rejected nodes")
     added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
     return Learning(refined, added, tuple(notes))
 
@@ -134,7 +134,7 @@ def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
 def _look(
     seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
 ) -> None:
-    """Record the accepted and rejected nodes of a subgraph; the log does not show whether ``undecided`` nodes were rejected."""
+    """Record the accepted and rejected nodes of a subgraph. The ``undecided`` nodes may be accepted or rejected."""
     if questions.has_float16:
         everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
         _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
@@ -174,8 +174,8 @@ def _rejected(
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
     """Return the rejected operations, and the groups of operations with at least one rejected member.
 
-    If several operations may have caused a node's rejection, choose the likeliest operation and add a note. ``mapped`` maps each
-    operator to its main operation.
+    If several operations may have caused a node's rejection, the likeliest operation is chosen and a note is added. ``mapped``
+    maps each operator to its main operation.
     """
     known = {observation.signature: observation for observation in profile.observations}
     accepted = seen.accepted.union([observation.signature for observation in known.values() if observation.is_accepted])
@@ -196,7 +196,7 @@ def _rejected(
             chosen = _likeliest(mapped.get(op), candidates, accepted, rejected | before)
             rejected.add(chosen)
             names = ", ".join(candidate.operation for candidate in candidates)
-            notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be the one rejected")
+            notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be rejected")
     groups: dict[frozenset[OperationSignature], None] = {}
     for entries in seen.open:
         groups[frozenset([operation for _, operations in entries for operation in operations])] = None
@@ -212,8 +212,8 @@ def _rejected(
     for group in [group for group in remaining if group.isdisjoint(rejected)]:
         names = ", ".join(sorted({operation.operation for operation in group}))
         notes.append(
-            f"the driver rejects at least one of {names}, but it is not known which one; the profile therefore rejects "
-            "another model only if it has all of these operations"
+            f"the driver rejects at least one of {names}, but the log does not show which one; the profile applies this "
+            "rejection only to models that have all of these operations"
         )
     return rejected, tuple([group for group in remaining if group.isdisjoint(rejected)])
 
@@ -223,8 +223,8 @@ def _likeliest(
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
-    The first preference is an operation that the driver rejects elsewhere with the same types. The second is an operation that
-    the driver never accepts with the same types. Among equals, ``own``, the operator's main operation, is preferred.
+    An operation that the driver rejects elsewhere with the same types comes first, then an operation that the driver never
+    accepts with these types. If several operations are equally likely, the operator's main operation ``own`` is returned.
     """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:

@@ -1,4 +1,4 @@
-"""Find the nodes whose rejection by an accelerator's driver explains a device log.
+"""Explain a device log by nodes that an accelerator's driver rejected.
 
 The precision depends on the log. A table in execution order shows the CPU nodes. A table of node types shows the number of CPU
 nodes per operator. The lines of the runtime show only totals.
@@ -93,7 +93,7 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that reproduce the log and in which the driver rejects nodes that the delegate accepts, best first.
+    """Yield simulations that reproduce the log, best first. In each, the driver rejects nodes that the delegate accepts.
 
     ``level`` replaces the feature level of the setting. Yield nothing if the delegate asks the driver about no node.
     """
@@ -157,15 +157,15 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
             yield inquiry.match(run, chosen, _undecided(inquiry, rejected - chosen, delegated), text)
             return
     if left_out and (run := inquiry.fitting(left_out)) is not None:
-        yield inquiry.match(run, left_out, (), f"{text}, and accepts others of the same operator, types and shapes")
+        yield inquiry.match(run, left_out, (), f"{text}, but accepts other nodes with the same operator, types and shapes")
 
 
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except those
-    of one kind. These sets are needed if the number of partitions is limited. In this case, the driver may have accepted some of
-    the CPU nodes, because the limit may have dropped their partitions.
+    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except the
+    nodes of one kind. These sets are needed if the number of partitions is limited: a CPU node may be accepted by the driver and
+    dropped by the limit.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
@@ -207,7 +207,7 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Yield sets of nodes whose sizes match the counts in the table, sets with the fewest kinds first."""
+    """Yield sets of nodes that match the counts in the table. Sets with few kinds of nodes come first."""
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
@@ -263,10 +263,10 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
         if fitting:
             names, rejected, run = fitting[0]
             others = [" and ".join(fit) for fit, _, _ in fitting[1:]]
-            text = f"a driver that rejects {' and '.join(names)} would cause these lines"
+            text = f"these lines fit a driver that rejects {' and '.join(names)}"
             if others:
-                text += f", and so would one that rejects {' or '.join(others)}"
-            text += "; only a table of operators would show which"
+                text += f", or one that rejects {' or '.join(others)}"
+            text += "; record a table of operators to see which nodes it rejects"
             yield inquiry.match(run, rejected, rejected, text, is_certain=False)
             return
 

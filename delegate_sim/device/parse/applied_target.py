@@ -52,7 +52,7 @@ _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_RE
 _SECOND = 2
 """The major version of LiteRT that has accelerators in place of delegates."""
 _ACCELERATOR_KERNELS = "LITERT_"
-"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
+"""The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 _SINCE_REASONS = "litert-2.1.5"
 """The first release in which the graphics accelerator refuses operators with its own reasons."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
@@ -67,7 +67,7 @@ class DeviceSetting:
     known: frozenset[str]
     """Options that the log or the caller gives; all other options have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases whose lines have the same wording as the log."""
+    """The releases that word their lines like the log."""
     defaults: str
     lowest_level: int
     """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
@@ -158,7 +158,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         return applied[0]
     delegates = [*_named_delegates(log), *_missing_delegates(log)]
     if all(delegate.is_applied_by_default for delegate in delegates):
-        # A delegate that was requested but could not be applied prints no line of its own.
+        # A requested delegate that could not be applied prints no line.
         named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
         named = [delegate for delegate in named if not delegate.is_applied_by_default]
         if not named and others_in(log):
@@ -184,17 +184,17 @@ def _require_delegate(log: DeviceLog) -> Delegate:
         return delegate
     if log.edge_tpu != NOT_COMPILED and not log.replacements:
         raise UnknownDelegateError(
-            "the log is of the Edge TPU's compiler, which shows no run on a device; delegate-sim reconcile MODEL --log FILE "
-            "joins its table with the nodes of the model that was compiled"
+            "the log is from the Edge TPU compiler, so it shows no run on a device; use delegate-sim reconcile MODEL --log FILE "
+            "to match the compiler's table with the nodes of the model"
         )
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     if kernels and not other_name(kernels[0]):
-        raise UnknownDelegateError(f"the log is of an unknown delegate with the kernel {kernels[0]}; give --delegate")
+        raise UnknownDelegateError(f"the log is from an unknown delegate with the kernel {kernels[0]}; give --delegate")
     applied = accelerators_in(log)
     if len(applied) > 1 and APPLIED_AHEAD in applied:
         raise UnknownDelegateError(
-            f"the log is of several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare "
+            f"the log shows several accelerators of LiteRT 2, {' and '.join(applied)}; give {_ALL_ACCELERATORS} to compare "
             "all of them, or --delegate to compare one"
         )
     if log.plugins:
@@ -202,22 +202,22 @@ def _require_delegate(log: DeviceLog) -> Delegate:
         if plugin is not None:
             return plugin
         raise UnknownDelegateError(
-            "the log is of a compiler plugin of LiteRT 2, but does not show the vendor; give --delegate with one of "
+            "the log is from a compiler plugin of LiteRT 2, but does not show the vendor; give --delegate with one of "
             + ", ".join(PLUGIN_NAMES)
         )
     if others:
         known = other_name(others[0])
         who = f"{known} ({others[0]})" if known else others[0]
         if DISPATCH in plain_name(others[0]):
-            raise UnknownDelegateError(f"the log is of {who}; give {_ALL_ACCELERATORS} to compare each accelerator")
+            raise UnknownDelegateError(f"the log is from {who}; give {_ALL_ACCELERATORS} to compare each accelerator")
         raise UnknownDelegateError(
-            f"the log is of {who}, which is not simulated; give --delegate to compare it with another delegate"
+            f"the log is from {who}, which is not simulated; give --delegate to compare the log with another delegate"
         )
     if library := library_of(log):
         raise UnknownDelegateError(f"the log does not show which delegate {library} contains; give --delegate")
     likely = ""
     if log.dynamic_tensor is not None and not log.is_failed:
-        likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by itself"
+        likely = f", likely {APPLIED_BY_DEFAULT}, which the runtime applies by default"
     raise UnknownDelegateError(f"the log does not show which delegate was applied{likely}; give --delegate")
 
 
@@ -232,7 +232,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    """Return the simulated delegates whose libraries could not be loaded."""
+    """Return the simulated delegates with libraries that could not be loaded."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     delegates = [delegate_of_library(path) for path in paths]
     return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
@@ -241,7 +241,7 @@ def _missing_delegates(log: DeviceLog) -> list[Delegate]:
 def _most_telling(delegates: list[Delegate]) -> Delegate | None:
     """Return the first delegate that the runtime does not apply by default.
 
-    If there is no such delegate, return the first one; None for an empty list.
+    If the runtime applies all of them by default, return the first delegate. Return None for an empty list.
     """
     return next((delegate for delegate in delegates if not delegate.is_applied_by_default), delegates[0] if delegates else None)
 
@@ -305,20 +305,20 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 
 
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
-    """Return the releases whose lines have the same wording as the log; if ``runtime`` is given, return only that release.
+    """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
 
-    If no release has this wording, all known releases are returned. If the log names a known TensorFlow version with this
-    wording, only the releases of that version are returned.
+    These are the releases that word their lines like the log, or all known releases if there are none. If the log names a
+    TensorFlow version, only releases of this version are returned if any of them matches.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
         release = parse_release(runtime)
         if not all(_has_wording(release, replacement) for replacement in log.replacements):
-            notes.append(f"{release} prints these lines with another wording")
+            notes.append(f"{release} words these lines differently")
         return (release,)
     if not fitting:
-        notes.append("no known release prints lines with the wording of this log")
+        notes.append("no known release words its lines like this log")
         fitting = known
     if log.tensorflow_version is not None:
         minor = tuple(int(part) for part in log.tensorflow_version.split(".")[:2])
@@ -326,14 +326,13 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
         if exact:
             return tuple(exact)
         notes.append(
-            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release, or prints lines with another "
-            "wording"
+            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release or words its lines differently"
         )
     return tuple(fitting)
 
 
 def _possible_releases(log: DeviceLog) -> Iterator[Release]:
-    """Yield the known releases that have everything that the log shows, whatever their wordings are."""
+    """Yield the known releases that have everything that the log shows. The wording of lines is not compared."""
     releases = [parse_release(name) for name in RELEASES]
     if log.has_reasons_of_compiled_model:
         since = parse_release(_SINCE_REASONS)

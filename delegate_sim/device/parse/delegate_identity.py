@@ -13,6 +13,7 @@ from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, D
 from .known_lines import (
     API_ERROR,
     APPLIED,
+    COMPILED,
     COMPILED_PART,
     CREATED,
     DYNAMIC_ERROR,
@@ -71,9 +72,9 @@ _BEGINNING = "Initializing"
 The older GPU delegate instead prints a line after the initialization.
 """
 _ACCELERATOR = "LITERT_"
-"""The beginning of the names of the kernels of LiteRT 2's graphics accelerator."""
+"""The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 UNNAMED_KERNEL = "DELEGATE"
-"""Name that old releases show for the kernels of all delegates in operator tables."""
+"""The kernel name of every delegate in the operator tables of old releases."""
 _EXTERNAL = "external"
 _LIBRARY = "external delegate path"
 _DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
@@ -140,7 +141,7 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 
 
 def whole_kernel(start: str) -> str:
-    """Return the name of the kernel that begins with ``start``; empty unless exactly one simulated delegate has such a kernel."""
+    """Return the kernel name that begins with ``start``; empty if no simulated delegate or more than one has such a name."""
     kernels = {
         delegate.name: kernel
         for delegate in map(find_delegate, DELEGATE_NAMES)
@@ -221,13 +222,13 @@ _TURNS = (
 )
 """Kinds of lines that name a delegate, and so show that the runtime was applying or running it."""
 _OF_LAST_TURN = (RESTORED, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, PREPARATION_ERROR, NOT_APPLIED)
-"""Kinds of errors that belong to the delegate that the last line before them names."""
+"""Kinds of errors that name no delegate. Such an error belongs to the delegate that was named last."""
 _OF_APPLICATION = (IMMUTABLE_ERROR, NOT_APPLIED)
-"""Kinds of errors that only an application's call causes, so they do not belong to a delegate that is applied by default."""
+"""Kinds of errors that only a call by the application causes. They never belong to a delegate that is applied by default."""
 
 
 def turns(log: DeviceLog) -> list[tuple[int, str]]:
-    """Return every name of a delegate in the lines of a log, with the number of the line, in the order of the log."""
+    """Return pairs of line number and delegate name, for every delegate name in a log, in log order."""
     named = [(replacement.place, replacement.kernel) for replacement in log.replacements]
     named += [(application.place, application.provider) for application in log.applications]
     for statement in log.statements_of(*_TURNS):
@@ -237,15 +238,18 @@ def turns(log: DeviceLog) -> list[tuple[int, str]]:
 
 
 def last_turn(log: DeviceLog, names: set[str]) -> int:
-    """Return the number of the last line about replaced nodes of a delegate; without such a line, of any line that names it."""
+    """Return the number of the delegate's last line about replaced nodes.
+
+    If there is no such line, return the number of the last line that names the delegate, or 0.
+    """
     replaced = [replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names]
     return max(replaced or [place for place, name in turns(log) if plain_name(name) in names], default=0)
 
 
 def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
-    """Return a log without the errors that belong to other delegates than the one with these names.
+    """Return a log without the errors of other delegates. ``names`` are the names of the delegate to keep.
 
-    With ``is_certain``, errors whose delegate the log does not show are left out too.
+    With ``is_certain``, errors that precede every delegate name are removed too.
     """
     named = turns(log)
     owners = {name: _owner(log, name, names) for _, name in named}
@@ -271,7 +275,7 @@ _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
 
 
 def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
-    """Return whether a name is one of ``names``, or of another delegate; empty if it is no delegate's name."""
+    """Return which delegate has a name, as one of the constants above; empty if no delegate has the name."""
     if plain_name(name) in names:
         return _OWN
     delegate = speaker(log, name)
@@ -294,7 +298,7 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
-    """Return the compiler plugin whose library the log names; None if no library is named, or the plugin is not simulated."""
+    """Return the compiler plugin of the library that the log names, or None if there is no such library or plugin."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None
@@ -305,6 +309,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
     names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
+    names += [DISPATCH] * bool(log.statements_of(COMPILED))
     names += [path for statement in log.statements_of(LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
     names += [
         re.split(r"[/\\]", statement.values["source"])[-1]
@@ -312,7 +317,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
         if "source" in statement.values
     ]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
-    # Only delegates print counts of delegated nodes, so even an unknown name in such a line is a delegate's name.
+    # Only delegates print counts of delegated nodes, so a name in a line with counts is a delegate's name.
     names_of_others += [
         name for statement in log.statements_of(OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]
@@ -320,7 +325,7 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def accelerator_of(name: str) -> str:
-    """Return the LiteRT 2 accelerator that a name in a log means (``GPU`` for ``LiteRT GPU``); other names stay."""
+    """Return the LiteRT 2 accelerator in a name, such as ``GPU`` for ``LiteRT GPU``. Return other names unchanged."""
     known = [accelerator.upper() for accelerator in ACCELERATORS]
     return next((accelerator for accelerator in known if accelerator in name.upper()), name)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
 from .known_lines import COMPILED, KERNELS, OWN_COUNT, SPLIT, TEFLON_GRAPH, TEFLON_ROW, Statement
 from .log_contents import DeviceLog
+from .profiles.operator_tables import RUN_ORDER, SUMMARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Count:
     kernels: int | None = None
     subgraph: int | None = None
     is_complete: bool = True
-    """False if the line is from an incomplete table, in which case the counts are lower bounds."""
+    """False if the line is from an incomplete table. The counts are then lower bounds."""
 
 
 def is_kernel(op: str) -> bool:
@@ -64,7 +65,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon: what it compiles, and all operations if its table lists them."""
+    """Yield the counts of Mesa's Teflon: the compiled operations, and all operations if the table lists them."""
     rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
     if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
         return
@@ -85,13 +86,13 @@ def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         kernels = sum([plain_name(row.op) in names for row in table.rows])
         if kernels:
             rest = sum([not is_kernel(row.op) for row in table.rows])
-            yield Count("Run Order", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
+            yield Count(RUN_ORDER, "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
     for index, summary in log.summaries.items():
         kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
         if kernels and index not in log.run_orders:
             rest = sum([count for op, count in summary.counts.items() if not is_kernel(op)])
             is_complete = summary.is_complete
-            yield Count("Summary by node type", "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
+            yield Count(SUMMARY, "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
 
 
 def count_of_plugin(statement: Statement) -> Count:

@@ -1,6 +1,6 @@
 """Parse the output of the Edge TPU compiler: its version, the table of operators, and why it failed.
 
-Sources of the formats: output of ``edgetpu_compiler`` 2 to 16 in public logs. The meanings of the statuses are those of the Edge
+Sources of the formats: output of ``edgetpu_compiler`` 2 to 16 in public logs. The meanings of the statuses come from the Edge
 TPU's documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetpu/compiler``).
 """
 
@@ -27,13 +27,13 @@ class CompilerRow:
 
     @property
     def meaning(self) -> str:
-        """The documentation's words about the status; empty if it does not cover the status."""
+        """The documented meaning of the status; empty if the status is not documented."""
         return next((meaning for words, meaning in _STATUSES if words in self.status), "")
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeTpuCompilation:
-    """The compiler's output about one model. Counts that are not printed are None, and texts empty."""
+    """The compiler's output about one model. Missing counts are None, and missing texts are empty."""
 
     version: str = ""
     source: str = ""
@@ -44,7 +44,7 @@ class EdgeTpuCompilation:
     on_tpu: int | None = None
     on_cpu: int | None = None
     kernels: int | None = None
-    """The number of compiled parts, each of which becomes one custom operator."""
+    """The number of compiled parts. Each part becomes one custom operator."""
     failure: str = ""
     """The line that says why nothing was compiled; empty after a success."""
     is_done: bool = False
@@ -62,7 +62,7 @@ class EdgeTpuCompilation:
 
     @property
     def has_all_counts(self) -> bool:
-        """False if a number of operators is only the sum of the rows that the log has, which may lack some."""
+        """False if a count is only the sum of the table's rows. The log may lack some rows."""
         return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
 
     @property
@@ -80,35 +80,34 @@ _STATUSES = (
     (MAPPED_STATUS, "the Edge TPU runs it"),
     (
         "More than one subgraph",
-        "supported, but behind an operator that is not mapped: the compiler makes one part of the model, from its inputs to the "
-        "first operator that it cannot map. edgetpu_compiler -a lets it make several",
+        "supported, but after an operator that is not mapped: the compiler maps only one part of the model, from the inputs to "
+        "the first operator that it cannot map. Use edgetpu_compiler -a to map several parts",
     ),
     (
         "unsupported data type",
-        "the Edge TPU computes with 8-bit integers: quantize the model fully, with its inputs and outputs",
+        "the Edge TPU computes with 8-bit integers: quantize the whole model, including its inputs and outputs",
     ),
     ("dynamic-sized", "the sizes of all tensors have to be known when the model is compiled"),
     ("unsupported rank", "only the three innermost dimensions of a tensor may be larger than 1"),
     (
         "otherwise supported",
-        "the operator is in the list of supported ones, and a size or parameter is beyond what the Edge TPU can hold or compute; "
-        "the compiler does not say which",
+        "the Edge TPU supports the operator, but not one of its sizes or parameters; the compiler does not say which",
     ),
     ("version not supported", "the operator is newer than the compiler"),
-    ("not supported", "the operator is not in the list of those that the Edge TPU supports"),
+    ("not supported", "the Edge TPU does not support the operator"),
 )
 """Meanings of the compiler's statuses, keyed by words in the status."""
 _FAILURES = (
     (
         "large activation tensors",
-        "tensors between the operators do not fit into the Edge TPU's memory: use a smaller input, or edgetpu_compiler -d, which "
-        "looks for a shorter part that fits",
+        "tensors between the operators do not fit into the Edge TPU's memory: use a smaller input, or let edgetpu_compiler -d "
+        "search for a smaller part that fits",
     ),
     ("not quantized", "the Edge TPU computes with 8-bit integers: quantize the model fully before it is compiled"),
     ("dynamic-sized tensors", "the sizes of all tensors have to be known when the model is compiled"),
-    ("timed out", "the compiler did not end in the time that edgetpu_compiler -t allows"),
+    ("timed out", "the compiler took too long: raise the limit with edgetpu_compiler -t"),
     ("Invalid model", "the compiler cannot read the model"),
-    ("Internal compiler error", "an error of the compiler itself; another input size or conversion may avoid it"),
+    ("Internal compiler error", "the compiler itself failed; another input size or conversion may avoid the error"),
 )
 """Meanings of the compiler's errors, keyed by words in the line."""
 
@@ -148,7 +147,7 @@ _NEEDLES = (
     ),
     *("Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of"),
 )
-"""Parts of lines. Every line of the compiler, except rows of a table, has at least one of them."""
+"""Substrings of lines. Every line of the compiler, except rows of a table, contains at least one of them."""
 
 
 class EdgeTpuCompilerReader:
@@ -206,7 +205,7 @@ class EdgeTpuCompilerReader:
         return True
 
     def _number(self, match: re.Match[str]) -> None:
-        """Keep a number of operators or of parts."""
+        """Store a number of operators or compiled parts."""
         count = int(match["count"])
         if match["kernels"]:
             self.found = replace(self.found, kernels=count)
@@ -216,7 +215,7 @@ class EdgeTpuCompilerReader:
             self.found = replace(self.found, on_tpu=count)
 
     def _path(self, match: re.Match[str]) -> None:
-        """Keep the path of a model."""
+        """Store the path of a model."""
         path = match["path"].strip()
         if match["which"] == "Input":
             self.found = replace(self.found, source=path)

@@ -56,15 +56,15 @@ _HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _ONLY_GPU = "OP is supported, but "
-"""The beginning of reasons that only the older GPU delegate gives."""
+"""The prefix of reasons that only the older GPU delegate gives."""
 _NPU = "NPU"
 _MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
-"""The version of MediaTek's Neuron from which on its compiler decides about operators (``neuron_adapter_api.h``)."""
+"""The first version of MediaTek's Neuron with a compiler that decides about operators (``neuron_adapter_api.h``)."""
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
-    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer was null, but must not be",
+    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer is null, but must not be null",
     "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
     "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run it",
     "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
@@ -101,25 +101,25 @@ _CALLS = (
 """API calls, as (words from the delegate's description of the call, name of the function, stage in which the call is made)."""
 _MEANINGS = {
     HINT_ERROR: (
-        "the application said that one accelerator takes the whole graph, and the accelerator refuses operators of it; so "
+        "the application requires that one accelerator takes the whole graph, but the accelerator refuses some operators; "
         "nothing is delegated"
     ),
     DYNAMIC_ERROR: (
         "the delegate does not accept graphs with a tensor whose shape is known only at run time; nothing is delegated"
     ),
-    IMMUTABLE_ERROR: "another delegate had been applied to the interpreter already; the error before it counts",
-    KERNEL_ERROR: "the delegate's kernel of a partition failed when it was made; the error before it says why",
-    BUILD_ERROR: "the device's driver could not compile a program that the delegate made",
+    IMMUTABLE_ERROR: "another delegate was already applied to the interpreter; the error before this line says more",
+    KERNEL_ERROR: "the delegate could not create the kernel of a partition; the error before this line says why",
+    BUILD_ERROR: "the device's driver could not compile a program of the delegate",
     BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
-    FLEX_ERROR: "the model has TensorFlow's own operators; the application must link the Flex delegate and apply it",
+    FLEX_ERROR: "the model has TensorFlow operators; link the Flex delegate into the application and apply it",
     NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
 }
 
 
 _FAILURES = (
-    ("No dispatch library", "the application brings no dispatch library of the NPU's vendor in this directory"),
+    ("No dispatch library", "this directory of the application has no dispatch library of the NPU's vendor"),
     (
         "No usable Dispatch",
         "no dispatch library of the NPU's vendor was found or started, so compiled parts of the model cannot run",
@@ -133,66 +133,74 @@ _FAILURES = (
     ("initialize", "the vendor's runtime could not be started on this device"),
     (
         "restore model from compiled network",
-        "MediaTek's runtime does not take the compiled part: it was compiled for another SoC or version of Neuron",
+        "MediaTek's runtime does not accept the compiled part, which is for another SoC or another version of Neuron",
     ),
     (
         "context from context binary",
-        "the vendor's runtime does not accept the compiled part: it may have been compiled for another device or version",
+        "the vendor's runtime does not accept the compiled part, which may be for another device or version",
     ),
     ("context", "the vendor's runtime could not set up a compiled part of the model"),
-    ("modify graph", "the accelerator could not be applied, so the model could not be compiled"),
+    ("modify graph", "the accelerator could not be applied, so the model was not compiled"),
 )
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
 
+_WHILE_RUNNING = ("verify graph", "execute request")
+"""Words in the errors of delegates that compile a partition when the model runs for the first time, or that ran it."""
+_KILLED = "Killed"
 _OTHER_ERRORS = (
+    (_KILLED, "the system ended the process, often because memory ran out"),
     (
         "requires runtime version",
-        "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile it again with "
+        "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile the model with "
         "edgetpu_compiler --min_runtime_version",
     ),
     (
         "custom op handler",
-        "the Edge TPU's library reads the tensors with another layout than the runtime has: libedgetpu and TensorFlow Lite do "
-        "not match, so use a pair that was built from the same version",
+        "libedgetpu and TensorFlow Lite use different memory layouts for tensors: use a pair that was built from the same "
+        "version",
     ),
-    ("prepare for TPU", "the Edge TPU's driver does not take the compiled part"),
+    ("prepare for TPU", "the Edge TPU's driver does not accept the compiled part"),
     ("execute request", "the Edge TPU did not finish an inference: it was disconnected, reset or too slow"),
     ("TPU context", "no Edge TPU was opened, so the compiled part cannot run"),
-    ("to reshape runtime", "the CPU library could not compute the shapes of its part for the sizes of the inputs"),
-    (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not take the graph that was made for it"),
+    ("to reshape runtime", "the CPU library could not compute the shapes of its partition from the shapes of the inputs"),
+    (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not accept the graph of its partition"),
     (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
+    (
+        "verify graph",
+        "VeriSilicon's library does not take the partition, which it compiles when the model runs for the first time",
+    ),
     ("versions", "the delegate's libraries on the device are of different versions"),
     ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
-    ("Falling back to OpenGL", "OpenCL did not work, for the reason in the error before it; the delegate tries OpenGL"),
+    ("Falling back to OpenGL", "OpenCL failed, and the error before this line says why; the delegate tries OpenGL"),
 )
 """Meanings of delegates' errors, keyed by words in the error line."""
 
 
 _VENDOR_ERRORS = (
-    ("crashed", "the accelerator's processor crashed, and what ran on it is lost"),
+    ("crashed", "the accelerator's processor crashed, and its results are lost"),
     (
         "load skel",
-        "the library for the DSP (skel) was not found or does not fit: it has to be in ADSP_LIBRARY_PATH, of the same version as "
-        "the others, and for the DSP of this chip",
+        "the DSP's library (skel) was not found or does not fit: put the skel library for this chip's DSP into "
+        "ADSP_LIBRARY_PATH, in the same version as the other libraries",
     ),
-    ("context binary", "the vendor's library does not take the compiled part: it is of another version, or for another chip"),
+    ("context binary", "the vendor's library does not accept the compiled part, which is for another version or another chip"),
     (
         "14001",
-        "the process cannot reach the DSP: the library for it (skel) is missing in ADSP_LIBRARY_PATH, is for another chip, or "
-        "the application may not use the DSP",
+        "the process cannot reach the DSP: the DSP's library (skel) is missing in ADSP_LIBRARY_PATH or is for another chip, or "
+        "the application is not allowed to use the DSP",
     ),
-    ("_handle", "Qualcomm's library could not be started, so QNN takes nothing"),
-    ("Transport layer", "the process cannot reach the DSP, or the library for it (skel) is missing"),
+    ("_handle", "Qualcomm's library could not be started, so QNN takes no nodes"),
+    ("Transport layer", "the process cannot reach the DSP, or the DSP's library (skel) is missing"),
     ("out of range", "an operator names an axis that its tensor does not have in the vendor's layout"),
-    ("Setup node", "VeriSilicon's library could not set up this operator of the partition; a line before it may say why"),
+    ("Setup node", "VeriSilicon's library could not set up this operator of the partition; an earlier line may say why"),
     ("clGetPlatformIDs", "the device has no OpenCL that this process may use"),
 )
 """Meanings of the errors of vendors' libraries, keyed by words in the error line."""
 
 
 _NOT_CREATED, COMPILER_ERROR = "not-created", "compiler-error"
-_NO_REASON = "the application's exception says that the delegate could not be applied, and not why"
+_NO_REASON = "the application's exception does not say why the delegate could not be applied"
 _MISSING_DELEGATE = "the delegate is not available on this device, or lacks a library; nothing is applied"
 
 
@@ -209,8 +217,8 @@ class ExplainedError:
 
 _RUNTIME_FAILURES = (
     ("No driver can do", "none of the chosen devices accepts this operation, so nothing is compiled"),
-    ("getSupportedOperations", "a driver does not report what it supports, so it gets no operations"),
-    ("prepareModelFromCache", "a driver does not accept what it compiled earlier, so it compiles again"),
+    ("getSupportedOperations", "a driver does not report the operations that it supports, so it gets no operations"),
+    ("prepareModelFromCache", "a driver does not accept its cached compilation, so it compiles the model again"),
     ("prepareModel", "a driver could not compile a model"),
     ("Invalid Operation", "the runtime's own validation refuses the operation"),
     ("called on invalid model", "the runtime finds the model invalid as a whole"),
@@ -244,8 +252,8 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
     """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
 
-    An unavailable accelerator is an error only if the application asks for the accelerator, or the model has parts that were
-    compiled for it.
+    An unavailable accelerator is an error only if the application requests the accelerator or the model has parts compiled for
+    it.
     """
     if statement.kind == FAILURE and _HOOKS in statement.line:
         return True
@@ -253,7 +261,7 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
         return False
     accelerator = accelerator_of(statement.values["name"])
     if accelerator in registered_accelerators(log):
-        return True  # in another environment of the process
+        return True  # another environment of the process registered the accelerator
     if accelerator.casefold() in requested_accelerators(log):
         return False
     is_needed = any(
@@ -272,11 +280,11 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     compiled = log.statements_of(COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
-        notes.append((compiled[-1].line, f"compiling succeeded: the log names {count}, and does not say whether they ran"))
+        notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
     notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(VERSION_SAID)]
     services = log.statements_of(MISSING_SERVICE)
     if services:
-        notes.append((services[0].line, "a service of the system (HAL) that the vendor's library asks for is not there"))
+        notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))
     if log.statements_of(LISTED_REFUSALS, SPLIT) and not (log.replacements or log.created or log.parameters or log.flags):
         notes += _who_says_gpu(log)
     return tuple(dict.fromkeys(notes))
@@ -303,7 +311,8 @@ def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
     return [
         (
             statement.line,
-            f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}) prints the same line; nothing in the log tells them apart",
+            f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}) prints the same line; the log does not show which "
+            "of the two printed it",
         )
     ]
 
@@ -311,10 +320,8 @@ def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
 def _absence(statement: Statement) -> str:
     accelerator = accelerator_of(statement.values["name"])
     if accelerator == _NPU:
-        return (
-            "no error by itself: this environment has no directory of dispatch libraries, so no NPU; the rest can still be used"
-        )
-    return f"no error by itself: no library of the {accelerator} accelerator was found; others can still be used"
+        return "not an error by itself: this environment has no directory of dispatch libraries, so only the NPU is unavailable"
+    return f"not an error by itself: no library of the {accelerator} accelerator was found; other accelerators can still be used"
 
 
 def _version_meaning(statement: Statement) -> str:
@@ -334,6 +341,8 @@ def is_while_running(statement: Statement) -> bool:
         return values["stage"] == "invoke"
     if statement.kind == API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
+    if statement.kind == OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
+        return True
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
@@ -344,7 +353,7 @@ _NO_CAUSES = ("is not initialized", "apply compiler plugins")
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the error that caused the other errors: the first of the most specific errors; None if no error names a cause."""
+    """Return the first of the most specific errors as the cause of all errors, or None if no error names a cause."""
     causes = [
         error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
     ]
@@ -352,7 +361,7 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 
 def _rank(error: ExplainedError) -> int:
-    """Return a rank of an error, lower for errors that say more about the cause. Errors of the vendor's library say most."""
+    """Return a rank of an error. The more an error says about the cause, the lower is its rank."""
     ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
     ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
     return ranks.get(error.kind, 1)
@@ -367,7 +376,7 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     values = error.values
     if error.kind == BUILTIN_ERROR:
         version = f" in version {values['version']}" if "version" in values else ""
-        return f"the runtime has no {values['op']}{version}: it is older than the model, or was built without this operator"
+        return f"the runtime has no {values['op']}{version}: it is older than the model or was built without this operator"
     if error.kind == VENDOR_ERROR:
         return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
     if error.kind == CUSTOM_ERROR:
@@ -379,14 +388,14 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
             return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if "DispatchLibraryDir" in error.line:
-        return "the application requests the NPU, but does not say where the vendor's dispatch library is"
+        return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
     if error.kind == FAILURE:
         return next((meaning for words, meaning in _FAILURES if words in error.line), "")
     if error.kind == LIBRARY_ERROR and "versions" in error.line:
         return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
     if error.kind == LIBRARY_ERROR:
-        return "the delegate's library, or a library that it needs, is missing or is not for this device; nothing is applied"
-    if error.kind == OTHER_ERROR:
+        return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
+    if error.kind == OTHER_ERROR or error.line == _KILLED:
         return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
     if error.kind == RUNTIME_ERROR:
         return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")
@@ -398,8 +407,8 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
     if "op" in error.values:
         op = error.values["op"]
         known = other_name(op)
-        needs = f"; it stands for a compiled part of the model, and needs {known}" if known else ""
-        return f"the runtime has no custom operator {op}: the application did not register it{needs}"
+        needs = f"; {op} is a compiled part of the model, and needs {known}" if known else ""
+        return f"the application did not register the custom operator {op}{needs}"
     is_tpu = any(other_name(name) == other_name(EDGE_TPU) for name in names_in(log))
     pair = ": libedgetpu and TensorFlow Lite do not match, so use a pair that was built from the same version"
     return f"the runtime ran an operator that nothing implements{pair if is_tpu else ''}"
@@ -409,10 +418,10 @@ def _api_meaning(error: Statement) -> str:
     """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
-        return f"{code}: the line is cut off within the code, so it does not say what failed"
+        return f"{code}: the line is cut off, so the code is incomplete"
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
-    meaning = _CODES.get(code, "a code that is not known")
+    meaning = _CODES.get(code, "the meaning of this code is unknown")
     call = next((f" {call}, while {stage}" for words, call, stage in _CALLS if words in doing), "")
     return f"{code}: {meaning}; returned by{call}" if call else f"{code}: {meaning}"
 
@@ -427,7 +436,7 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         )
     if delegate_named(op) is None:
         known = other_name(op)
-        why = f"{op} is of {known}" if known else "if an error stands before it, that says why"
+        why = f"{op} belongs to {known}" if known else "an error before this line may say why"
         return f"node {node} {_failed(stage)}; {why}"
     kernel = _kernel_number(error, log)
     if kernel is not None:
@@ -435,22 +444,22 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
     if _totals_before(log, error):
         return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
     return (
-        f"node {node} is a kernel of the delegate; kernels follow the model's nodes, so the model has at most {node}; "
-        f"it {_failed(stage)}"
+        f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
+        f"the model has at most {node} nodes"
     )
 
 
 def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
-    """Return which kernel a failed node is; None if the log does not show it.
+    """Return text that says which kernel a failed node is, or None if the log does not show this.
 
-    The kernels of all delegates follow the nodes that the subgraph had at first, in the order in which they were made.
+    The kernels of all delegates are numbered after the subgraph's own nodes, in the order of creation.
     """
     node = int(error.values["node"])
     before = _before(log, error)
     fitting = []
     for subgraph, total in _totals_before(log, error).items():
         lines = [replacement for replacement in before if replacement.subgraph == subgraph]
-        # Delegated partitions alternate with others, so there are at most as many kernels as partitions.
+        # There are at most as many kernels as partitions.
         most = sum([replacement.partitions or node for replacement in lines]) if lines else node
         if total <= node < total + most:
             fitting.append((total, len({replacement.kernel for replacement in lines}) > 1))
@@ -458,7 +467,7 @@ def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
         return None
     total, has_several = fitting[0]
     whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
-    return f"{whose}: the model's {total} nodes are counted from 0, and kernels follow"
+    return f"{whose} (the model's {total} nodes are numbered from 0, then the kernels)"
 
 
 def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
@@ -488,7 +497,7 @@ def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
 
 
 def _failed(stage: str) -> str:
-    return "failed when it ran" if stage == "invoke" else f"could not {stage}"
+    return "failed when it ran" if stage == "invoke" else f"failed to {stage}"
 
 
 def _is_same(statement: Statement, kernel: str) -> bool:

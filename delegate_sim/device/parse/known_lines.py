@@ -52,14 +52,14 @@ ERRORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One parsed line: the kind, the matched text, the values in that text, and the number of times printed."""
+    """One parsed line: the kind, the matched text, the values in the text, and how often the line was printed."""
 
     kind: str
     line: str
     values: Mapping[str, str]
     times: int = 1
     places: tuple[int, ...] = field(default=(), compare=False)
-    """The numbers of the lines; only the first line's if the kind is printed often."""
+    """The numbers of the lines, or only the first number if lines of this kind are frequent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Pattern:
     is_old: bool = False
     """True if only releases older than all known releases print such a line."""
     name: str = ""
-    """The name of the delegate that prints such lines, if the line does not give it."""
+    """The delegate that prints such lines, if the lines do not name the delegate."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "") -> Pattern:
@@ -83,8 +83,10 @@ ARMNN_PARSER = "Arm NN's parser"
 """The name for the part of Arm NN that reads a model without TensorFlow Lite."""
 
 _N = r"\d{1,9}"
-_GROUPED = r"(?<![\d,])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,9})(?!\d|,\d)"
-"""Matches a whole number, which some applications print with separators of thousands."""
+_SEPARATORS = ",.'\u2019\xa0\u202f"
+"""Separators between thousands in different languages."""
+_GROUPED = rf"(?<![\d{_SEPARATORS}])(?:\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}}){{1,2}}|\d{{1,9}})(?!\d|[{_SEPARATORS}]\d)"
+"""Matches a whole number, with or without separators between thousands."""
 _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
     _pattern(
@@ -207,6 +209,7 @@ PATTERNS = (
         r"\bE ?\[[\w./-]{0,200}vsi_nn\w{1,80}\.c(?::\w{1,80})?(?::\d{1,6})?\] ?(?P<why>.*)",
         name=VX_KERNEL,
     ),
+    _pattern(OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
     _pattern(VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
     _pattern(
@@ -321,7 +324,8 @@ PATTERNS = (
     _pattern(
         CRASH,
         "",
-        r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|^Aborted(?: \(core dumped\))?\s*$|"
+        r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
+        r"^(?:Aborted|Illegal instruction|Bus error|Killed)(?: \(core dumped\))?\s*$|"
         # other locales
         r"^\s*(?:Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Abandon|Violaci\xf3n de segmento|"
         r"Errore di segmentazione|"
@@ -400,6 +404,7 @@ PATTERNS = (
     _pattern(APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
     _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
+    _pattern(SAID, "Delegate, ", r"Loaded (?P<name>\w{1,40}) Delegate,"),
     _pattern(SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
 """The patterns of all kinds of lines, most specific pattern first."""
@@ -457,7 +462,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
         return None
     match, pattern = first
     values = {key: value for key, value in match.groupdict().items() if value is not None}
-    values |= {key: values[key].replace(",", "") for key in _COUNTS if key in values}
+    values |= {key: re.sub(r"\D", "", values[key]) for key in _COUNTS if key in values}
     if pattern.name:
         values.setdefault("name", pattern.name)
     end = match.start("doing") if "doing" in values else match.end()

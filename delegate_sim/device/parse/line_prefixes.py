@@ -26,7 +26,9 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _DATE = r"(?:\d{4}-)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
 _LETTER = "[VDIWEFA]"
-_MONTH_AND_DAY = r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?) \d\d:\d\d:\d\d"
+_MONTH_AND_DAY = (
+    r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?|\d{1,2}[\u6708\uc6d4] {1,2}\d{1,2}) \d\d:\d\d:\d\d"
+)
 """The date that a system journal prints, in the language of the system."""
 
 _PREFIXES = tuple(
@@ -54,10 +56,10 @@ _PREFIXES = tuple(
         r"[\w-]{1,60} +\| ",
         rf"{_MONTH_AND_DAY} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
         r"(?:flutter|stderr|stdout): ",
-        # logs quoted in messages, and logs that show several runs side by side
+        # quoted logs, and logs with numbered lines
         r"(?:> ?)+",
         r"\d{1,4}: (?=\D|\d{1,4}[-:])",
-        # services that run models on devices of others
+        # services that run models on remote devices
         r"\[\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d\d:?\d\d: [\w./-]{1,80}\] ",
         r"\[job_id: \w{1,80}\] ",
         r"\[[^\[\]\s]{1,120}\.(?:tflite|litertlm)\] ",
@@ -117,23 +119,26 @@ def _prefix(text: str) -> re.Match[str] | None:
 _OLDEST = date(2022, 9, 6)
 """The day on which the oldest known release, TensorFlow 2.10, was published."""
 _FIRST = date(2017, 1, 1)
-"""A clock that shows an earlier day is wrong."""
+"""The earliest plausible day. Earlier dates come from a wrong clock."""
 _DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
 """Matches the date that a logger prints with its year, or as the seconds since 1970."""
 _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
 """Matches the date that glog prints."""
 
 
-def is_before_known_releases(line: str) -> bool:
-    """Return whether a logger printed a line before the oldest known release was published."""
+def is_before_known_releases(line: str) -> bool | None:
+    """Return whether a logger printed a line before the oldest known release was published; None if the line has no date.
+
+    A day before all releases is no date, because the clock was not set.
+    """
     match = _DATED.search(line) or _GLOG_DATED.search(line)
     if match is None:
-        return False
+        return None
     try:
         if seconds := match.groupdict().get("seconds"):
             day = datetime.fromtimestamp(int(seconds), timezone.utc).date()
         else:
             day = date(int(match["year"]), int(match["month"]), int(match["day"]))
     except ValueError:
-        return False
-    return _FIRST <= day < _OLDEST
+        return None
+    return day < _OLDEST if day >= _FIRST else None

@@ -33,37 +33,46 @@ _START = 1024
 
 
 _OWN_TAGS = ("tflite", "litert", "native")
-"""Beginnings of the logcat tags, in lower case, with which TFLite, LiteRT and their tools print."""
+"""Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
 
 
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
-"""The logcat tags, in lower case, of lines that are about the crash of the process that prints them."""
-_LABEL = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] (?:VERBOSE|INFO|WARNING|ERROR): ")
-"""Matches a line of a log of several devices, with the name of the device."""
-_LABELED = re.compile(r"\[(?P<name>[A-Za-z][\w.-]{0,40})\] ")
+"""The logcat tags, in lower case, of lines that report a crash of their own process."""
+_NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
+_LABEL = re.compile(
+    rf"{_NAMED}"
+    r"(?:(?:VERBOSE|INFO|WARNING|ERROR): |STARTING!|(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.|[VDIWEF]/)"
+)
+"""Matches a line of a log of several devices or containers, with the name of the device or container."""
+_LABELED = re.compile(_NAMED)
 _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
 
 
 class ProcessReaders:
     """A reader for each process that uses TFLite.
 
-    Lines without a process, and lines of processes such as drivers, belong to the process that printed before them. The crash of
-    another process belongs to that process, and a log of several devices is read as one of several processes.
+    Lines without a process and lines of other processes, such as drivers, go to the reader of the preceding line. A process that
+    only reports its crash gets a reader of its own. In a log of several devices or containers, each counts as a process.
     """
 
     def __init__(self) -> None:
         self.readers = {"": Reader()}
         self.crashed: set[str] = set()
-        """The processes whose only lines read are crashes."""
+        """The processes that have only reported a crash so far."""
         self.labels: set[str] = set()
-        """The names of devices in front of lines."""
+        """The names of devices that precede lines."""
         self.last = ""
         self.place = 0
+        self.before = message_of("")
+        """The message before the current line."""
 
     def read(self, line: str) -> None:
         """Parse one line."""
         self.place += 1
         message = self._message_of(line)
+        before, self.before = self.before, message
+        if _is_echo(message, before):
+            return
         process = self._process_of(message)
         if process not in self.crashed:
             self.last = process
@@ -76,18 +85,19 @@ class ProcessReaders:
         return tuple(logs) or tuple([log for _, log in runs if not log.is_empty]) or (runs[0][1],)
 
     def _message_of(self, line: str) -> Message:
-        """Return a line without prefixes. If a device's name stands in front of the line, it is part of the process."""
+        """Return a line without prefixes. The name of a device before the line becomes part of the process."""
         label = _LABEL.match(line)
-        if label is not None and label["name"].casefold() not in _NO_LABELS:
-            self.labels.add(label["name"])
+        name = _name_of(label)
+        if name and name.casefold() not in _NO_LABELS:
+            self.labels.add(name)
         labeled = _LABELED.match(line) if self.labels else None
-        if labeled is None or labeled["name"] not in self.labels:
+        if labeled is None or (name := _name_of(labeled)) not in self.labels:
             return message_of(line)
         message = message_of(line[labeled.end() :])
-        return replace(message, process=f"{labeled['name']} {message.process}".strip())
+        return replace(message, process=f"{name} {message.process}".strip())
 
     def _process_of(self, message: Message) -> str:
-        """Return the process whose reader gets a message. The lines before the first named process belong to that process."""
+        """Return the process of a message. The lines before the first named process belong to the first named process."""
         process, tag = message.process, message.tag.casefold()
         if process in self.readers:
             if process in self.crashed and tag.startswith(_OWN_TAGS):
@@ -101,6 +111,16 @@ class ProcessReaders:
             return self.last
         self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
         return process
+
+
+def _name_of(label: re.Match[str] | None) -> str:
+    return "" if label is None else label["name"] or label["container"]
+
+
+def _is_echo(message: Message, before: Message) -> bool:
+    """Return whether a message repeats the one before it: on iOS, TFLite prints each line twice, once with a logger's prefix."""
+    is_same = message.text.strip() == before.text.strip() != ""
+    return is_same and bool(message.process) != bool(before.process) and not (message.tag or before.tag)
 
 
 def read_log(text: str) -> DeviceLog:
@@ -176,7 +196,7 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields that must have the same value in all logs of one run. Logs in which a field is empty are not compared."""
+"""Fields that must have the same value in all logs of one run, unless they are empty."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:

@@ -146,7 +146,7 @@ class DeviceLog:
     edge_tpu: EdgeTpuCompilation = NOT_COMPILED
     """The output of the Edge TPU compiler."""
     chips: tuple[tuple[str, str], ...] = ()
-    """The vendors that lines name, each with its SoC, which may be empty."""
+    """Pairs of vendor and SoC that lines name. The SoC may be empty."""
 
     @property
     def is_empty(self) -> bool:
@@ -170,7 +170,7 @@ class DeviceLog:
 
     @property
     def has_only_crashes(self) -> bool:
-        """True if the log is about the crash of a process, and nothing in it is about a model or a delegate."""
+        """True if the log reports a crash, but has no line about a model or a delegate."""
         others = tuple([statement for statement in self.statements if statement.kind not in (CRASH, OTHER_ERROR, FAILURE)])
         return replace(self, statements=others).is_empty
 
@@ -185,7 +185,7 @@ class DeviceLog:
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
-        """The operators that a delegate lists as refused, each with the printed reason, which may be empty."""
+        """Pairs of refused operator and reason, from a delegate's list. The reason may be empty."""
         return tuple((statement.values["op"], statement.values["reason"]) for statement in self.statements_of(LISTED_REFUSAL))
 
     @property

@@ -14,20 +14,25 @@ from types import MappingProxyType
 
 from ...delegates.registry import GRAPHICS_SPEAKER
 from ...model.schema import is_operator
+from .applied_target import may_be_older
 from .chips import chips_in
 from .delegate_identity import whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .known_lines import (
+    CRASH,
     CREATED,
     DYNAMIC_ERROR,
+    LIBRARY,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
     NOT_APPLIED,
+    NOT_REGISTERED,
     OTHER_ERROR,
     OWN_COUNT,
     PROGRESS,
+    REGISTERED,
     RESTORED,
     RUNTIME,
     SAID,
@@ -43,7 +48,7 @@ from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
-from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary
+from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary, table_title
 from .profiles.profile_files import is_of_dump, read_dump
 from .profiles.run_times import RunTimes, times_in
 
@@ -51,6 +56,9 @@ _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8
 """Largest number of statements read from one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
+
+_FIRST_KINDS = (REGISTERED, NOT_REGISTERED, LIBRARY, OWN_COUNT, LISTED_REFUSALS)
+"""Kinds of lines with which a process may begin."""
 
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
@@ -87,6 +95,7 @@ _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
+_LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
@@ -109,8 +118,8 @@ class Reader:
         self.unused: list[str] = []
         self.unused_count = self.line_count = 0
         self.is_cut = False
-        self.is_dated = False
-        """True if a logger printed a line before the oldest known release was published."""
+        self.dates: set[bool | None] = set()
+        """For each line with a date, whether it was printed before the oldest known release was published."""
         self.place = 0
         """The number of the current line."""
         self._clear()
@@ -143,18 +152,27 @@ class Reader:
         self.is_loaded = False
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
+        self.has_ended = False
+        """True if a shell printed that the process crashed."""
 
     def _start(self) -> None:
         """Begin a new run."""
         log = self._log()
         flags = self.flags if log.is_empty else {}
-        if not log.is_empty:
+        statements = tuple([statement for statement in log.statements if statement.kind != CRASH])
+        if not replace(log, statements=statements).is_empty:
             self._finish(log)
         self._clear()
         self.flags = flags
 
+    def _start_after_crash(self) -> None:
+        """Begin a new run with the current line if the process that printed the lines before it crashed."""
+        if self.has_ended:
+            self._start()
+        self.has_ended = False
+
     def _start_at(self, place: int) -> None:
-        """Begin a new run of the same process with an earlier line. Keep what the process prints only once."""
+        """Begin a new run of the same process at an earlier line. Keep the lines that a process prints only once."""
         before, after = split_at(self._log(), place)
         self._finish(before)
         self._clear()
@@ -180,7 +198,9 @@ class Reader:
         """Return the runs. An empty last run is left out, unless there is no other run."""
         last = self._log()
         logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
-        return tuple([replace(log, is_old=True) for log in logs]) if self.is_dated else logs
+        # A clock is wrong if it goes on to a later year, or if a line has the words of a known release.
+        is_dated = True in self.dates and False not in self.dates and all(map(may_be_older, logs))
+        return tuple([replace(log, is_old=True) for log in logs]) if is_dated else logs
 
     def _log(self) -> DeviceLog:
         """Return the current run."""
@@ -220,7 +240,7 @@ class Reader:
         self.is_cut = not line.endswith("\n")
         text = message.text
         self.chips |= dict.fromkeys(chips_in(line))
-        self.is_dated = self.is_dated or is_before_known_releases(line)
+        self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
             return
@@ -245,6 +265,8 @@ class Reader:
             self._begin_table(heading["title"].strip())
         elif self._is_title(stripped):
             self._end_table(is_complete=True)
+        elif self.table is None and not self.is_internal and (title := table_title(stripped)):
+            self._begin_table(title)
         elif is_of_dump(stripped, bool(self.dump)):
             self.dump.append(stripped)
         elif (
@@ -268,11 +290,12 @@ class Reader:
         is_operator_name = match["custom"] is not None or is_operator(op)
         if self.list is not None:
             is_entry = self.list.may_have(message, is_operator_name)
-        else:  # a log may begin within a list
+        else:  # the log may begin in the middle of a list
             is_entry = is_operator_name and is_reason(reason)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
             self._add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
+            self.list = self.list or RefusalList(GRAPHICS_SPEAKER, message.tag, message.process, is_interrupted=True)
         return is_entry
 
     def _other_line(self, message: Message) -> bool:
@@ -312,9 +335,9 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, if ``text`` gives one. ``text`` is the part of the line before the error."""
+        """Add the reason for a kernel's failure, if the line gives one. ``text`` is the part of the line before the error."""
         reason = _EXCEPTION.sub("", text).strip()
-        if reason and not reason.startswith("See instructions"):
+        if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _add(self, statement: Statement) -> None:
@@ -323,6 +346,8 @@ class Reader:
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the log's fields that follow from the statement."""
+        if statement.kind in _FIRST_KINDS:
+            self._start_after_crash()
         self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
@@ -331,6 +356,8 @@ class Reader:
             self.list = RefusalList(values["name"], message.tag, message.process)
         elif statement.kind in (SPLIT, NODE_ERROR):
             self.list = None
+        elif statement.kind == CRASH:
+            self.has_ended = not message.process and "Fatal signal" not in statement.line
         elif statement.kind == NOT_APPLIED:
             self.current = replace(self.current, is_failed=True)
         elif statement.kind == DYNAMIC_ERROR:
@@ -396,6 +423,7 @@ class Reader:
             self.not_created[match[0].strip()] = None
         elif "delegate" in text and (match := _CREATED.search(text)) is not None:
             name = match["one"] or match["two"] or match["three"]
+            self._start_after_crash()
             self.created[name] = None
             self._add(Statement(CREATED, match[0], MappingProxyType({"name": name})))
         else:
@@ -405,6 +433,7 @@ class Reader:
     def _replacement(self, replacement: Replacement) -> None:
         """Add a line that reports replaced nodes; begin a new run if the line cannot belong to the current run."""
         self.list = None
+        self._start_after_crash()
         if not self._may_follow(replacement):
             self._start_at(beginning(self._log(), replacement))
         self.is_restored = False
@@ -412,7 +441,7 @@ class Reader:
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
-        if self._exceeds_what_is_left(replacement):
+        if self._exceeds_what_is_left(replacement) or self._exceeds_the_graph(replacement):
             return False
         for earlier in reversed(self.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
@@ -425,8 +454,14 @@ class Reader:
             return left <= replacement.total <= left + (earlier.partitions or left)
         return True
 
+    def _exceeds_the_graph(self, replacement: Replacement) -> bool:
+        """Return whether a further delegate finds more nodes than there were before the first delegate."""
+        totals = [earlier.total for earlier in self.replacements if earlier.total is not None]
+        is_further = all(earlier.kernel != replacement.kernel for earlier in self.replacements)
+        return is_further and replacement.subgraph is None and bool(totals) and (replacement.total or 0) > max(totals)
+
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
-        """Return whether a delegate takes more nodes than another delegate left, by the other delegate's own count."""
+        """Return whether a delegate takes more nodes than the previous delegate left, according to a printed count."""
         earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
@@ -470,6 +505,7 @@ class Reader:
     def _parameter(self, match: re.Match[str]) -> None:
         """Add a parameter that benchmark_model printed."""
         name = match["name"].strip().lower()
+        self._start_after_crash()
         if name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS):
             self._start()
         self.parameters[name] = match["value"]
@@ -491,7 +527,7 @@ class RefusalList:
     """True after a line that is no entry."""
 
     def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry. After other lines, only names of operators are taken for entries."""
+        """Return whether a message may be an entry. After a line that is no entry, only operator names count as entries."""
         is_same = (not message.tag or not self.tag or message.tag == self.tag) and (
             not message.process or not self.process or message.process == self.process
         )
@@ -499,7 +535,7 @@ class RefusalList:
 
 
 class Statements:
-    """Collection of distinct statements. For kinds that are printed often, only the first statement of each source is kept."""
+    """Collection of distinct statements. For frequent kinds, only the first statement of each source is kept."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
@@ -537,7 +573,7 @@ class Statements:
 
 
 def _key(statement: Statement) -> tuple[str, str]:
-    """Return what equal statements have in common."""
+    """Return a key that is the same for equal statements."""
     is_numerous = statement.kind in _NUMEROUS
     return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 

@@ -1,11 +1,13 @@
-"""Split the log of an application that loads several models into runs, and select one run."""
+"""Split a log into runs, one for each model that the application loads, and select one run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from .delegate_identity import delegate_named
 from .known_lines import (
+    CREATED,
     DYNAMIC_ERROR,
     ERRORS,
     FAILURE,
@@ -38,8 +40,8 @@ _OF_START = (FAILURE, OTHER_ERROR, VENDOR_ERROR)
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
     """Split each log that has more replacement lines than one run can print for a model with ``subgraphs`` subgraphs.
 
-    A delegate reports at most one replacement per subgraph and run, so additional replacement lines that name no subgraph belong
-    to other runs. Each run has the lines from what its delegate printed before the replacement to the beginning of the next run.
+    A delegate reports at most one replacement per subgraph and run, so additional replacement lines without a subgraph belong to
+    other runs. A run begins with the lines that its delegate printed before the replacement, and ends where the next run begins.
     """
     return tuple(part for log in logs for part in _parts(log, max(subgraphs, 1)))
 
@@ -57,8 +59,8 @@ def run_note(count: int, number: int | None) -> str:
     """Return a note that names the selected run; empty if the log has only one run."""
     if count < 2:
         return ""
-    chosen = f"run {number}" if number is not None else "the last"
-    return f"the log has {count} runs, or lines of as many models; {chosen} is used (--run N selects another)"
+    chosen = f"run {number}" if number is not None else "the last one"
+    return f"the log has lines of {count} runs or models; {chosen} is used (--run N selects another)"
 
 
 def beginning(log: DeviceLog, replacement: Replacement) -> int:
@@ -66,14 +68,21 @@ def beginning(log: DeviceLog, replacement: Replacement) -> int:
     ends = [other.place for other in log.replacements]
     ends += [place for statement in log.statements_of(*ERRORS, RESTORED) for place in statement.places]
     end = max([place for place in ends if place < replacement.place], default=0)
-    own = [place for statement in log.statements_of(*_BEFORE) for place in statement.places]
+    delegate = delegate_named(replacement.kernel)
+    own = [
+        place
+        for statement in log.statements_of(*_BEFORE, CREATED)
+        if statement.kind != CREATED or delegate_named(statement.values["name"]) is delegate is not None
+        for place in statement.places
+    ]
     return min([place for place in own if end < place < replacement.place], default=replacement.place)
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     """Split a log in front of a line.
 
-    Both parts have what a process prints only once. The second part has everything whose line is not known, such as parameters.
+    Both parts keep the lines that a process prints only once. The second part gets everything that has no line number, such as
+    parameters.
     """
     first = min([replacement.place for replacement in log.replacements], default=place)
     before = _part(log, tuple(_between(log, 0, place)), 0, place)
@@ -122,6 +131,7 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
+        created=tuple(dict.fromkeys(statement.values["name"] for statement in statements if statement.kind == CREATED)),
         dynamic_tensor=dynamic[-1] if dynamic else None,
         is_failed=any(statement.kind == NOT_APPLIED for statement in statements),
     )
@@ -130,7 +140,7 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
 def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Iterator[Statement]:
     """Yield the statements of a range of lines.
 
-    Statements that a process prints only once are included wherever they are, and errors if they precede line ``start``.
+    Statements that a process prints only once are always included. Errors before line ``start`` are included too.
     """
     for statement in log.statements:
         places = tuple([place for place in statement.places if _is_in(place, first, end)])

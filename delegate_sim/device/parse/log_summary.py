@@ -63,6 +63,7 @@ from .known_lines import (
     NODE_ERROR,
     NOT_APPLIED,
     OPERATOR_REFUSED,
+    OTHER_ERROR,
     OWN_COUNT,
     PREPARATION_ERROR,
     REGISTERED,
@@ -80,14 +81,15 @@ from .log_contents import DeviceLog
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-COMPILED_FOR, NOT_COMPILED_FOR = (
-    "compiled", "not-compiled",
+COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = (
+    "compiled", "not-compiled", "crashed",
 )  # fmt: skip
 """Outcomes of a delegate.
 
-``compiled`` and ``not-compiled``: the log is of a compiler, and shows no run. ``not-loaded``: the runtime could not load or
+``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
 prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to its end without a line of any delegate.
-``created``, ``requested`` and ``unknown``: the log shows no later stage.
+``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and ``unknown``: the log
+shows no later stage.
 """
 
 
@@ -104,7 +106,7 @@ class LogDelegate:
     outcome: str
     counts: tuple[Count, ...]
     failed_running: bool = False
-    """True if the delegate was applied, and failed when the model ran."""
+    """True if the delegate was applied, but failed while the model ran."""
     is_later: bool = False
     """True if the log shows that the delegate was applied after the log's first delegate."""
 
@@ -128,7 +130,7 @@ class LogSummary:
     version: str
     """The release that the log names; empty if the log names no release."""
     refusals: tuple[tuple[str, str, int], ...]
-    """Refused operators, each with the reason (may be empty) and the number of times printed."""
+    """Refused operators, each with its reason and the number of printed lines. The reason may be empty."""
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
     """The devices that the runtime behind the delegate chose, each with the number of operations placed on it."""
@@ -137,15 +139,15 @@ class LogSummary:
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     cause: str
-    """The line of the error that caused the other errors; empty if nothing failed."""
+    """The line of the error that caused the failure; empty if nothing failed."""
     notes: tuple[tuple[str, str], ...]
-    """Notable lines that are not errors, each with its meaning, which may be empty."""
+    """Pairs of line and meaning, for notable lines that are not errors. The meaning may be empty."""
     chips: tuple[str, ...]
     """The vendors and SoCs that the log names."""
     edge_tpu: EdgeTpuCompilation
     """The output of the Edge TPU compiler."""
     parts: tuple[tuple[str, int], ...]
-    """Other parts of the system that printed lines, such as a driver, each with its number of lines."""
+    """Pairs of program and number of lines, for other programs that printed lines, such as a driver."""
     line_count: int
     unused: tuple[str, ...]
     unused_count: int
@@ -176,6 +178,8 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
+    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(CRASH):
+        own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
@@ -201,14 +205,14 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED, CRASH),
     )
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
-    """Return the delegate that the application applied first, and the others.
+    """Return the delegate that the application applied first, and the other delegates.
 
-    An application may retry with another delegate after the first one failed. The first one is then the log's delegate.
+    An application may retry with another delegate after the first delegate failed.
     """
     last = {mentioned.title: last_turn(log, _names(log, mentioned)) for mentioned in (own, *others)}
     first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
@@ -232,7 +236,7 @@ def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
 
 
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
-    """Return the line of the error that caused the other errors, if something failed."""
+    """Return the line of the error that caused the failure; empty if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
@@ -274,7 +278,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
         name = "" if name == delegate.kernel_name else name
     if not name and delegate.log.chip and not chip_names(log.chips):
-        name = f"if the chip is an {delegate.log.chip}, which the log does not show"
+        name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
     title = f"{delegate.name} ({name})" if name else delegate.name
     return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts))
 
@@ -300,14 +304,14 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
-        outcome = NOT_LOADED  # it takes whole models or none
+        outcome = NOT_LOADED  # this delegate takes whole models only
     if outcome in (UNKNOWN, REQUESTED) and log.statements_of(COMPILED_PART):
         outcome = COMPILED_FOR
     return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
 
 
 def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> LogDelegate:
-    """Return the delegate, marked if it failed when the model ran. A delegate that ran must have been applied."""
+    """Return the delegate, marked as failed if it failed while the model ran. A delegate that ran counts as applied."""
     if delegate.outcome in (FAILED, NOT_CREATED) or not any(
         is_while_running(error) and plain_name(error.values.get("op") or error.values.get("name", "")) in names
         for error in log.errors
@@ -334,7 +338,7 @@ def _is_unknown(kernel: str) -> bool:
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome and counts of each further delegate that the log names, in a kernel's name or elsewhere."""
+    """Yield the outcome and counts of each further delegate that the log names."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
@@ -350,16 +354,22 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
-            yield LogDelegate("", _title(name), _outcome(log, counts) or UNKNOWN, counts)
+            yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
+        elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
+            seen.add(DISPATCH)
+            yield LogDelegate("", _title(name), FAILED, ())
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     """Return the outcome of a failure that certainly belongs to a delegate; empty if there is none.
 
-    A delegate that is applied by default takes nothing of a graph with dynamic tensors, which is no failure.
+    If a delegate that is applied by default refuses a graph with dynamic tensors, this is no failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
-    kinds = (NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED)
+    kinds = (
+        *(NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED),
+        NOT_APPLIED,
+    )
     lines = replace(lines, statements=lines.statements_of(*kinds))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
         return NONE
@@ -377,6 +387,10 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
+_NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
+"""Kinds of errors that end the application of the delegate that they name, if they name one."""
+
+
 def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied; empty if the log shows no failure."""
     applied = [application for application in log.applications if plain_name(application.provider) in names]
@@ -391,7 +405,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names for error in errors if error.kind in (API_ERROR, HINT_ERROR)):
+    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if error.kind in _NAMING_ERRORS):
         return FAILED
     if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
         return FAILED
@@ -412,7 +426,7 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _words(line: str) -> set[str]:
-    """Return each word of a line, and each pair of successive words, as a plain name. A delegate's name may have two words."""
+    """Return each word and each pair of successive words of a line, as plain names. A delegate's name can have two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
@@ -421,6 +435,14 @@ def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Return whether LiteRT 2 reports that the runtime for compiled parts of the model could not start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
+    )
+
+
+def _has_failed_dispatch(log: DeviceLog) -> bool:
+    """Return whether LiteRT 2 reports an error of its dispatch that stops every node of the compiled parts."""
+    return any(
+        DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
+        for statement in log.statements_of(FAILURE)
     )
 
 

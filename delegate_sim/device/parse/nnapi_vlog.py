@@ -141,7 +141,7 @@ class RuntimeReader:
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
-        """Return the drivers and the compilations, except the compilations of models that other models refer to."""
+        """Return the drivers and the compilations, without the compilations of models that other models reference."""
         main = [compilation.close() for compilation in self.compilations if not compilation.source]
         return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
@@ -183,7 +183,7 @@ class RuntimeReader:
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
     def repeat(self, times: int) -> None:
-        """Count the last line ``times`` more times, for identical lines that the logger left out."""
+        """Count the last line ``times`` more times, if the logger left out identical lines."""
         if self.is_choice:
             current = self._current()
             current.choices += [current.choices[-1]] * min(times, 1_000_000)

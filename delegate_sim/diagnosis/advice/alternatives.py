@@ -24,7 +24,7 @@ from .change_kinds import SUGGESTION_FOR, SUGGESTIONS
 from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
-"""Smallest and largest number of simulations for the alternatives of all causes; large models get fewer."""
+"""Smallest and largest number of simulations for the alternatives of all causes. Large models get fewer simulations."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
@@ -40,7 +40,7 @@ FULLY_QUANTIZED = (
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """A conversion of the whole model that can be simulated: its instructions, and a short name."""
+    """A conversion that can be simulated: instructions and a short name."""
 
     change: str
     name: str
@@ -85,7 +85,7 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 """The hypothetical conversion for each set of converter settings."""
 
 _OF_CONVERSIONS = ("convert ", "quantiz", "quantiz")
-"""Texts that occur in a hint if the hint already offers another conversion of the model."""
+"""Texts in hints that already offer another conversion of the model."""
 
 FOLDED = frozenset(
     [
@@ -93,7 +93,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators around which the converter of TensorFlow 2.21 removes RESHAPEs. Around ABS or SLICE, RESHAPEs are kept."""
+"""Operators for which the converter of TensorFlow 2.21 removes a RESHAPE before and after the operator."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -109,9 +109,9 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Instructions and a short name for replacing an operator that runs subgraphs by the content of the subgraphs."""
+"""Instructions and a short name for replacing an operator by the content of the subgraphs that it runs."""
 _HUGE_SCALE = 1e20
-"""Larger scales come from the lowest FLOAT32 value, which attention masks use to hide positions."""
+"""Scales above this limit come from attention masks that use the lowest FLOAT32 value."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Conversions with a smaller attention mask, and the value of the mask."""
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
@@ -120,7 +120,7 @@ _ON_CPU = "leave the integer arithmetic on the CPU"
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A change to simulate: its instructions, its short name, and the hypothetical change."""
+    """A change to simulate: instructions, a short name, and the hypothetical change."""
 
     change: str
     name: str
@@ -130,7 +130,7 @@ class _Offer:
 def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
     """Return the causes with the results of their alternatives. The diagnosis uses the first alternative of each cause.
 
-    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice says which alternatives do
+    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice marks alternatives that do
     not help.
     """
     judge = _AlternativeJudge(blockers, simulate, effort)
@@ -145,7 +145,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
-    # First the alternatives that help alone, and among these the remedy that the simulations of later causes assumed.
+    # Alternatives that help alone come first, starting with the remedy that simulations of later causes assume.
     helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
@@ -159,7 +159,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
     text += f"; {_HELPS_NOT}: {', '.join(useless)}" if useless else ""
     text += f"; {_NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
-    # Other causes may assume that the nodes are accepted, so only a change of just these nodes may replace this remedy.
+    # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
     remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
@@ -168,20 +168,20 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:
-    """If TensorFlow's converter would undo the instructions of a cause, return the cause with a note about this."""
+    """Add a note to the instructions of a cause if TensorFlow's converter would undo the change."""
     ops = [op for op, _ in cause.operators if op in FOLDED]
     is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
     if not (ops and is_of_shapes and "RESHAPE" in cause.change):
         return cause
     note = (
-        f"TensorFlow's converter removes a RESHAPE around {', '.join(ops[:3])} again; delegate-sim fix can write it into the "
-        "file if it has a pass for it"
+        f"TensorFlow's converter removes a RESHAPE before and after {', '.join(ops[:3])}; delegate-sim fix may have a pass that "
+        "writes the RESHAPE into the file"
     )
     return replace(cause, change=f"{cause.change}; {note}")
 
 
 def _is_local(remedy: Remedy) -> bool:
-    """Return whether a remedy changes the model's code rather than a setting of the converter."""
+    """Return whether a remedy changes the model's code and not a setting of the converter."""
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
@@ -231,7 +231,7 @@ def _conversion_offer(name: str) -> _Offer:
 
 
 def _own_conversion(model: Model) -> str:
-    """Return the conversion that produced the model. After a change of the model's code, the same conversion is used again."""
+    """Return the conversion that produced the model. A change of the model's code does not change the conversion."""
     return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
@@ -284,6 +284,6 @@ class _AlternativeJudge:
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:
-    """Return whether a run no longer leaves all nodes of the cause to the CPU."""
+    """Return whether a run delegates at least one node of the cause."""
     left = {refused.key for refused in then.on_cpu()}
     return any(key not in left for key in cause.nodes)

@@ -126,8 +126,8 @@ _SUGGESTIONS = (
     Suggestion(
         "change-constant",
         "make the operand a constant, or compute it at run time",
-        "in the model's code, give weights, axes or sizes as constants instead of computing them, or compute them instead of "
-        "giving constants, as the delegate requires",
+        "in the model's code, use constants for weights, axes or sizes, or compute these values at run time, as the delegate "
+        "requires",
     ),
     Suggestion(
         "complete-operands",
@@ -148,13 +148,13 @@ _SUGGESTIONS = (
     Suggestion(
         "raise-limit",
         "let the delegate take more partitions",
-        "if more kernels pay off, raise the option that limits the number of partitions; otherwise, remove the nodes that "
+        "if more kernels help, raise the option that limits the number of partitions; otherwise, remove the nodes that "
         "split the graph",
     ),
 )
 
 SUGGESTIONS: Mapping[str, Suggestion] = MappingProxyType({suggestion.code: suggestion for suggestion in _SUGGESTIONS})
-"""All kinds of change, by code."""
+"""All kinds of change, keyed by code."""
 
 SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
     {
@@ -176,10 +176,10 @@ SUGGESTION_FOR: Mapping[Problem, str] = MappingProxyType(
         Problem.RELEASE: "other-release",
     }
 )
-"""The code of the change for each kind of problem.
+"""The code of the change, keyed by kind of problem.
 
-If a feature raised an operator's version, the code ``change-converter-setting`` is used instead.
+If a feature raised an operator's version, the code is ``change-converter-setting`` instead.
 """
 
 OF_RUNTIME = "runtime"
-"""The ``kind`` of a reason that applies to the whole graph rather than to one node."""
+"""The ``kind`` of a reason for the whole graph."""

@@ -16,7 +16,7 @@ from .layer_rewrites import rewriting
 
 
 class ConverterSetting(Enum):
-    """One setting of a converter, named independently of the converter."""
+    """A setting of a converter. The names do not depend on the converter."""
 
     FLOAT = "float"
     """No quantization."""
@@ -33,11 +33,11 @@ class ConverterSetting(Enum):
     FIXED_SHAPES = "fixed-shapes"
     """Inputs of known sizes."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
-    """Each BATCH_MATMUL is written as one FULLY_CONNECTED per matrix."""
+    """One FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
 
 
 SettingsTogether = frozenset[ConverterSetting]
-"""Settings that help only in combination."""
+"""Settings that must be used together."""
 
 
 def _together(*settings: ConverterSetting) -> SettingsTogether:
@@ -84,16 +84,16 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""For each form of a model (``conversion_causes.form``), alternative sets of settings that avoid refused tensor types."""
+"""Alternative sets of settings that avoid refused tensor types, keyed by form of the model (``conversion_causes.form``)."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
-"""Problems that can be fixed by writing the layer with other operators."""
+"""Problems that other operators in the layer can fix."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems that may occur if weights have one scale per channel, but not if they have a single scale."""
+"""Problems that a single scale for weights may fix."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
-    """Return alternative sets of settings, each of which may fix a cause; empty if the model has to change."""
+    """Return alternative sets of settings. Each set may fix the cause. The result is empty if the model must change."""
     return tuple(dict.fromkeys(_settings(model, delegate, cause)))
 
 
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether a node computes with real numbers. The types of its tensors then depend on the quantization."""
+    """Return whether a node computes with real numbers, so that quantization changes the types of its tensors."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

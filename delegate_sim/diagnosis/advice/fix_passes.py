@@ -1,4 +1,4 @@
-"""Find the ``fix`` pass that removes a cause, by trying passes."""
+"""Find the pass of ``fix`` that removes a cause, by trying passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FoundPass:
 
 
 class PassFinder:
-    """Tries passes on one model and target, simulating the original model only once."""
+    """Search for passes that improve one model on one target. The original model is simulated only once."""
 
     def __init__(self, model: Model, target: Target, effort: Effort) -> None:
         self._model = model

@@ -1,7 +1,7 @@
 """Rewrites of layers, for operators that delegates often do not support.
 
 ``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. The script checks that the converter does not restore the
-original operator, and that the results are the same unless the description says otherwise.
+original operator, and that the results are equal, except for rewrites that the description calls approximate.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Rewrite:
     words: str
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
-    """Types of the first operand for which the rewrite is possible; empty if all types are possible.
+    """Possible types of the first operand. Empty if all types are possible.
 
-    A quantized operand was a float when the model's code computed it, so it counts as one.
+    A quantized operand counts as a float, because the model's code computes the operand in float.
     """
     setting: str = ""
-    """The converter setting (``ConverterSetting``) that performs the rewrite; empty if the model's code must change."""
+    """The converter setting (``ConverterSetting``) for the rewrite, or empty if the model's code must change."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -96,17 +96,17 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
     }
 )  # fmt: skip
-"""Rewrites of each operator. The first rewrite that uses only operators that the delegate supports is suggested."""
+"""Rewrites, keyed by operator. The advice suggests the first rewrite with only supported operators."""
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Describe how to rewrite a node with operators that a delegate supports; return an empty text if no rewrite is known."""
+    """Describe a rewrite of a node with operators that a delegate supports. The text is empty if no rewrite is known."""
     way = rewriting(view, delegate)
     return "" if way is None else way.words
 
 
 def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
-    """Return the first known rewrite of a node that uses only operators that a delegate supports; None if there is none."""
+    """Return the first rewrite of a node with only operators that a delegate supports, or None if no rewrite is known."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     operand = view.input(0)
     for way in known:

@@ -1,4 +1,4 @@
-"""Advice for the CPU nodes of one run, taken from a diagnosis that does not simulate each fix."""
+"""Advice for the CPU nodes of one run, from a diagnosis without the simulation of each fix."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ..causes.finder import find_causes
 from ..examiner import Examiner
 
 _NODES_ADVISED = 5000
-"""Largest number of nodes in a model for which a diagnosis is made. For larger models, the diagnosis takes seconds."""
+"""The largest model with advice, in nodes. For larger models, the diagnosis takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that fix the causes of a run: ``by_reason`` for single nodes, ``refusal`` for a refusal of the whole graph."""
+    """The changes that fix the causes of a run: ``by_reason`` for single nodes, and ``refusal`` for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
 
 
 def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None) -> Run:
-    """Return a run whose hints are the changes that a diagnosis suggests, both for CPU nodes and for a refused graph.
+    """Return a run with the advice of a diagnosis as hints.
 
-    Every output of hints uses this function, so that all of them give the same advice. Some runs are returned unchanged: runs of
-    a large model, runs of a delegate that the runtime applies by default, and runs without CPU nodes.
+    Every output of hints uses this function, so the advice is the same everywhere. Runs of large models, of a delegate that the
+    runtime applies by default, and runs without CPU nodes are returned unchanged.
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
-    its partitions differ, and there is only advice on nodes that the delegate's rules refuse. The runs of one model may share
+    the partitions differ. There is then only advice for nodes that the delegate's rules refuse. The runs of a model may share
     ``effort``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
@@ -64,7 +64,7 @@ def advised_comparison(comparison: Comparison) -> Comparison:
 def advise(model: Model, target: Target, effort: Effort | None = None) -> Advice:
     """Find the causes of a model's refusals on a target, and the changes that fix them.
 
-    Other delegates that take an operator are not named, since that would require simulating all delegates, as a diagnosis does.
+    Unlike a diagnosis, the advice does not name other delegates, because this requires simulating all delegates.
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort)
@@ -77,7 +77,7 @@ def advise(model: Model, target: Target, effort: Effort | None = None) -> Advice
             for key in cause.nodes:
                 by_reason.setdefault((key, code), []).append(cause.change)
     of_the_whole = [cause for cause in causes if refusal is not None and refusal.code in cause.codes]
-    # Causes of single nodes may have the same code as the refusal of the whole graph.
+    # A cause of single nodes may have the code of the refusal of the whole graph.
     ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
     changes = [cause.change for cause in (*ending, *of_the_whole)]
     return Advice({reason: tuple(dict.fromkeys(texts)) for reason, texts in by_reason.items()}, next(iter(changes), ""))

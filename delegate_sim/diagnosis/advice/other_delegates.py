@@ -16,7 +16,7 @@ from ..examiner import Examined
 
 
 class Others:
-    """Applies the rules of other delegates to the nodes of a run, once per delegate."""
+    """Other delegates. The rules of each delegate are applied only once to the nodes of a run."""
 
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
@@ -24,9 +24,9 @@ class Others:
         self._taken: dict[str, frozenset[NodeKey]] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
-        """Yield the names of delegates that accept all of these nodes of the file; ``operators`` are the nodes' operators.
+        """Yield the names of delegates that accept all of these nodes. ``operators`` are the operators of the nodes.
 
-        Stop once the limit on simulations is reached.
+        Stop if the limit on simulations is reached.
         """
         present = frozenset(self._examined.change.present(nodes).values())
         if not present:

@@ -46,7 +46,7 @@ class Surroundings:
         return self._connected(forwards=True)
 
     def _connected(self, *, forwards: bool) -> frozenset[NodeKey]:
-        """Return the nodes that depend on delegated nodes. Without ``forwards``, return the nodes that these depend on."""
+        """Return the nodes that depend on delegated nodes, or the nodes that delegated nodes depend on (not ``forwards``)."""
         connected: set[NodeKey] = set()
         for subgraph in self._run.subgraphs:
             graph = subgraph.graph

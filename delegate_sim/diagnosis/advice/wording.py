@@ -1,4 +1,4 @@
-"""Wording of causes: the title, the actual values, and the instructions for a fix."""
+"""Wording of causes: the title, the found values, and the instructions for a fix."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...delegates.options import as_typed
+from ...foundation.printable import counted
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
@@ -80,13 +81,13 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The wording for one cause, derived from the cause's identity, refused nodes and fix."""
+    """The wording for one cause."""
 
     model: Model
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run of the model after all changes that the search for causes assumed (conversion, operator versions, target level)."""
+    """The run with all changes that the search for causes assumed (conversion, operator versions, feature level)."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
     identity: Identity
@@ -94,7 +95,7 @@ class Wording:
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """An object that finds other delegates for the nodes; None if the wording should not name other delegates."""
+    """An object that finds other delegates for the nodes, or None if the wording must not name other delegates."""
 
     @property
     def _ops(self) -> str:
@@ -111,7 +112,7 @@ class Wording:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return "shapes are computed at run time, although the sizes in the file already determine them"
+                return "the model computes shapes at run time, although all input sizes are known"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 are = "is" if len(self.operators) == 1 else "are"
                 return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.remedy.conversion]}"
@@ -144,7 +145,7 @@ class Wording:
             return ""
         match subject:
             case ("compiled", op):
-                return f"{op} holds a program that was made by {COMPILED_OPERATORS[op].compiler}"
+                return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}"
             case ("flex",):
                 return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):
@@ -161,9 +162,9 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the names of the operators that the cause itself is about (its ``subject``).
+        """Return the names of the operators in the subject of the cause.
 
-        The cause may keep other operators on the CPU, too.
+        The cause may also keep other operators on the CPU.
         """
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
@@ -173,7 +174,7 @@ class Wording:
         return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Describe the values that the nodes actually have. ``demanding`` are the nodes whose features raised a version."""
+        """Describe the found values. ``demanding`` are the nodes with the features that raised a version."""
         if self.identity.problem is Problem.RELEASE:
             return self._not_loaded()
         values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
@@ -182,7 +183,7 @@ class Wording:
         places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
         more = f" and {len(places) - _NODES_TOLD:,} more" if len(places) > _NODES_TOLD else ""
         return (
-            f"{values}, which {len(places):,} of the nodes require ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
+            f"{values}, required by {counted(len(places), 'node')} ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
             "operator share the version in the file"
         )
 
@@ -205,7 +206,7 @@ class Wording:
             case Problem.OPERATOR_VERSION:
                 return self._version()
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # If a plugin fails as a whole, it takes no operators at any level.
+                # A plugin that fails as a whole takes no operators at any feature level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
                 return code, f"{options}{lifted}: {fails or general}"
@@ -231,7 +232,7 @@ class Wording:
             partitions = limits.unlimited
             if name == limits.option and value == str(limits.unlimited):
                 partitions = max([int(case.reason.found.split()[0]) for case in self.cases])
-            # A delegate without a value for "no limit" is told the number of partitions.
+            # Some delegates have no value for "no limit", so the option is the number of partitions.
             text = f"{partitions} or more" if partitions < limits.unlimited else value
             texts.append(as_typed(delegate.options, name, text))
         return " ".join(texts)
@@ -243,7 +244,7 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator whose result has an unknown size because the operator selects elements by value; empty if none."""
+        """Return the operator that selects elements by value and therefore has a result of unknown size, or an empty string."""
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():
@@ -260,7 +261,7 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Return text that names the first operator or type that the release does not load, and counts the others."""
+        """Return the first operator or type that the release does not load, with the number of further operators and types."""
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first
@@ -325,13 +326,13 @@ class Wording:
         return graph.view(graph.nodes[key.node])
 
     def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
-        """Return whether the nodes do no multiply-adds and are at the model's start or end."""
+        """Return whether the nodes have no multiply-adds and are at the model's start or end."""
         if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[str]:
-        """Yield text that names the other delegates that take all of the nodes."""
+        """Yield a text with the other delegates that take all of the nodes."""
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:

@@ -1,4 +1,4 @@
-"""One change that the advice for a cause offers, with its simulated result."""
+"""A change that the advice for a cause offers, with the simulated result."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..examiner import Cost
 class Alternative:
     """A change that may fix a cause.
 
-    ``cost`` is the result of making only this change; None if the result is not known, for the reason in ``unknown``. If the
-    change helps only together with others, ``with_others`` is the result after all other causes are fixed. ``helps`` is true if
-    either result is better than the result without the change.
+    ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the reason.
+    If the change alone does not help, ``with_others`` is the result of the change after all other causes are fixed. ``helps`` is
+    true if the change improves one of these results.
     """
 
     change: str
@@ -24,7 +24,7 @@ class Alternative:
     cost: Cost | None
     helps: bool
     conversion: str = ""
-    """The hypothetical conversion of the whole model (a key of ``CONVERSIONS``); empty for another change."""
+    """The key of a hypothetical conversion in ``CONVERSIONS``. Empty if the change is not a conversion."""
     with_others: Cost | None = None
     unknown: str = ""
 
@@ -67,7 +67,7 @@ def _entry(cost: Cost) -> dict[str, Any]:
 
 
 RESULTS: tuple[str, ...] = ("; (does not help|not simulated): .*$", r" \([\d,]+ of [\d,]+ nodes[^()]*\)")
-"""Patterns of the results that ``Alternative.text`` and the texts made from it contain."""
+"""Regular expressions for the results in ``Alternative.text``."""
 
 
 def result_words(cost: Cost) -> str:
@@ -78,6 +78,6 @@ def result_words(cost: Cost) -> str:
         return text
     text += f" in {measures.delegate_kernels:,} {'kernel' if measures.delegate_kernels == 1 else 'kernels'}"
     if cost.total_multiply_adds:
-        # Rounded down, so that 100 % always means all.
+        # The share is rounded down, so that 100 % always means all multiply-adds.
         text += f", {cost.multiply_adds * 1000 // cost.total_multiply_adds / 10:g} % of multiply-adds"
     return text

@@ -1,4 +1,4 @@
-"""A cause: refusals that one change would remove."""
+"""Causes. A cause groups the refusals that one change would remove."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Identity(NamedTuple):
 class Remedy:
     """The hypothetical changes that fix a cause in a simulation.
 
-    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields are changes that
-    make this assumption unnecessary: versions of nodes, options of the delegate, and fields of ``HypotheticalChanges``.
+    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. Other remedies change versions of
+    nodes, options of the delegate, or fields of ``HypotheticalChanges``.
     """
 
     accepts: bool = False
@@ -40,12 +40,12 @@ class Remedy:
     float_nodes: frozenset[NodeKey] = frozenset()
     inlined_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
-    """The code of the refusal to ignore in the simulation; empty if the cause is not a refusal of the whole model."""
+    """The code of a refusal of the whole model. The simulation ignores this refusal. Empty for other causes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``; ``change`` holds the instructions."""
+    """One reason that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``. ``change`` has the instructions."""
 
     identity: Identity
     title: str
@@ -60,9 +60,9 @@ class Cause:
     change: str
     remedy: Remedy
     alternatives: tuple[Alternative, ...] = ()
-    """The changes that ``change`` offers, with their results. ``remedy`` simulates the first of these changes.
+    """The changes that ``change`` offers, with their results. ``remedy`` simulates the first change.
 
-    Empty if ``change`` offers only one change, or a change that is not simulated itself.
+    Empty if ``change`` offers only one change, or a change that cannot be simulated.
     """
 
     @property
@@ -72,7 +72,7 @@ class Cause:
 
     @property
     def has_no_known_change(self) -> bool:
-        """True if every change that could be offered was simulated, and none helps."""
+        """True if all possible changes were simulated, and no change helps."""
         known = [alternative.cost is not None and not alternative.helps for alternative in self.alternatives]
         return bool(known) and all(known)
 
@@ -84,7 +84,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """All causes that keep nodes of a run from being delegated, and the causes for each of these nodes.
+    """The causes that keep nodes of a run on the CPU, and the causes of each of these nodes.
 
     ``not_simulated`` lists the hypothetical changes that exceed a limit, each with the limit.
     """
@@ -96,7 +96,7 @@ class Blockers:
     def without(self, removed: Iterable[Cause]) -> tuple[HypotheticalChanges, dict[str, Any]]:
         """Return the hypothetical changes and options that fix the causes in ``removed``.
 
-        A node that has another, unfixed cause stays refused.
+        A node stays refused if one of its causes is not in ``removed``.
         """
         fixed = tuple(removed)
         identities = {cause.identity for cause in fixed}

@@ -1,4 +1,4 @@
-"""Changes to the whole conversion that remove many refusals at once: known input shapes, or other types."""
+"""Changes of the conversion that remove many refusals at once: known input shapes, or other types."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Simulate(Protocol):
     """A function that simulates the model with hypothetical changes and with changed options."""
 
     def __call__(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with the hypothetical changes ``hypothetical`` and the changed ``options``; return the run."""
+        """Simulate the model with hypothetical changes and with changed options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A change to the conversion, and the refusals that the change removes."""
+    """A change of the conversion, and the refusals that the change removes."""
 
     hypothetical: HypotheticalChanges
     ended: tuple[RefusedNode, ...]
@@ -46,18 +46,19 @@ def is_dynamic(run: Run) -> bool:
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether the runtime refuses the graph because of a tensor of unknown size in ``now``, but not in ``then``.
+    """Return whether a change ends the refusal of a graph because of a tensor of unknown size.
 
-    If ``then`` is refused because of another tensor, the result is also True.
+    ``now`` is the result before the change, and ``then`` the result after it. The refusal also ends if the runtime names a
+    different tensor in ``then``.
     """
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
 def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChanges) -> Root | None:
-    """Return the conversion with known input sizes, and the refusals that it removes; None if it removes no refusals.
+    """Return the conversion with known input sizes, or None if this conversion removes no refusals.
 
-    If the file already gives all input sizes, only sizes that the model computes from the inputs become known. ``assumed`` holds
-    the hypothetical changes so far.
+    If the file has all input sizes, the conversion only fixes sizes that the model computes from the inputs. ``assumed`` has the
+    hypothetical changes so far.
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
@@ -72,14 +73,14 @@ def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChange
 def other_types(
     model: Model, now: Examined, simulate: Simulate, hypothetical: HypotheticalChanges, not_simulated: list[str]
 ) -> Root | None:
-    """Return the conversion to other types that improves the result most; None if no conversion improves it.
+    """Return the conversion to other types that improves the result most, or None if no conversion improves the result.
 
     Every conversion is simulated together with the changes in ``hypothetical``. A conversion that exceeds a limit is added to
-    ``not_simulated``. A conversion that removes only the refusals of one operator's version is ignored, because the feature that
-    raised the version explains these refusals.
+    ``not_simulated``. A conversion is ignored if it removes only version refusals of one operator. The feature that raised the
+    version explains these refusals better.
     """
     if now.run.refusal is not None and now.run.refusal.behind is not None:
-        # The stage behind the delegate names the operand that it refuses, so there is no need to change all types.
+        # The stage behind the delegate names the refused operand, so a change of all types is too much.
         return None
     best: tuple[tuple[float, ...], Root] | None = None
     conversions = list(_conversions(model))
@@ -132,7 +133,7 @@ def _form_of(tensor: Tensor) -> str:
 
 
 def _conversions(model: Model) -> Sequence[str]:
-    """Return the other forms to which a model can be converted, smallest change first."""
+    """Return the possible conversions of a model, smallest change first."""
     own = form(model)
     if own == "float":
         return ("int8",)
@@ -154,7 +155,7 @@ def _is_worthwhile(now: Examined, then: Examined, ended: Sequence[RefusedNode], 
     if problems == {Problem.OPERATOR_VERSION} and len({refused.op for refused in ended}) == 1:
         return False
     if not problems & OF_TYPES:
-        # Nodes that widen float16 weights have no problem of their own, but may prevent all delegation.
+        # Nodes that convert float16 weights to float32 have no problem of their own, but may prevent all delegation.
         return now.run.outcome == "none" and gain[0] >= _SUBSTANTIAL
     reasons = {(refused.op, reason.code) for refused in ended for reason in refused.reasons}
     return gain[0] >= _SUBSTANTIAL or len(reasons) > 1
@@ -166,7 +167,7 @@ def _has_problem(examined: Examined, problem: Problem) -> bool:
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
-    """Return the improvement from ``now`` to ``then``: delegated multiply-adds (share), delegated nodes (share), partitions."""
+    """Return the improvement from ``now`` to ``then``: share of multiply-adds, share of nodes, and number of partitions."""
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
@@ -178,7 +179,10 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
-    """Return the refusals of the run ``now`` that are due to any of ``problems`` and do not occur in the run ``then``."""
+    """Return the refusals in ``now`` that have one of ``problems`` and are gone in ``then``.
+
+    For nodes that are gone in ``then``, refusals with other problems are also returned.
+    """
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}
     removed = []

@@ -1,4 +1,4 @@
-"""Find CPU nodes that are not refused themselves, and the causes whose fixes would delegate these nodes."""
+"""Find CPU nodes that are not refused but depend on a cause of other nodes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, effort: Effort
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Find the CPU nodes that have no cause of their own, but would be delegated if a cause of other nodes were fixed.
+    """Find CPU nodes that have no cause but depend on a cause of other nodes. Return the nodes, keyed by cause.
 
-    Return these nodes, keyed by the cause. Such nodes widen float16 weights, lie in partitions that a limit drops, or depend on
-    nodes around them. Each node is assigned to the first cause whose fix alone frees the node. If no single fix is enough, causes
-    are fixed in order, and the node is assigned to the cause whose fix finally frees it. Only the first causes are tried one by
-    one.
+    These nodes convert float16 weights to float32, are in partitions that a limit drops, or depend on neighboring nodes. First,
+    each cause is fixed alone. Then, more and more causes are fixed in order. The first fix that frees a node determines the
+    node's cause. Only the first few causes are tried, and finally all causes together.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}

@@ -1,4 +1,4 @@
-"""Find the causes of a run's refusals. All refusals that one change would remove form one cause."""
+"""Find the causes of a run's refusals. A cause groups the refusals that one change would remove."""
 
 from __future__ import annotations
 
@@ -29,31 +29,30 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""Problems that form no cause: they disappear once other nodes are delegated, or they keep the whole graph on the CPU."""
+"""Problems that are not causes. They follow from other problems, or they concern the whole graph."""
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
-"""Smallest and largest number of repeated simulations. Each assumes that one more CPU kernel accepts its node.
+"""Smallest and largest number of repeated simulations. Each simulation assumes that one more CPU kernel accepts its node.
 
 Large models get fewer simulations.
 """
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
-"""Smallest and largest number of simulations with other versions of operators; large models get fewer simulations."""
+"""Smallest and largest number of simulations with other versions of operators. Large models get fewer simulations."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems whose fix is found by trying other versions or feature levels, only once for each node."""
+"""Problems for which other versions or feature levels are tried, once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that a conversion to float removes. Converting to float is a larger change than another operator version."""
+"""Features that a conversion to float removes."""
 
 
 def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
-    """Group the refusals of a model's CPU nodes into causes; ``simulate`` tries conversions, versions and levels.
+    """Group the refusals of a model's CPU nodes into causes. ``simulate`` tries conversions, versions and levels.
 
-    If ``names_others`` is true, suggestions name the other delegates that take the nodes, which requires simulating all
-    delegates.
+    If ``names_others`` is true, all delegates are simulated, and suggestions name other delegates that take the nodes.
     """
     finder = _Finder(model, simulate, effort, names_others)
     finder.look()
@@ -72,29 +71,29 @@ class _Finder:
         """The remaining simulations with other versions."""
         self.most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
         self.base = HypotheticalChanges()
-        """The hypothetical changes made so far. A changed model may show refusals that the original model hides."""
+        """The hypothetical changes so far. A changed model may show refusals that the original model hides."""
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
         self.without_kernels: set[NodeKey] = set()
-        """Nodes at fault for delegate kernels that cannot be created."""
+        """Nodes for which delegate kernels cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
-        """For each cause with a refused version, the nodes whose features raised the version.
+        """Nodes with the features that raised a refused version, keyed by cause.
 
-        All nodes of one operator have the same version.
+        All nodes of an operator share the version.
         """
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.whole: set[Identity] = set()
         """Causes that keep the whole graph on the CPU."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
-        """The cause of an unknown size, and the nodes whose operand sizes are guesses if that cause is assumed to be fixed."""
+        """The cause of an unknown size, and the nodes with operands of guessed size if this cause is fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
-        """For each cause in ``whole`` that concerns only some of the nodes, these nodes."""
+        """The nodes at fault for a cause, keyed by cause. A cause in ``whole`` without an entry has no nodes at fault."""
         self.not_simulated: list[str] = []
         """The hypothetical changes that exceed a limit, each with the limit."""
 
     def _simulate_optionally(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate changes that the diagnosis may skip. Raises LimitError if the command may run no further simulation."""
+        """Simulate changes that the diagnosis may skip. Raises LimitError if the limit on simulations is reached."""
         self.effort.check()
         return self.simulate(hypothetical, options)
 
@@ -120,12 +119,12 @@ class _Finder:
             self.base = replace(self.base, fixed_shapes=True)
             self.guessed = identity, nodes_behind(now)
             self._repair_guesses(self.base, {})
-            # Further refusals appear once a refusal of the whole graph is gone.
+            # A refusal of the whole graph may hide refusals by CPU kernels.
             self._look_at_preparation()
             now = self.simulate(self.base, {})
         now = self._end_stages(now)
         self.last = now
-        # A delegate that stops at a node's first failed check reports the next failed check only after the first one passes.
+        # Delegates may stop at the first failed check of a node. The next failed check appears only after a simulated fix.
         while self._look_at(self.last):
             remedies = [self._remedy(identity) for identity in self.versions]
             versions = {key: version for remedy in remedies for key, version in remedy.node_versions.items()}
@@ -140,7 +139,7 @@ class _Finder:
     def _look_at_loading(self) -> None:
         """Add the causes that prevent loading, and the cause of unregistered operators.
 
-        All other causes become visible only after these causes are fixed.
+        These causes hide all other causes.
         """
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
@@ -151,9 +150,9 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Add a cause for each node that its CPU kernel refuses to prepare. Nodes of the same operator share a cause.
+        """Add a cause for each node that a CPU kernel refuses to prepare. Nodes of the same operator share a cause.
 
-        After each added cause, the next simulations assume that the kernel accepts its node.
+        Later simulations assume that CPU kernels accept these nodes.
         """
         repairs = Tries(self.most_repairs, self.effort)
         while repairs.take():
@@ -168,10 +167,10 @@ class _Finder:
             self.base = replace(self.base, repaired_nodes=repaired)
 
     def _repair_guesses(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate hypothetical changes, and ignore refusals by CPU kernels that are due to guessed sizes.
+        """Simulate hypothetical changes, and ignore refusals by CPU kernels because of guessed sizes.
 
-        A size is guessed if it depends on an unknown size that the simulation assumes to be known. The fix of the unknown size
-        then includes the assumption that CPU kernels accept the guessed sizes.
+        If the simulation assumes that an unknown size is known, it must guess all sizes that depend on the unknown size. The
+        remedy of the unknown size then also assumes that CPU kernels accept the guessed sizes.
         """
         now = self.simulate(hypothetical, options)
         if self.guessed is None:
@@ -200,7 +199,7 @@ class _Finder:
     def _look_at_text(self) -> None:
         """Add the cause of nodes that work on text.
 
-        The sizes of the nodes' results are unknown. This alone may prevent the delegation of the model.
+        The results of these nodes have unknown sizes. A tensor of unknown size may prevent any delegation.
         """
         nodes = text_nodes(self.model)
         if not nodes:
@@ -252,7 +251,7 @@ class _Finder:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
-        """Add causes for new refusals in ``now``; return whether fixing these causes may reveal further refusals."""
+        """Add causes for new refusals in ``now``. Return whether fixes of these causes may reveal more refusals."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[RefusedCase] = []
         levels: list[RefusedCase] = []
@@ -289,7 +288,7 @@ class _Finder:
 
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
-        if subject[0] == "compiled":  # this accelerator cannot run a program for another accelerator
+        if subject[0] == "compiled":  # no change makes a program run on another accelerator
             self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 
@@ -300,7 +299,7 @@ class _Finder:
         origin = None if refusal.node is None else now.change.origin(NodeKey(refusal.subgraph, refusal.node))
         subject = None if origin is None else special_subject(self._view(origin, now))
         if origin is not None and subject is not None:
-            # The delegate would not take the operator that makes the size unknown.
+            # No delegate takes the operator that makes the size unknown, so its cause is the operator.
             identity = Identity(Problem.OPERATOR, subject)
             self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
             self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
@@ -313,7 +312,7 @@ class _Finder:
         return identity
 
     def _end_stages(self, now: Examined) -> Examined:
-        """Add a cause for each refusal of the whole model by LiteRT or a plugin; return the run without these refusals."""
+        """Add a cause for each refusal of the whole model by LiteRT or a plugin. Return a run without these refusals."""
         options: dict[str, Any] = {}
         known: set[str] = set()
         while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
@@ -341,7 +340,7 @@ class _Finder:
         self._note(identity, case)
 
     def _note_rest(self) -> None:
-        """Turn the refusals of CPU nodes that still have no cause into causes."""
+        """Add causes for the refusals of CPU nodes that still have no cause."""
         known = {key for cases in self.cases.values() for key, _ in cases}
         rest = [refused for refused in self.first.on_cpu() if refused.key not in known]
         if not rest:
@@ -360,10 +359,10 @@ class _Finder:
                     self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
-        """Add a cause for a delegate kernel that cannot be created, since this failure undoes all delegation.
+        """Add a cause for a delegate kernel that cannot be created. The failure undoes all delegation.
 
-        The cause covers all nodes that have the operator and the types of the node at fault. If no node is at fault, the cause
-        covers the whole graph.
+        The cause covers all nodes with the operator and the types of the node at fault. If no node is at fault, the cause covers
+        the whole graph.
         """
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
@@ -391,9 +390,9 @@ class _Finder:
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
-        """Return the smallest change of options after which the stage behind the delegate accepts the refused node.
+        """Return the smallest change of options that makes the stage behind the delegate accept the refused node.
 
-        The result is empty if there is no such change.
+        Return an empty mapping if no change of options helps.
         """
         if refusal.behind is None:
             return {}
@@ -416,7 +415,7 @@ class _Finder:
                 self.demanding.setdefault(find_version.identity, set()).update(find_version.demanding)
 
     def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
-        """Find, for each node, the smallest change of options after which the target's level no longer excludes the node."""
+        """Find the smallest change of options that raises the feature level enough, for each node."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
             if not left:
@@ -430,7 +429,7 @@ class _Finder:
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
     def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
-        """Yield the options that the delegate suggests against these refusals, without duplicates, smallest change first."""
+        """Yield distinct changes of options that the delegate suggests for these refusals, smallest change first."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
             for options in self.delegate.remedies(code, self.first.run.options):
@@ -446,7 +445,7 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return a node of the file as it is in the changed model of a simulated run."""
+        """Return a node of the file, as changed in a simulated run."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])

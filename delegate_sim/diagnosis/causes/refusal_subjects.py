@@ -1,4 +1,4 @@
-"""The subject of a refusal, used to group refusals that one change removes."""
+"""The subject of a refusal. Refusals with the same problem and subject form one cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
-    """Return the reason that a failed kernel, or a failed stage behind the delegate, gives for the node at fault."""
+    """Return the refusal of a delegate kernel, or of a stage behind the delegate, as a reason for the node at fault."""
     stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be created", refusal.hint)
@@ -28,13 +28,13 @@ def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
-    """Return the subject of a problem; refusals that one change fixes have the same subject."""
+    """Return the subject of a refusal. If one change fixes several refusals, they have the same subject."""
     if problem is Problem.OPERATOR:
         return (case.op,)
     if problem is Problem.DRIVER:
         return (case.op,) if case.reason.found == case.op else (case.op, case.reason.found)
     if problem is Problem.RANK:
-        # Consecutive nodes share tensors with too many dimensions, and one reshape fixes all of these nodes.
+        # Neighboring nodes share tensors with too many dimensions, and one reshape fixes all of these nodes.
         return (case.reason.code,)
     return (case.op, case.reason.code, case.reason.needed)
 

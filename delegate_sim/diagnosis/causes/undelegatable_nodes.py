@@ -1,4 +1,4 @@
-"""Find nodes that no delegate ever takes. The reason does not depend on the code of the refusal."""
+"""Find nodes that no delegate takes, whatever code the refusal has."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...model.precompiled import COMPILED_OPERATORS
 from ...releases.wording import FLEX
 
 _LISTS = ("FlexTensorList", "TensorList")
-"""Name prefixes of the operators that keep results of a loop in a list: one for TensorFlow's operators, one for the runtime's."""
+"""Name prefixes of operators that store results of a loop in a list. TensorFlow and the runtime have one prefix each."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
-"""Operators of lookup tables; the runtime's tables map text to numbers or numbers to text."""
+"""Operators of lookup tables. The tables of the runtime map text to numbers or numbers to text."""
 
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
@@ -34,7 +34,7 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Operators whose result size depends on the values of elements, each with advice on what to change."""
+"""Operators for which the size of the result depends on values, with advice."""
 
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
@@ -46,11 +46,11 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Operators at the end of a model whose work the application can do, with instructions for exporting without them."""
+"""Operators that the application can replace, with instructions. They are usually at the end of a model."""
 
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
-    """Return the subject of the cause if no delegate takes this node; None if the refusal's code decides the subject."""
+    """Return the subject of the cause if no delegate takes this node, or None for other nodes."""
     tensors = (*node.inputs, *node.outputs)
     if node.node.is_custom and node.op in COMPILED_OPERATORS:
         return ("compiled", node.op)
@@ -67,7 +67,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
 
 
 def works_on_text(node: NodeView) -> bool:
-    """Return whether a node reads or writes text, uses a lookup table, or runs a subgraph that fills lookup tables."""
+    """Return whether a node reads or writes text, uses a lookup table, or fills a lookup table in a subgraph."""
     if any(tensor.type == "STRING" for tensor in (*node.inputs, *node.outputs)):
         return True
     if node.node.is_custom:

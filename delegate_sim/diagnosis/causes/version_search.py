@@ -1,4 +1,4 @@
-"""Find the features that raised a refused version, or the versions that the delegate would accept."""
+"""Find the features that raised a refused version, or versions that the delegate accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..advice.wording import RefusedCase
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
-"""A function that changes the versions of some nodes. It returns the nodes that are then refused because of their version."""
+"""A function that sets the versions of some nodes, and returns the nodes that are then refused because of their version."""
 
 _Entry = tuple[str, int]
 """An operator and a version. In a file, the nodes with the same operator and version share one entry."""
@@ -26,8 +26,8 @@ _Entry = tuple[str, int]
 class FoundVersion:
     """The reason why a node has a refused version: features, or only the operator and version if no feature is known.
 
-    ``version`` is an accepted version; None if none is known. ``demanding`` holds the nodes whose features raised the version.
-    Other nodes have this version only because all nodes of an operator share one version.
+    ``version`` is an accepted version, or None if no accepted version is known. ``demanding`` has the nodes with the features.
+    Other nodes have the version only because all nodes of an operator share a version.
     """
 
     identity: Identity
@@ -41,8 +41,8 @@ def find_versions(
 ) -> Iterator[FoundVersion]:
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
-    Lower versions are tried until no version can be lowered further, or until the tries run out. Nodes of the same operator and
-    version share an entry of the file. One set of features therefore raised the version of all of these nodes.
+    Versions are lowered step by step until the delegate accepts them, no lower version exists, or the tries run out. Nodes of the
+    same operator and version share an entry in the file, so the same features raised their version.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}
@@ -73,7 +73,7 @@ def find_versions(
 def _nearest_versions(
     left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Yield the nearest accepted version of each node whose version no feature explains.
+    """Yield the nearest accepted version of each remaining node. No feature explains the versions of these nodes.
 
     Each try changes all remaining nodes at once. Lower versions are tried before higher versions.
     """

@@ -1,4 +1,4 @@
-"""Causes that keep a delegate from taking any part of the graph, and the hypothetical changes that fix them."""
+"""Causes that keep the whole graph on the CPU, and the hypothetical changes that fix these causes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
         MODEL_NOT_LOADED.name: "a model of version 3 of the schema",
         NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
-        TENSOR_NOT_LOADED.name: "tensors that the file describes without contradictions",
+        TENSOR_NOT_LOADED.name: "tensors with a consistent description in the file",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
         OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
     }
@@ -52,7 +52,7 @@ class WholeCause:
 
 
 def whole_refusal(run: Run) -> Reason | None:
-    """Return the reason why the runtime does not apply the delegate at all; None if the delegate is applied."""
+    """Return the reason why the runtime does not apply the delegate, or None if the delegate is applied."""
     refusal = run.refusal
     if refusal is None:
         return None
@@ -61,9 +61,10 @@ def whole_refusal(run: Run) -> Reason | None:
 
 
 def loading_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause if the release does not load the model; None if it does.
+    """Return the cause if the release does not load the model, or None if the release loads the model.
 
-    The fix is the first later release that loads the model, or else registering the operators in the application.
+    The fix is the first later release that loads the model. If there is no such release, the fix is to register the operators in
+    the application.
     """
     if run.is_loaded:
         return None
@@ -83,10 +84,10 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause if custom operators are not registered; None if the refusal has another reason.
+    """Return the cause if custom operators are not registered, or None if they are registered.
 
-    If all unregistered operators belong to one kind that no delegate takes, such as TensorFlow's own operators, the cause names
-    that kind.
+    If all unregistered operators are of one kind that no delegate takes, the cause names the kind. An example is the kind of
+    TensorFlow's own operators.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -95,7 +96,7 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
     subjects = {special_subject(node) for node in nodes}
     special = next(iter(subjects)) if len(subjects) == 1 else None
     if special is not None:
-        # Programs for another accelerator would not be delegated even if they were registered.
+        # Programs for another accelerator are not delegated even if their operator is registered.
         remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, assume_ops_registered=True)
         return WholeCause(Identity(Problem.OPERATOR, special), remedy)
     subject = OPERATOR_NOT_REGISTERED.name, *sorted(missing)
@@ -103,12 +104,12 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Return text that names the later releases that load a model; empty if no such release is known."""
+    """Return the later releases that load a model as text. The text is empty if no later release is known to load the model."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause if a CPU kernel refuses a node of the file; None if no kernel does."""
+    """Return the cause if a CPU kernel refuses a node of the file, or None if no CPU kernel refuses a node."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None
@@ -126,10 +127,10 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes whose operand sizes may depend on the tensor of unknown size that made the runtime refuse the graph.
+    """Return the nodes that may depend on the tensor of unknown size in the refusal of the graph.
 
-    The result includes nodes that run subgraphs, and all nodes of the other subgraphs. The sizes in a subgraph depend on the node
-    that calls the subgraph.
+    The result includes nodes that run subgraphs, and all nodes of other subgraphs, because the sizes in a subgraph depend on the
+    call.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:

@@ -12,7 +12,7 @@ from .layout import NewTable, Old
 def copied(table: FileTable) -> NewTable:
     """Return a copy of a table with the same numbers and with references to the same objects.
 
-    Raise FixError if the table has fields that the schema does not know, since such fields cannot be copied.
+    Raise FixError if the table has fields that are not in the schema. These fields cannot be copied.
     """
     by_slot = {field.slot: field for field in table.fields.values()}
     copy = NewTable(table.name)
@@ -20,8 +20,8 @@ def copied(table: FileTable) -> NewTable:
         field = by_slot.get(slot)
         if field is None:
             raise FixError(
-                f"one of its {table.name} tables has a field that this version of delegate-sim does not know (number {slot}) "
-                "and would lose"
+                f"the model cannot be rewritten: field {slot} of one of its {table.name} tables is unknown to this version of "
+                "delegate-sim and would be lost"
             )
         if field.format is None:
             copy.fields[field.name] = Old(table.target(field.name))

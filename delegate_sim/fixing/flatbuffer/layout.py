@@ -1,7 +1,7 @@
 """Lay out new tables and vectors in front of an existing flatbuffer.
 
-References in a flatbuffer are relative and only point forward. New tables therefore go in front and reference the old bytes. The
-old bytes stay unchanged, including fields that the schema does not know.
+References in a flatbuffer are relative and only point forward. New tables are therefore placed before the old bytes, which they
+reference. The old bytes stay unchanged, including fields that are not in the schema.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...model import schema
 from ...model.flatbuffer import IDENTIFIER
 
 ALIGNMENT = 64
-"""The old bytes are moved by a multiple of this number, to preserve all alignments that the schema and the kernels require."""
+"""The old bytes are moved by a multiple of this number, so that the alignments for the schema and the kernels stay valid."""
 _FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
 """Fields that hold positions in the file; the values 0 and 1 mean that there is no position."""
 _GREATEST = (1 << 31) - 1
@@ -99,7 +99,7 @@ class Front:
             self._chunks.append((start, item))
             self._end = start + _size(item)
             if self._end > _GREATEST:
-                raise FixError("the rewritten model would exceed 2 GiB, which a flatbuffer cannot hold")
+                raise FixError("the rewritten model would exceed 2 GiB, the limit of a flatbuffer")
             if isinstance(item, NewTable):
                 waiting += [item.fields[name] for name, (form, _) in item.layout.places.items() if form is None]
             elif isinstance(item, NewReferences):
@@ -132,7 +132,7 @@ class Front:
         target_place = self.size + target.position if isinstance(target, Old) else self._places[id(target)]
         distance = target_place - place
         if not 0 < distance <= _GREATEST:
-            raise FixError("the rewritten model would exceed 2 GiB, which a flatbuffer cannot hold")
+            raise FixError("the rewritten model would exceed 2 GiB, the limit of a flatbuffer")
         return distance
 
     def _table(self, table: NewTable, start: int) -> bytes:
@@ -156,7 +156,7 @@ def _padding(start: int, end: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A vtable, the size of its table, and the (struct format, offset) of each field; the format of a reference is None."""
+    """A vtable, the size of its table, and the (struct format, offset) of each field. The format of a reference is None."""
 
     vtable: bytes
     size: int

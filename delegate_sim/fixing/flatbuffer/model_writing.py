@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Weights: TypeAlias = "Mapping[int, Callable[[], npt.NDArray[Any]]]"
-"""Functions that compute the elements of large new constants, by the negative buffer numbers of the constants."""
+"""Functions that compute the elements of large new constants, keyed by the constant's negative buffer number."""
 _DATA_ALIGNMENT = 16
 
 
@@ -52,9 +52,9 @@ def keeps_nodes(original: Model, change: Edited) -> bool:
 def write(original: Model, change: Edited, weights: Weights = MappingProxyType({})) -> Iterator[bytes | memoryview]:
     """Yield the bytes of a file with the changed model, in order.
 
-    ``change`` must be a change of ``original``. The original's bytes are kept, including signatures, metadata, fields that the
-    schema does not know, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the
-    file cannot be written this way.
+    ``change`` must be a change of ``original``. All other parts of the original file are kept, including fields that are not in
+    the schema, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the changed
+    model cannot be written.
     """
     check_writable(original)
     if change.model is original:
@@ -84,7 +84,9 @@ class _Writer:
         """Return the table of the whole model."""
         file, model = self._file, self._change.model
         if METADATA_NAME in self._original.metadata and not keeps_nodes(self._original, self._change):
-            raise FixError("the model's metadata fixes an order of the nodes that the change would not keep")
+            raise FixError(
+                "the model cannot be rewritten: its metadata fixes the order of the nodes, which the change would break"
+            )
         root = copied(file)
         root.fields["operator_codes"] = NewReferences(self._operator_codes(model))
         subgraphs = file.children("subgraphs")
@@ -135,7 +137,7 @@ class _Writer:
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
         """Return the table of ``tensor``.
 
-        ``before`` is the original tensor, and ``old`` its table; both are None for a new tensor.
+        ``before`` is the original tensor, and ``old`` is its table. Both are None for a new tensor.
         """
         if old is not None and before is tensor:
             return Old(old.position)
@@ -150,7 +152,7 @@ class _Writer:
             self._set(table, "quantization", quantization_table(tensor))
         if before is None or tensor.sparsity is not before.sparsity:
             if tensor.sparsity is not None:
-                raise FixError("a sparse constant cannot be rewritten")
+                raise FixError("the model cannot be rewritten: one of the changed constants is sparse")
             table.fields.pop("sparsity", None)
         if before is None or tensor.shape_signature != before.shape_signature:
             self._set(table, "shape_signature", None if tensor.shape_signature is None else vector(tensor.shape_signature, "i"))
@@ -170,7 +172,7 @@ class _Writer:
         """Return the number of a tensor's buffer. If the tensor's elements have changed, add a new buffer for them."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
-                with np.errstate(all="ignore"):  # the runtime does not warn about overflow either
+                with np.errstate(all="ignore"):  # the runtime does not report overflow
                     values = self._weights[tensor.buffer]()
                 self._new_buffers[tensor.buffer] = self._add(values, tensor)
             return self._new_buffers[tensor.buffer]
@@ -186,13 +188,18 @@ class _Writer:
         kind = schema.NUMPY_TYPES[tensor.type]
         stored = np.ascontiguousarray(values.reshape(-1), kind)
         if stored.size != tensor.element_count:
-            raise FixError(f"a new constant with {tensor.element_count} elements would get {stored.size} elements")
+            raise FixError(
+                f"the model cannot be rewritten: a new constant of {tensor.element_count} elements would have {stored.size}"
+            )
         content = stored.view(np.uint8)
         self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return the table of ``node``. ``before`` is the original node, and ``old`` its table; both are None for a new node."""
+        """Return the table of ``node``.
+
+        ``before`` is the original node, and ``old`` is its table. Both are None for a new node.
+        """
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before
         if is_same and old is not None and old.value("opcode_index") == code:

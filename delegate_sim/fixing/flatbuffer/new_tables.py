@@ -15,7 +15,7 @@ _GREATEST_OLD_CODE = 127
 _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
     {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 )
-"""For each union of options tables in the schema, the field of a node's table that holds the union."""
+"""The field of a node's table for each union of options tables in the schema."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:
@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the table of a tensor's quantization; None if the tensor is not quantized.
+    """Return the table of a tensor's quantization, or None if the tensor is not quantized.
 
     Raise FixError for quantization that is not affine.
     """
@@ -47,7 +47,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
     if parameters is None:
         return None
     if not parameters.is_affine:
-        raise FixError("only affine quantization can be rewritten")
+        raise FixError("the model cannot be rewritten: only affine quantization is supported")
     return NewTable(
         "QuantizationParameters",
         {
@@ -73,7 +73,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
 
 
 def options_table(name: str, options: Options) -> NewTable:
-    """Return an options table that omits fields whose values are the schema's defaults."""
+    """Return an options table without the fields that have the schema's default values."""
     table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():

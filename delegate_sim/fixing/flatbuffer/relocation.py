@@ -20,7 +20,7 @@ _LONGEST_END = 22 + 65535
 
 
 def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a model's file, in order, with positions updated for a move of the whole file by ``distance`` bytes."""
+    """Yield the bytes of a model's file in order. The positions are updated as if the file began ``distance`` bytes later."""
     content = model.content
     position = 0
     for place, patch in sorted(_patches(model, distance).items()):
@@ -55,7 +55,7 @@ def _patches(model: Model, distance: int) -> dict[int, bytes]:
 def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
     """Return the new values of the positions in an appended archive.
 
-    The result is empty if there is no archive, or if its positions are relative to the start of the archive.
+    The result is empty if there is no archive, or if the positions in the archive are relative to its start.
     """
     tail = max(len(content) - _LONGEST_END, 0)
     end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)

@@ -17,7 +17,7 @@ class Exactness(IntEnum):
     ROUNDING = 1
     """Results that are equal except for rounding, because other operations compute the same function."""
     APPROXIMATE = 2
-    """Results of a function that only approximates the original; such passes are applied only on request."""
+    """Results of a function that approximates the original. Approximate passes are applied only on request."""
 
     @property
     def words(self) -> str:
@@ -41,7 +41,7 @@ class Pass:
     is_for_all: bool = False
     """True if the pass is applied to all nodes, not only to CPU nodes."""
     holds_for: str = ""
-    """The values for which an exact pass is exact, for example ``finite values``; empty if it is exact for all values."""
+    """The values for which an exact pass is exact, such as ``finite values``; empty if the pass is exact for all values."""
 
     @property
     def promise(self) -> str:
@@ -55,7 +55,7 @@ def promise(exactness: Exactness, holds_for: str) -> str:
 
 
 FINITE = "finite values and results"
-"""The range of passes whose new nodes limit results to the largest finite number, as ADD and MUL do on the CPU."""
+"""The values for passes whose new nodes limit results to the largest finite number, as ADD and MUL do on the CPU."""
 IN_INT32 = "values and results that fit into INT32"
 IN_RANGE = "indices in range"
 INDICES_IN_INT32 = "indices that fit into INT32"

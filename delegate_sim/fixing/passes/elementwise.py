@@ -62,7 +62,7 @@ def _gelu(work: Work, node: Node) -> Sequence[Node]:
 
 _ERF_SLOPE = 0.3275911 / math.sqrt(2)
 _ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-"""Coefficients of an approximation of the error function (Abramowitz and Stegun, 7.1.26), which is accurate to 1.5e-7."""
+"""Coefficients of an approximation of the error function, accurate to 1.5e-7 (Abramowitz and Stegun, 7.1.26)."""
 
 
 def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
@@ -122,7 +122,7 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ADD of the first operand and the negated second operand. A constant second operand is negated by the pass."""
+    """Return an ADD of the first operand and the negated second operand. A constant operand is negated by the pass."""
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -177,9 +177,9 @@ def _axes(work: Work, node: Node) -> list[int] | None:
 
 
 def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return one MEAN for each axis, starting with the last axis; each MEAN keeps the number of dimensions.
+    """Return one MEAN for each axis, starting with the last axis. Each MEAN keeps the number of dimensions.
 
-    If the original drops dimensions, a RESHAPE follows.
+    If the original node removes dimensions, a RESHAPE follows.
     """
     axes = _axes(work, node)
     source, target = work.input(node, 0), work.output(node)

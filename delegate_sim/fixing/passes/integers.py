@@ -1,4 +1,4 @@
-"""Replace INT64 with INT32 where INT32 suffices, and remove needless CASTs."""
+"""Replace INT64 with INT32 where INT32 suffices, and remove unnecessary CASTs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Kernels accept INT32 or INT64, but all index operands of a node must have the sa
 INT32 suffices, because sizes are INT32 in the runtime.
 """
 _CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType({**_POSITIONS, "ONE_HOT": (0,)})
-"""Like ``_POSITIONS``, plus operands that can be narrowed only if they are constants."""
+"""The positions in ``_POSITIONS``, and positions of operands that can become INT32 only if they are constants."""
 
 
 def _narrow_constants(work: Work, node: Node) -> Sequence[Node] | None:
@@ -120,11 +120,11 @@ _COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQU
 _ARITHMETIC = frozenset(
     {"ABS", "ADD", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "NEG", "SELECT", "SELECT_V2", "SUB", *_COMPARISONS}
 )
-"""Operators that compute with INT64 values in the same way as with INT32 values, if all values fit into INT32."""
+"""Operators that give the same results in INT32 as in INT64, if all values fit into INT32."""
 
 
 def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the node with INT32 operands, after CASTs of the INT64 operands, and before a CAST of an INT64 result."""
+    """Return CASTs of the INT64 operands, the node with INT32 operands, and a CAST of an INT64 result."""
     wide = [position for position in range(len(node.inputs)) if work.input(node, position).type == "INT64"]
     expected = list(range(1, 3)) if node.op.startswith("SELECT") else list(range(len(node.inputs)))
     if wide != expected or len(node.outputs) != 1:
@@ -159,13 +159,13 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
         "TRANSPOSE": 1,
     }
 )
-"""Operators that only move elements, with the number of operands whose elements they move; None means all operands."""
+"""Operators that only move elements, and the number of operands with moved elements. None means all operands."""
 
 
 def _cast_before_moves(work: Work) -> None:
-    """If a CAST of INT64 values follows nodes that only move elements, place the CAST before these nodes.
+    """If a CAST of INT64 values follows nodes that only move elements, move the CAST before these nodes.
 
-    Nodes are visited from last to first.
+    The nodes are processed from last to first.
     """
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
@@ -194,7 +194,7 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return the CASTs of a node's operands, and the node, which now writes the tensor ``goal``."""
+    """Return CASTs of a node's operands, and the node with the tensor ``goal`` as its result."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -223,9 +223,10 @@ _INTEGERS = frozenset(_HOLDS)
 
 
 def _join_casts(work: Work) -> None:
-    """If a CAST reads the result of an earlier CAST that keeps all values, let it read the earlier CAST's source instead.
+    """Remove the first of two consecutive CASTs, if the first CAST keeps all values.
 
-    If this source already has the type that the later CAST would produce, remove the later CAST.
+    The second CAST then reads the source of the first. If the source already has the type of the final result, the second CAST is
+    removed as well.
     """
     editor = work.editor
     writers = {node.outputs[0]: node for _, node in editor.nodes if node.op == "CAST" and len(node.outputs) == 1}
@@ -251,7 +252,7 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return an earlier tensor that a CAST can read instead, or that can replace the CAST's result; None if there is none."""
+    """Return an earlier tensor that can replace the source of a CAST, or None if there is none."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)
@@ -280,7 +281,7 @@ def _fold_casts(work: Work) -> None:
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return a function that casts a constant to another type; None if the result may differ from the kernel's result."""
+    """Return a function that casts a constant to another type, or None if the result may differ from the kernel's result."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None
@@ -301,7 +302,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "indices-cast-to-int32",
-        "a CAST to INT32 before operands that hold sizes, counts or positions, such as indices that are an input of the model",
+        "a CAST to INT32 before operands that hold sizes, counts or positions",
         "INT64 operands whose values are limited by tensor sizes",
         Exactness.EXACT,
         _narrow_operands,
@@ -330,7 +331,7 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "casts-before-moves",
-        "moves a CAST from INT64 before nodes that only move elements; these nodes then move elements of the other type",
+        "moves a CAST from INT64 before nodes that only move elements; these nodes then have the type of the CAST's result",
         "a CAST to INT32 or FLOAT32 that is the only reader of the moved elements",
         Exactness.EXACT,
         _cast_before_moves,
@@ -339,8 +340,8 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-joined",
-        "removes a CAST to a type that can hold every value if another CAST follows; if the second CAST leads back to the "
-        "first type, removes both",
+        "removes a CAST to a type that can hold every value if another CAST follows; removes both CASTs if the second one "
+        "restores the first type",
         "integers or booleans",
         Exactness.EXACT,
         _join_casts,

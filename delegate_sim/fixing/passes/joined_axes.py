@@ -1,4 +1,4 @@
-"""Join neighboring dimensions that an operator treats in the same way, until few dimensions are left."""
+"""Join neighboring dimensions that an operator treats in the same way, to reduce the rank."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighboring dimensions from the front until at most ``most`` are left; return None if that is impossible.
+    """Join neighboring dimensions from the front until at most ``most`` are left. Return None if that is impossible.
 
-    Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is tried only if none of
-    the earlier functions can join any pair.
+    Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is used only if the
+    functions before it cannot join any pair.
     """
     remaining = list(axes)
     while len(remaining) > most:
@@ -31,13 +31,13 @@ def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None]
 
 
 class SharedAxis(NamedTuple):
-    """A dimension of a broadcast result; for each operand, whether the operand is broadcast along this dimension."""
+    """A dimension of a broadcast result, and for each operand whether it is broadcast along this dimension."""
 
     size: int
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Return the join of two dimensions if the same operands are broadcast along both, or one has size 1; None otherwise."""
+        """Return two dimensions as one, or None unless one has size 1 or the same operands are broadcast along both."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
@@ -48,7 +48,7 @@ class SharedAxis(NamedTuple):
 
 
 def shared_axes(target: Sequence[int], operands: Sequence[Sequence[int]]) -> list[SharedAxis] | None:
-    """Return the dimensions of the shape ``target``; None if an operand cannot be broadcast to this shape."""
+    """Return the dimensions of the shape ``target``, or None if an operand cannot be broadcast to this shape."""
     rank = len(target)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in operands]
     if any(len(shape) != rank or any(own not in (1, size) for own, size in zip(shape, target, strict=True)) for shape in padded):
@@ -63,11 +63,11 @@ class RoleAxis(NamedTuple):
     role: object
 
     def joined(self, other: RoleAxis) -> RoleAxis | None:
-        """Return the join of two dimensions with the same role; None for different roles."""
+        """Return two dimensions with the same role as one, or None for different roles."""
         return RoleAxis(self.size * other.size, self.role) if self.role == other.role else None
 
     def joined_if_single(self, other: RoleAxis) -> RoleAxis | None:
-        """Return the join of two dimensions if one of them has size 1, in any role; None otherwise."""
+        """Return two dimensions as one if at least one has size 1; None otherwise."""
         return self if other.size == 1 else other if self.size == 1 else None
 
 
@@ -97,16 +97,16 @@ class CutAxis(NamedTuple):
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
-        """Return the join of two dimensions if both are taken whole, or one has size 1; None otherwise."""
+        """Return two dimensions as one if both are taken whole or one has size 1; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         size = self.size * other.size
         return CutAxis(size, 0, size, 1) if self.is_whole and other.is_whole else None
 
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
-        """Return the join of a sliced dimension with the next dimension, ``inner``.
+        """Return a sliced dimension and the next dimension, ``inner``, as one.
 
-        Return None if the stride is not 1 or if the slice does not take all elements of ``inner``.
+        Return None if the stride is not 1 or if the slice does not take all of ``inner``.
         """
         if self.stride != 1 or not inner.is_whole:
             return None
@@ -126,13 +126,13 @@ class PaddedAxis(NamedTuple):
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:
-        """Return the join of two dimensions if neither is padded, or one is unpadded and has size 1; None otherwise."""
+        """Return two dimensions as one if both are unpadded, or if one is unpadded and has size 1; None otherwise."""
         if self.is_same and other.is_same:
             return PaddedAxis(self.size * other.size, 0, 0)
         return other if self.is_same and self.size == 1 else self if other.is_same and other.size == 1 else None
 
     def joined_with_inner(self, inner: PaddedAxis) -> PaddedAxis | None:
-        """Return the join of a dimension with the next dimension, ``inner``, if ``inner`` is not padded; None otherwise."""
+        """Return a dimension and the next dimension, ``inner``, as one if ``inner`` is not padded; None otherwise."""
         return PaddedAxis(*[number * inner.size for number in self]) if inner.is_same else None
 
 
@@ -143,9 +143,9 @@ class TiledAxis(NamedTuple):
     multiple: int
 
     def joined(self, other: TiledAxis) -> TiledAxis | None:
-        """Return the join of two dimensions if the inner one is not repeated, or the outer one has size 1 and is not repeated.
+        """Return two dimensions as one, or None if that is impossible.
 
-        Return None otherwise.
+        The inner dimension must not be repeated, or the outer dimension must have size 1 and not be repeated.
         """
         if other.multiple == 1:
             return TiledAxis(self.size * other.size, self.multiple)

@@ -1,4 +1,4 @@
-"""Rewrite nodes whose tensors have more than four dimensions, joining neighboring dimensions until at most four are left."""
+"""Rewrite nodes whose tensors have more than four dimensions, by joining neighboring dimensions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether a node has tensors with more dimensions than delegates support, and all sizes are known."""
+    """Return whether all sizes of a node's tensors are known, and a tensor has more dimensions than delegates support."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -40,9 +40,9 @@ def lowered(
     constants: Mapping[int, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Sequence[Node] | None:
-    """Return a node between RESHAPEs that change the shapes of its operands and results; None if that is impossible.
+    """Return a node between RESHAPEs that change the shapes of its operands and results, or None if that is impossible.
 
-    ``operands`` maps operand positions to new shapes, and ``results`` lists the new result shapes. ``constants`` maps the
+    ``operands`` maps operand positions to new shapes. ``results`` lists the new shapes of results. ``constants`` maps the
     positions of index operands to new values. ``options`` are the changed options.
     """
     before: list[Node] = []
@@ -67,9 +67,9 @@ def lowered(
 
 
 def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) -> int | None:
-    """Return a tensor that has the elements of ``tensor`` in another shape. If this needs a RESHAPE, append it to ``nodes``.
+    """Return a tensor with the elements of ``tensor`` in another shape, or None if the tensor cannot be reshaped.
 
-    Return None if the tensor cannot be reshaped.
+    If a RESHAPE is needed, it is appended to ``nodes``.
     """
     if tensor.shape == shape or (tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)):
         return tensor.index
@@ -96,7 +96,7 @@ def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _with_broadcast_first(work: Work, node: Node, shape: _Shape) -> Sequence[Node] | None:
-    """Return an element-wise node over one dimension, after TILEs that broadcast its operands; None for per-channel tensors."""
+    """Return TILEs that broadcast the operands, and an element-wise node over one dimension; None for per-channel tensors."""
     target = work.output(node)
     nodes: list[Node] = []
     inputs: list[int] = []
@@ -158,7 +158,7 @@ def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence[Node] | None:
-    """Return a reduction of the middle of three dimensions for each axis, between RESHAPEs."""
+    """Return one reduction for each axis, between RESHAPEs. Each reduces the middle one of three dimensions."""
     source, target = work.input(node, 0), work.output(node)
     if source.is_constant or (source.type != "FLOAT32" and node.op not in _LIMITS.split()):
         return None
@@ -205,9 +205,9 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Resize the axis of a joined shape so that the joined shape has as many elements as ``shape``.
+    """Return a joined shape with a resized axis, so that the shape has as many elements as ``shape``.
 
-    ``joined_shape`` holds the joined shape and the position of the axis. Return only the resized shape.
+    ``joined_shape`` holds the joined shape and the position of the axis.
     """
     sizes, axis = joined_shape
     others = element_count([size for place, size in enumerate(sizes) if place != axis])
@@ -283,7 +283,7 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a BATCH_MATMUL with joined batch dimensions; None if too many batch dimensions would be left."""
+    """Return a BATCH_MATMUL with joined batch dimensions, or None if too many batch dimensions would be left."""
     target = work.output(node)
     shapes = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
@@ -297,9 +297,10 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TRANSPOSE in which dimensions that stay neighbors are joined, and dimensions of size 1 are left out.
+    """Return a TRANSPOSE with at most four dimensions, or several TRANSPOSEs if one does not suffice.
 
-    If more than four dimensions are left, return several TRANSPOSEs, each of which moves one group to its place.
+    Dimensions that stay neighbors are joined, and dimensions of size 1 are removed. Each of several TRANSPOSEs moves one group of
+    dimensions to its final place.
     """
     source, order = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
@@ -326,7 +327,7 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return the order after the next TRANSPOSE on the way to ``goal``, as at most four groups of neighboring dimensions."""
+    """Return the order after the next TRANSPOSE towards ``goal``, as at most four groups of neighboring dimensions."""
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:
@@ -371,18 +372,14 @@ def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
     return _ROWS[node.op](work, node)
 
 
-_BETWEEN = (
-    "the node with at most 4 dimensions, with RESHAPEs before and after it: neighboring dimensions that it treats alike are "
-    "merged"
-)
+_BETWEEN = "the node with at most 4 dimensions, between RESHAPEs that merge neighboring dimensions"
 _NEEDS = "rank 5 or more, a known shape, constant sizes and positions, and at most 4 dimensions after merging"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "transpose-of-lower-rank",
         "TRANSPOSE",
-        "one or more TRANSPOSE nodes with at most 4 dimensions, with RESHAPEs before and after them: neighboring dimensions "
-        "that stay together are merged",
+        "one or more TRANSPOSE nodes with at most 4 dimensions, between RESHAPEs that merge neighboring dimensions",
         "rank 5 or more, a known shape and a constant permutation",
         Exactness.EXACT,
         _transpose,

@@ -1,4 +1,4 @@
-"""Rewrite operators that only move elements, using other such operators."""
+"""Replace operators that only move elements by other operators that only move elements."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TILE of the operand, after a RESHAPE that adds dimensions of size 1 if it has fewer dimensions."""
+    """Return a TILE of the operand. Missing dimensions are first added by a RESHAPE."""
     source, target = work.input(node, 0), work.output(node)
     if not _is_known(work, node) or source.is_constant or source.rank > target.rank or not target.rank:
         return None
@@ -125,7 +125,7 @@ def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER of rows from all batches in one table; the number of rows before a batch is added to its indices."""
+    """Return a GATHER from one table with the rows of all batches. Each batch's first row is added to its indices."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     batches, axis = options.batch_dims, options.axis + (source.rank if options.axis < 0 else 0)
     batches += indices.rank if batches < 0 else 0
@@ -186,8 +186,8 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "gather-without-batches",
         "GATHER",
-        "GATHER of rows from all batches in one table, with ADD of each batch's first row to the indices",
-        "batch_dims, the axis behind the batches, indices in INT32, a known shape",
+        "GATHER from one table with the rows of all batches, after an ADD of each batch's first row to the indices",
+        "batch_dims is set, axis follows the batch dimensions, INT32 indices, a known shape",
         Exactness.EXACT,
         _gather_without_batches,
         IN_RANGE,

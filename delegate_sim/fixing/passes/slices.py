@@ -14,7 +14,7 @@ from .joined_axes import CutAxis
 
 
 def cuts(work: Work, node: Node) -> list[CutAxis] | None:
-    """Return a node's slice of each dimension; None if any slice is unknown or any step is negative."""
+    """Return a node's slice of each dimension, or None if a slice is unknown or a stride is negative."""
     return _sliced(work, node) if node.op == "SLICE" else _strided(work, node)
 
 
@@ -55,9 +55,10 @@ def _strided(work: Work, node: Node) -> list[CutAxis] | None:
 
 
 def _axes_of(count: int, rank: int, ellipsis: int, new_axis: int) -> list[tuple[int, int]] | None:
-    """Return each position in begin, end and strides that slices a dimension, with the dimension; None if there are too many.
+    """Return pairs of a position in begin, end and strides and the dimension that it slices.
 
-    An ellipsis stands for all dimensions that no other position slices, and a new axis for none.
+    An ellipsis slices all dimensions that no other position slices. A new axis slices no dimension. Return None if there are more
+    positions than dimensions.
     """
     if ellipsis & (ellipsis - 1):
         return None

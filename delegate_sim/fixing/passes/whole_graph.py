@@ -1,4 +1,4 @@
-"""Passes over a whole graph: operator versions, widened weights, and pairs of nodes that cancel each other."""
+"""Passes over a whole graph, such as lower operator versions and the removal of nodes that cancel each other."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def _own_versions(work: Work) -> None:
-    """Lower each node's operator version to what this node requires.
+    """Lower the operator version of each node to the version that the node requires.
 
-    Files often give all nodes of an operator the highest version that any of them requires.
+    Converters often write the highest version that any node of an operator requires for all nodes of the operator.
     """
     graph = work.editor.graph
     nodes = []
@@ -34,7 +34,7 @@ def _own_versions(work: Work) -> None:
 
 
 def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
-    """Return a function that computes the result of a DEQUANTIZE of a constant; None if the result is unknown."""
+    """Return a function that computes the result of a DEQUANTIZE of a constant, or None if the result is unknown."""
     source = work.input(node, 0)
     if not work.has_elements(source) or source.type not in ("FLOAT16", "INT8", "UINT8", "INT16"):
         return None
@@ -42,7 +42,7 @@ def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
 
 
 def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
-    """Return a function that computes the real values of a constant in the same way as DEQUANTIZE; None if they are unknown."""
+    """Return a function that dequantizes a constant in the same way as DEQUANTIZE, or None if the scales are unknown."""
     if source.type == "FLOAT16":
         return lambda: read().astype(np.float32)
     parameters = source.quantization
@@ -94,7 +94,7 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Remove pairs of nodes that cancel each other; readers of a pair's result then read the pair's input."""
+    """Remove pairs of nodes that cancel each other. Readers of a pair's result then read the pair's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -120,9 +120,9 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the input of a pair of nodes that together only keep or reshape the input; None if there is no such pair.
+    """Return the input of a pair of nodes that together only keep or reshape the input, or None if there is no such pair.
 
-    ``node`` is the second node of the pair. For a RESHAPE that keeps the shape, return the input of this node alone.
+    ``node`` is the second node of the pair. If ``node`` is a RESHAPE that keeps the shape, return the input of ``node``.
     """
     if not node.inputs or not node.outputs:
         return None
@@ -154,7 +154,7 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
 
 
 def _inline_composites(work: Work) -> None:
-    """Put the nodes of a composite's decomposition in its place."""
+    """Replace composites by the nodes of their decompositions."""
     nodes: list[tuple[int, Node]] = []
     for origin, node in work.editor.nodes:
         inner = _decomposed(work, node) if node.op == "STABLEHLO_COMPOSITE" and work.is_chosen(origin) else None
@@ -163,7 +163,7 @@ def _inline_composites(work: Work) -> None:
 
 
 def _decomposed(work: Work, node: Node) -> list[Node] | None:
-    """Return the nodes of a composite's decomposition with tensors of the calling subgraph; None if they cannot be moved."""
+    """Return the nodes of a composite's decomposition with tensors of the calling subgraph, or None if this is impossible."""
     index = work.options(node).decomposition_subgraph_index
     if not 0 <= index < len(work.model.subgraphs) or index == work.editor.subgraph.index:
         return None
@@ -194,15 +194,15 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         "composites-inlined",
         "the nodes of a composite's decomposition in its place",
-        "a decomposition without variables, whose outputs its nodes write",
+        "a decomposition without variables; all its outputs are results of its nodes",
         Exactness.EXACT,
         _inline_composites,
         frozenset({"STABLEHLO_COMPOSITE"}),
     ),
     Pass(
         "own-versions",
-        "gives each node the operator version that it needs itself, with a separate entry in the table of operators",
-        "a version higher than the node needs, because another node shares the entry",
+        "lowers the operator version of each node to the version that the node needs",
+        "a version higher than the node needs",
         Exactness.EXACT,
         _own_versions,
     ),
@@ -218,7 +218,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         "constants-dequantized",
         "replaces a DEQUANTIZE of a quantized constant by a FLOAT32 constant",
-        "an INT8, UINT8 or INT16 constant with scales that a DEQUANTIZE reads",
+        "a constant of type INT8, UINT8 or INT16, with scales, that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
         frozenset({"DEQUANTIZE"}),
@@ -229,7 +229,7 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "pairs-that-cancel",
-        "removes a TRANSPOSE or RESHAPE that undoes the node before it, and a QUANTIZE after a DEQUANTIZE",
+        "removes a TRANSPOSE or RESHAPE with the node that it undoes, and a DEQUANTIZE with the QUANTIZE after it",
         "known shapes and constant permutations; the same scale and zero point",
         Exactness.EXACT,
         _cancel,
@@ -246,4 +246,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Passes that run last. They remove pairs of nodes that other passes leave behind, or they make the file larger."""
+"""Passes that run last, because they remove pairs of nodes that other passes add, or because they make the file larger."""

@@ -1,8 +1,7 @@
 """The committed baseline: the accepted result of each model on each target.
 
-The baseline is a JSON file. It has one line for each model and target, in order, and one line for the outline of each model.
-Later runs use the outlines to find changes node by node. Commas are on separate lines, so that Git can merge changes of different
-lines.
+The baseline is a JSON file. It has one line for each pair of model and target, and one line for the outline of each model. Later
+checks use the outlines to find changed nodes. Commas are on separate lines, so that Git can merge changes of different lines.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a baseline; a missing file counts as an empty baseline. Raise BaselineError with the file's name and the problem."""
+    """Read a baseline. A missing file is an empty baseline. Raises BaselineError if the file is invalid or cannot be read."""
     try:
         text = read_whole(path, _LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
@@ -41,7 +40,7 @@ def read_baseline(path: str) -> Baseline:
         raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
     try:
         content = json.loads(text)
-    except (ValueError, RecursionError) as error:  # a number with thousands of digits raises ValueError too
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits also raises ValueError
         raise BaselineError(printable(f"{path}: {_fault(path, text, error)}")) from error
     try:
         return baseline_of(content)
@@ -50,9 +49,9 @@ def read_baseline(path: str) -> Baseline:
 
 
 def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
-    """Write the entries ``changed``, drop the entries ``removed``, and keep all others; return whether the file changed.
+    """Write the entries ``changed``, and remove the entries ``removed``. Return whether the file changed.
 
-    Concurrent updates wait for each other; the file is replaced atomically. Raise BaselineError if the file cannot be read or
+    Concurrent updates wait for each other. The file is replaced atomically. Raises BaselineError if the file cannot be read or
     written.
     """
     try:
@@ -76,7 +75,7 @@ def baseline_text(baseline: Baseline) -> str:
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(
-        # Write packed outlines back unchanged, since another build of zlib may compress them differently.
+        # Packed outlines are written unchanged, because another build of zlib may compress them differently.
         [_compact([sha256, baseline.packed.get(sha256) or packed(outline)]) for sha256, outline in models.items()]
     )
     return "".join([f"{line}\n" for line in [*lines, "]}"]])
@@ -117,13 +116,13 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return the reason why a file is not JSON. For a merge conflict, add instructions for resolving it."""
+    """Return the reason why a file is not JSON. If the file has a merge conflict, the reason includes instructions."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1
         return (
-            f"contains merge conflict markers (line {line}): choose one side with git checkout --theirs -- {path} (or "
-            "--ours), then run delegate-sim check --update"
+            f"contains merge conflict markers (line {line}): choose one side with git checkout --theirs -- {path} "
+            "or with --ours, then run delegate-sim check --update"
         )
     if isinstance(error, json.JSONDecodeError):
         return f"is not JSON: line {error.lineno}: {error.msg}"

@@ -1,4 +1,4 @@
-"""Read the entries of a baseline file that follows the current schema or the first schema."""
+"""Read the entries of a baseline file. The file follows the current schema or the first schema."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
-"""The names in older files for the outcomes of models that do not run, and of models with nodes that a compiler plugin takes."""
+"""Older names of outcomes: for models that do not run, and for models with nodes that a compiler plugin takes."""
 
 
 def baseline_of(content: Any) -> Baseline:
-    """Return the baseline in a file's content. Raise Unexpected with the problem if the content is invalid."""
+    """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema not in (SCHEMA, FIRST_SCHEMA):
         raise Unexpected(f"its schema is {schema!r}, but this version reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
@@ -45,7 +45,7 @@ def _packed(items: list[Any]) -> dict[str, str]:
     texts = {}
     for number, item in enumerate(items):
         if not isinstance(item, list) or len(item) != 2 or not all(isinstance(part, str) for part in item):
-            raise Unexpected(f"models[{number}] is not a pair of a digest and an outline")
+            raise Unexpected(f"models[{number}] must be a pair of a digest and an outline")
         texts[item[0]] = item[1]
     return texts
 
@@ -58,7 +58,7 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def _outcome(written: str, delegated_nodes: int) -> str:
-    """Return the current name of an outcome. ``written`` is its name in the file, which may be an older name."""
+    """Return the current name of an outcome. ``written`` is the name in the file, which may be an older name."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:
@@ -78,12 +78,12 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         return value
 
     if not isinstance(item, dict):
-        raise Unexpected(f"{where} is not an object")
+        raise Unexpected(f"{where} must be an object")
     if text("sha256") not in outlines:
-        raise Unexpected(f"{where}.sha256 names a model that is not under models")
+        raise Unexpected(f"{where}.sha256 is the digest of a model that is missing from models")
     outcome = _outcome(text("outcome"), count("delegated_nodes"))
     if outcome not in OUTCOMES:
-        raise Unexpected(f"{where}.outcome is {outcome!r}")
+        raise Unexpected(f"{where}.outcome has an unknown value, {outcome!r}")
     measures = Measures(
         outcome,
         count("nodes"),
@@ -151,7 +151,7 @@ def _outputs(items: list[Any]) -> tuple[Output, ...]:
 
 def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise Unexpected(f"{where} is not an array")
+        raise Unexpected(f"{where} must be an array")
     return value
 
 

@@ -13,11 +13,14 @@ from ...results.report.multiply_adds import ComputeTotals
 
 
 class BaselineError(DelegateSimError):
-    """Raised if a file is not a baseline, or cannot be read or written."""
+    """Raised if a file is not a baseline, or if the file cannot be read or written."""
 
 
 class EntryKey(NamedTuple):
-    """The key of an entry: the target's name, and the model's path relative to the configuration, with slashes."""
+    """The key of an entry: the name of the target and the path of the model.
+
+    The path is relative to the folder of the configuration, with slashes.
+    """
 
     model: str
     target: str
@@ -27,8 +30,8 @@ class EntryKey(NamedTuple):
 class Entry:
     """The accepted result of one model on one target.
 
-    ``fallback`` lists the nodes that stay on the CPU, by subgraph and reason code. ``rule_set`` and ``tool`` are the versions of
-    the rules and of delegate-sim that produced the entry.
+    ``fallback`` lists the nodes that stay on the CPU, by subgraph and code. ``rule_set`` is the version of the rules, and
+    ``tool`` is the version of delegate-sim.
     """
 
     sha256: str
@@ -42,7 +45,7 @@ class Entry:
     fallback: tuple[Fallback, ...]
     outline: tuple[SubgraphOutline, ...]
     compute: ComputeTotals | None = None
-    """Multiply-adds; None in an entry of an older version."""
+    """Multiply-adds, or None in an entry of an older version."""
 
     def on_cpu(self, subgraph: int) -> frozenset[int]:
         """Return the nodes of a subgraph that stay on the CPU."""
@@ -60,7 +63,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """All entries of a baseline. ``packed`` maps each model's digest to the packed text of the model's outline."""
+    """All entries of a baseline. ``packed`` has the packed outlines of models, keyed by digest."""
 
     entries: Mapping[EntryKey, Entry] = field(default_factory=dict)
     packed: Mapping[str, str] = field(default_factory=dict, compare=False)

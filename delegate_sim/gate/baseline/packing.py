@@ -17,7 +17,7 @@ _MOST_NODES = 1 << 24
 
 
 def packed(outline: Sequence[SubgraphOutline]) -> str:
-    """Return the outline of a model as one string without spaces."""
+    """Pack the outline of a model into a string without spaces."""
     content = [
         [
             subgraph.name,
@@ -31,7 +31,7 @@ def packed(outline: Sequence[SubgraphOutline]) -> str:
 
 
 def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
-    """Unpack a string that ``packed`` returned, and return the outline. Raise ValueError if the string is invalid."""
+    """Return the outline in a packed string. Raises ValueError if the string is invalid."""
     try:
         most, stream = raised(_LARGEST), zlib.decompressobj()
         content = stream.decompress(base64.b64decode(text, validate=True), most)
@@ -43,7 +43,7 @@ def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def ranges(nodes: Iterable[int]) -> str:
-    """Return a text that lists nodes in order. Consecutive nodes are written as a range.
+    """Return nodes as text, in order. Consecutive nodes are written as a range.
 
     >>> ranges({3, 4, 5, 9})
     '3-5,9'
@@ -58,7 +58,7 @@ def ranges(nodes: Iterable[int]) -> str:
 
 
 def read_ranges(text: str) -> list[int]:
-    """Parse a string that ``ranges`` returned, and return the nodes. Raise ValueError if the string is invalid."""
+    """Return the nodes in a string that ``ranges`` returned. Raises ValueError if the string is invalid."""
     nodes: list[int] = []
     most = raised(_MOST_NODES)
     for span in text.split(",") if text else ():

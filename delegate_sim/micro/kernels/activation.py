@@ -79,7 +79,7 @@ _SOFTMAX_CHECKS = (
     ONE_TO_ONE,
     rank(INPUT, at_least(1)),
     *of_type(OUTPUT, INT16, takes(INPUT, INT8_INT16)),
-    *where(lambda node: node.output(0).type != "INT16", "with output of another type than INT16", SAME_TYPES),
+    *where(lambda node: node.output(0).type != "INT16", "if the output is not INT16", SAME_TYPES),
     takes(INPUT, FLOAT32_INT8_INT16),
     *of_type(INPUT, INT16, *symmetric(OUTPUT, INPUT), _scale_near(1 / 32768, "1/32768")),
     *where(_are("INT8", "INT16"), "from INT8 to INT16", zero_point_of(OUTPUT, -32768), _scale_near(1 / 65536, "1/65536")),
@@ -99,7 +99,7 @@ KERNELS = {
             *of_type(
                 INPUT,
                 INT8,
-                check(QUANTIZATION, "scale of input at most 128 times the scale of output", _large_output_multiplier),
+                check(QUANTIZATION, "an input scale of at most 128 times the output scale", _large_output_multiplier),
             ),
         ),
         in_source("hard_swish.cc", "HardSwishEval", takes(INPUT, FLOAT32_INT8)),

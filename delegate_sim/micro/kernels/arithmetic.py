@@ -1,4 +1,4 @@
-"""Elementwise arithmetic, comparison, logic and selection."""
+"""Element-wise arithmetic, comparison, logic and selection."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ZERO_POINTS = range(-128, 128)
 
 
 def _unary(symbol: str, *types: str) -> MicroKernel:
-    """Return a kernel of ``elementwise.cc`` that computes with these types only."""
+    """Return a kernel of ``elementwise.cc`` that supports only these types."""
     return MicroKernel(
         in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL),
         in_source("elementwise.cc", symbol, takes(INPUT, types)),
@@ -71,7 +71,7 @@ def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) 
 
 
 def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
-    """Return a kernel of float tensors whose output has the input's shape."""
+    """Return a kernel for float tensors with equal shapes of input and output."""
     checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, same_shapes(INPUT, OUTPUT))
     return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
 
@@ -90,14 +90,14 @@ def _zero_divisor(node: NodeView) -> str | None:
     values = first_values(node, node.input(1))
     if values is None or node.input(1).type not in ("FLOAT32", "INT32") or 0 not in values:
         return None
-    return "input 1 with a 0" if node.input(1).is_constant else "input 1 that is 0 until the application sets it"
+    return "input 1 with a zero" if node.input(1).is_constant else "input 1 that is 0 until the application sets it"
 
 
 _NO_ZERO_DIVISOR = check(
     OPERAND_VALUE,
-    "an input 1 without 0",
+    "an input 1 without zeros",
     _zero_divisor,
-    "make sure that no divisor is 0, for example with MAXIMUM before the division",
+    "avoid divisors of 0, for example with MAXIMUM before the division",
 )
 
 
@@ -107,7 +107,10 @@ def _below_zero_point(node: NodeView) -> str | None:
 
 
 _NOT_NEGATIVE = check(
-    OPERAND_VALUE, "an input 0 without negative numbers", _below_zero_point, "keep negative numbers from the node"
+    OPERAND_VALUE,
+    "an input 0 without negative numbers",
+    _below_zero_point,
+    "remove negative numbers before the node, for example with RELU",
 )
 
 _FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
@@ -137,9 +140,9 @@ def _add_n_types(node: NodeView) -> str | None:
 _ADD_N_CHECKS = (
     operand_count(at_least(2), 1),
     SAME_TYPES,
-    _inputs_differ(lambda node, at: node.input(0).shape == node.input(at).shape, "inputs of one shape", "shape"),
-    check(TENSOR_TYPE, "inputs of one type", _add_n_types),
-    _inputs_differ(_same_add_n_parameters, "INT8 inputs with one scale and zero point", "scale or zero point"),
+    _inputs_differ(lambda node, at: node.input(0).shape == node.input(at).shape, "inputs of the same shape", "shape"),
+    check(TENSOR_TYPE, "inputs of the same type", _add_n_types),
+    _inputs_differ(_same_add_n_parameters, "INT8 inputs with the same scale and zero point", "scale or zero point"),
     takes(OUTPUT, FLOAT32_INT8),
 )
 
@@ -248,7 +251,7 @@ KERNELS = {
             THREE_TO_ONE,
             takes(operand(0, "condition"), ("BOOL",)),
             same_type(_SECOND, _THIRD, kind=TENSOR_TYPE),
-            check(BROADCAST, "an output of the shape to which the inputs are broadcast", _select_broadcast),
+            check(BROADCAST, "an output with the broadcast shape of the inputs", _select_broadcast),
         ),
         in_source("select.cc", "SelectEval", takes(_SECOND, FLOAT32_INT8_INT16)),
     ),

@@ -23,11 +23,11 @@ def _missing_subgraph(*fields: str) -> Check[object]:
                 return f"{field} {index} of {count}"
         return None
 
-    return check(ATTRIBUTE, "subgraphs that the model has", find)
+    return check(ATTRIBUTE, "indices of existing subgraphs", find)
 
 
 def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
-    """Demand that a subgraph has as many inputs (and, with ``results``, outputs) as the node passes on."""
+    """Require that a subgraph has as many inputs as the node passes to it, and with ``results`` as many outputs."""
 
     def find(node: NodeView) -> str | None:
         subgraphs, index = node.graph.model.subgraphs, getattr(node.options, field)
@@ -37,9 +37,9 @@ def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
         wanted = len(subgraphs[index].inputs), len(subgraphs[index].outputs)
         if given == wanted or (not results and given[0] == wanted[0]):
             return None
-        return f"{given[0]} inputs and {given[1]} outputs, and {wanted[0]} and {wanted[1]} of subgraph {index}"
+        return f"{given[0]} inputs and {given[1]} outputs, but {wanted[0]} and {wanted[1]} in subgraph {index}"
 
-    return check(OPERAND_COUNT, f"as many operands as the subgraph {field} has", find)
+    return check(OPERAND_COUNT, f"as many operands as the subgraph in {field}", find)
 
 
 def _loop_results(node: NodeView) -> str | None:

@@ -1,4 +1,4 @@
-"""Copies of all elements in another type."""
+"""Operators that convert all elements to another type."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ KERNELS = {
             "EvalQuantizeReference",
             check(
                 TENSOR_TYPE,
-                "a pair of types that the kernel converts, such as FLOAT32 to INT8 or INT16",
+                "a supported pair of types, such as FLOAT32 to INT8 or INT16",
                 _unknown_pair,
                 "quantize to int8",
             ),

@@ -33,8 +33,8 @@ _LARGEST_BIAS_ERROR = 0.02
 
 
 def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> Check[object]:
-    """Demand one of these pairs of types of an operand and the filter; ``same`` also allows equal types."""
-    words = "input and filter of one type, or " if same else ""
+    """Require that the types of an operand and the filter are one of these pairs. ``same`` also allows equal types."""
+    words = "input and filter of the same type, or " if same else ""
     needed = words + ", ".join([f"{first} input with {second} filter" for first, second in pairs])
 
     def find(node: NodeView) -> str | None:
@@ -45,7 +45,7 @@ def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> 
 
 
 def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[object]:
-    """Demand that the bias scale is the input scale times the filter scale (``GetQuantizedConvolutionMultipler``)."""
+    """Require that the bias scale is the input scale times the filter scale (``GetQuantizedConvolutionMultipler``)."""
 
     def find(node: NodeView) -> str | None:
         product = scale(source.tensor(node)) * scale(FILTER.tensor(node))
@@ -53,11 +53,11 @@ def bias_scale_fits(source: Operand = INPUT, bias: Operand = BIAS) -> Check[obje
         if bias.is_given(node):
             difference = abs(product - scale(bias.tensor(node)))
             if not steps or not difference / steps <= _LARGEST_BIAS_ERROR:
-                return f"bias with scale {scale(bias.tensor(node)):g}, input and filter with product {product:g}"
-        return None if product >= 0 else f"scales of input and filter with product {product:g}"
+                return f"bias scale {scale(bias.tensor(node)):g}, but input scale times filter scale is {product:g}"
+        return None if product >= 0 else f"input scale times filter scale is {product:g}"
 
-    hint = "quantize the bias with the product of the scales of input and filter"
-    return check(QUANTIZATION, "bias with the scale of input times filter", find, hint)
+    hint = "quantize the bias with the input scale times the filter scale"
+    return check(QUANTIZATION, "a bias scale equal to the input scale times the filter scale", find, hint)
 
 
 def _scale_count(axis: int) -> Check[object]:
@@ -91,7 +91,7 @@ def _channel_axis(axis: int) -> Check[object]:
 
 
 def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Check[object], ...]:
-    """Return the checks of ``PopulateConvolutionQuantizationParams``, which apply unless the input is float."""
+    """Return the checks of ``PopulateConvolutionQuantizationParams``. They do not apply to float inputs."""
     return where(
         lambda node: source.tensor(node).type != "FLOAT32",
         "unless input is FLOAT32",
@@ -125,12 +125,12 @@ _PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", 
 
 def _other_batch(node: NodeView) -> str | None:
     counts = dimension(node.input(0), 0), dimension(node.output(0), 0)
-    return None if counts[0] == counts[1] else f"batch {counts[0]} of input and {counts[1]} of output"
+    return None if counts[0] == counts[1] else f"batch size {counts[0]} of input and {counts[1]} of output"
 
 
 def _ungrouped(node: NodeView) -> str | None:
     channels, own = dimension(node.input(0), 3), dimension(node.input(1), 3)
-    return None if own > 0 and channels % own == 0 else f"{channels} input channels and {own} of the filter"
+    return None if own > 0 and channels % own == 0 else f"{channels} input channels and {own} filter channels"
 
 
 def _transpose_scratch(node: NodeView) -> tuple[int, ...]:
@@ -159,8 +159,8 @@ KERNELS = {
                 rank(INPUT, 4),
                 rank(FILTER, 4),
                 rank(OUTPUT, 4),
-                check(SHAPE, "input and output of one batch size", _other_batch),
-                check(SHAPE, "input channels that are a multiple of the filter's", _ungrouped),
+                check(SHAPE, "input and output of the same batch size", _other_batch),
+                check(SHAPE, "a number of input channels that is a multiple of the filter channels", _ungrouped),
             ),
             _CONV_COUNT,
             *_quantization(0, INPUT),

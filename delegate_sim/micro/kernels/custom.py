@@ -1,4 +1,4 @@
-"""Custom operators that the runtime brings along: detection, audio front ends, compressed constants and streaming."""
+"""Custom operators with a kernel in the runtime: detection, audio front ends, compressed constants and streaming."""
 
 from __future__ import annotations
 
@@ -71,7 +71,11 @@ _DETECTION = MicroKernel(
         "DetectionPostProcessEval",
         takes(_BOXES, FLOAT32),
         takes(_CLASSES, FLOAT32),
-        check(SHAPE, "batch 1, 4 coordinates a box, and num_classes classes with or without background", _detection_sizes),
+        check(
+            SHAPE,
+            "batch size 1, 4 coordinates per box, and num_classes classes, with or without the background class",
+            _detection_sizes,
+        ),
         check(OPERAND_VALUE, "anchors with height and width greater than 0", _flat_anchor),
     ),
     scratch=_detection_scratch,
@@ -140,7 +144,7 @@ def _declared_type(node: NodeView) -> str | None:
     return None if all(tensor.type == kind for tensor in tensors) else f"{tensors[0].type} input and {tensors[1].type} output"
 
 
-_DECLARED_TYPE = check(ATTRIBUTE, "input and output of the type T, which is FLOAT32, INT32 or INT16", _declared_type)
+_DECLARED_TYPE = check(ATTRIBUTE, "an attribute T of FLOAT32, INT32 or INT16, and input and output of this type", _declared_type)
 
 
 def _same_rank(node: NodeView) -> str | None:
@@ -148,7 +152,7 @@ def _same_rank(node: NodeView) -> str | None:
     return None if first == second else f"input of rank {first} and output of rank {second}"
 
 
-_SAME_RANK = check(SHAPE, "input and output of one rank", _same_rank)
+_SAME_RANK = check(SHAPE, "input and output of the same rank", _same_rank)
 
 
 def _rank_step(difference: int, words: str) -> Check[object]:
@@ -177,7 +181,7 @@ KERNELS = {
         in_source(
             "circular_buffer_common.cc",
             "CircularBufferPrepare",
-            check(SHAPE, "an input of one slot, and an output of several", _ring_shape),
+            check(SHAPE, "an input with one slot, and an output with several slots", _ring_shape),
             SAME_TYPES,
             takes(INPUT, INT8),
         ),
@@ -241,11 +245,11 @@ KERNELS = {
         "FramerPrepare",
         "FramerEval",
         operand_count(1, 2),
-        _rank_step(1, "output of one more dimension than input"),
+        _rank_step(1, "an output with one more dimension than input"),
         rank(_SECOND_OUTPUT, 0),
         *_ALL_INT16,
         takes(_SECOND_OUTPUT, ("BOOL",)),
-        check(ATTRIBUTE, "samples that are a multiple of frame_step", _frame_step),
+        check(ATTRIBUTE, "a number of samples that is a multiple of frame_step", _frame_step),
     ),
     "SignalIrfft": _signal("irfft.cc", "IrfftPrepare", "IrfftEval", ONE_TO_ONE, _SAME_RANK, _DECLARED_TYPE),
     "SignalOverlapAdd": _signal(
@@ -253,7 +257,7 @@ KERNELS = {
         "OverlapAddPrepare",
         "OverlapAddEval",
         ONE_TO_ONE,
-        _rank_step(-1, "input of one more dimension than output"),
+        _rank_step(-1, "an input with one more dimension than output"),
         _DECLARED_TYPE,
         rank(INPUT, at_least(2)),
     ),
@@ -295,7 +299,7 @@ KERNELS = {
             "Prepare",
             check(OPERAND_COUNT, "two inputs for each output", _decode_pairs),
             check(CONSTANT, "constant inputs", _decode_constants),
-            check(OPERAND_VALUE, "version 1, and a lookup table, Huffman code or pruning", _decode_types),
+            check(OPERAND_VALUE, "version 1, and compression by lookup table, Huffman code or pruning", _decode_types),
         ),
         unchecked("decode.cc", "Eval"),
     ),

@@ -109,11 +109,13 @@ KERNELS = {
             takes(_VALUES, FLOAT32_INT8),
             *of_type(_VALUES, FLOAT32, takes(OUTPUT, FLOAT32)),
             *of_type(_VALUES, INT8, takes(OUTPUT, FLOAT32_INT8)),
-            check(SHAPE, "output of at least the rank of value", _lookup_rank),
-            check(SHAPE, "an output with room for all rows", _lookup_size),
+            check(SHAPE, "an output rank of at least the rank of value", _lookup_rank),
+            check(SHAPE, "an output that is large enough for all rows", _lookup_size),
             *of_type(_VALUES, INT8, *of_type(OUTPUT, FLOAT32, *symmetric(_VALUES))),
         ),
-        in_source("embedding_lookup.cc", "EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of rows of value", _lookup_index)),
+        in_source(
+            "embedding_lookup.cc", "EmbeddingLookUpEval", check(OPERAND_VALUE, "indices of existing rows in value", _lookup_index)
+        ),
         shapes=lambda node: {0: _lookup_shape(node) + node.output(0).shape[node.input(1).rank :]},
     ),
     "GATHER": MicroKernel(
@@ -123,7 +125,7 @@ KERNELS = {
             TWO_TO_ONE,
             takes(_INDICES, INT32),
             takes(INPUT, FLOAT32_INT8),
-            check(ATTRIBUTE, "axis that names a dimension of input", _gather_axis),
+            check(ATTRIBUTE, "axis that is a dimension of input", _gather_axis),
             check(ATTRIBUTE, "batch_dims that fit input and indices", _gather_batch),
         ),
         in_source("gather.cc", "GatherEval"),
@@ -140,7 +142,7 @@ KERNELS = {
             rank(_INDICES, at_least(1)),
             check(SHAPE, f"indices into at most {_MOST_INDICES} dimensions of input", _index_depth),
         ),
-        in_source("gather_nd.cc", "GatherNdEval", check(OPERAND_VALUE, "indices of elements of input", _position_nd)),
+        in_source("gather_nd.cc", "GatherNdEval", check(OPERAND_VALUE, "indices of existing elements in input", _position_nd)),
         shapes=_gathered_nd_shape,
     ),
 }

@@ -1,4 +1,4 @@
-"""One tensor from several, or several from one."""
+"""Operators that join or split tensors."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ KERNELS = {
                 _many_inputs,
                 "join the inputs in several steps, at most 10 at a time",
             ),
-            check(TENSOR_TYPE, "inputs of one type", _other_type),
+            check(TENSOR_TYPE, "inputs of the same type", _other_type),
             check(RANK, f"inputs of rank at most {_MOST_DIMENSIONS}", _large_rank),
             check(
                 QUANTIZATION,
-                "INT8 inputs with scale and zero point of output; INT16 tensors with zero point 0",
+                "INT8 inputs with the scale and zero point of output; INT16 tensors with zero point 0",
                 _other_parameters,
                 "quantize all inputs with the parameters of the output",
             ),

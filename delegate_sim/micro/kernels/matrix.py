@@ -68,7 +68,7 @@ def _int4_filter(node: NodeView) -> tuple[int, ...]:
 
 
 def _product(node: NodeView) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Return the shapes of both operands with as many dimensions as the larger one, and that number."""
+    """Return the shapes of both operands, padded with 1 to the same number of dimensions, and this number."""
     left, right = node.input(0).shape, node.input(1).shape
     count = max(len(left), len(right))
     # bounded: the reader limits ranks
@@ -87,7 +87,7 @@ def _inner_sizes(node: NodeView) -> str | None:
     left, right, _ = _product(node)
     first = left[-2] if node.options.adj_x else left[-1]
     second = right[-1] if node.options.adj_y else right[-2]
-    return None if first == second else f"sums over {first} and {second} elements"
+    return None if first == second else f"inner dimensions of {first} and {second} elements"
 
 
 def _product_shape(node: NodeView) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ KERNELS = {
             *with_cmsis_nn("batch_matmul.cc", rank(INPUT, at_most(4)), rank(_SECOND, at_most(4))),
             *of_type(INPUT, INT16, *symmetric(INPUT, _SECOND, OUTPUT)),
             check(SHAPE, "batch dimensions that are equal or 1", _batch_sizes),
-            check(SHAPE, "inner dimensions of one size", _inner_sizes),
+            check(SHAPE, "inner dimensions of the same size", _inner_sizes),
             check(SHAPE, "an output with as many elements and dimensions as the product", _output_shape),
         ),
         in_source("batch_matmul.cc", "BatchMatMulEval"),
@@ -163,7 +163,7 @@ KERNELS = {
             *with_cmsis_nn(
                 "fully_connected.cc",
                 check(
-                    QUANTIZATION, "one scale of the filter with INT16 input", _int16_channels, "quantize the filter per tensor"
+                    QUANTIZATION, "a filter with one scale if input is INT16", _int16_channels, "quantize the filter per tensor"
                 ),
                 *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
             ),

@@ -1,4 +1,4 @@
-"""Adding elements around a tensor."""
+"""Operators that add elements around a tensor."""
 
 from __future__ import annotations
 

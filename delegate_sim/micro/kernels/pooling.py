@@ -1,4 +1,4 @@
-"""Pooling windows."""
+"""Pooling operators."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def _pooling(symbol: str) -> MicroKernel:
             *of_type(
                 INPUT,
                 INT8_INT16,
-                check(QUANTIZATION, "input and output with one scale", _scale_difference, "quantize both with the same scale"),
+                check(
+                    QUANTIZATION, "input and output with the same scale", _scale_difference, "quantize both with the same scale"
+                ),
                 _SAME_ZERO_POINT,
             ),
             takes(INPUT, FLOAT32_INT8_INT16),

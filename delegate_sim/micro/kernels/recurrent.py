@@ -1,4 +1,4 @@
-"""Layers that carry a state from step to step."""
+"""Layers with a state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FEATURES, _TIME, _BIAS, _STATE = (
 )
 _BIAS_TOLERANCE = 1e-5
 _Pair: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""A shape, and the shape that is expected."""
+"""A shape, and the expected shape."""
 
 
 def _svdf_units(node: NodeView) -> int:
@@ -58,7 +58,11 @@ def _first_difference(rows: Iterable[tuple[str, _Pair]]) -> str | None:
 
 def _svdf_bias_scale(node: NodeView) -> str | None:
     product, bias = scale(node.input(4)) * scale(node.input(2)), scale(node.input(3))
-    return None if abs(bias - product) < _BIAS_TOLERANCE else f"bias with scale {bias:g}, state times weights_time {product:g}"
+    return (
+        None
+        if abs(bias - product) < _BIAS_TOLERANCE
+        else f"bias scale {bias:g}, but state scale times the scale of weights_time is {product:g}"
+    )
 
 
 def _given_state(node: NodeView) -> str | None:
@@ -76,10 +80,12 @@ _SVDF = MicroKernel(
         "svdf_common.cc",
         "PrepareSvdf",
         check(OPERAND_COUNT, "state", _given_state),
-        check(SHAPE, "filters that are a multiple of rank", _svdf_rank),
+        check(SHAPE, "a number of filters that is a multiple of rank", _svdf_rank),
         takes(INPUT, FLOAT32_INT8),
         rank(INPUT, 2),
-        check(SHAPE, "operands and output of the shapes that belong to filters, memory and units", _svdf_shapes),
+        check(
+            SHAPE, "operands and output with the shapes that the numbers of filters, memory steps and units require", _svdf_shapes
+        ),
         check(
             OPERAND_COUNT,
             "a variable tensor as state",
@@ -94,7 +100,7 @@ _SVDF = MicroKernel(
             takes(_STATE, INT8_INT16),
             *where(_BIAS.is_given, "if a bias is given", takes(_BIAS, INT32)),
             takes(OUTPUT, INT8),
-            check(QUANTIZATION, "bias with the scale of state times weights_time", _svdf_bias_scale),
+            check(QUANTIZATION, "a bias scale equal to the state scale times the scale of weights_time", _svdf_bias_scale),
         ),
         *of_type(
             INPUT,
@@ -126,7 +132,7 @@ def _lstm_type(position: int, name: str) -> Check[object]:
         kinds = node.input(0).type, (node.output(0) if position < 0 else node.input(position)).type
         return None if kinds[0] == kinds[1] else f"{kinds[0]} input and {kinds[1]} {name}"
 
-    return check(TENSOR_TYPE, f"input and {name} of one type", find)
+    return check(TENSOR_TYPE, f"input and {name} of the same type", find)
 
 
 def _lstm_weights(node: NodeView) -> str | None:
@@ -205,19 +211,21 @@ _LSTM = MicroKernel(
         check(OPERAND_COUNT, "variable tensors as states", _lstm_states),
         _lstm_type(18, "output state"),
         _lstm_type(-1, "output"),
-        check(OPERAND_COUNT, "all weights, of one type", _lstm_weights),
-        check(OPERAND_COUNT, "all biases, of one type", _lstm_biases),
+        check(OPERAND_COUNT, "all weights, of the same type", _lstm_weights),
+        check(OPERAND_COUNT, "all biases, of the same type", _lstm_biases),
         check(
             OPERAND_COUNT,
             "no peephole weights, projection or layer normalization",
             _lstm_extras,
-            "convert the layer without peepholes, projection and layer normalization",
+            "convert the layer without peephole weights, projection and layer normalization",
         ),
         *with_cmsis_nn(
             "unidirectional_sequence_lstm.cc",
             check(CONSTANT, "constant weights and biases", _lstm_constants),
         ),
-        check(SHAPE, "weights, biases, states and output of the shapes that belong to input and state", _lstm_shapes),
+        check(
+            SHAPE, "weights, biases, states and output with the shapes that the sizes of input and state require", _lstm_shapes
+        ),
         check(TENSOR_TYPE, "cell state of type FLOAT32 or INT16", _lstm_cell_type),
     ),
     in_source(

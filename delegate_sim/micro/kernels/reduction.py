@@ -1,4 +1,4 @@
-"""One result from all elements along some dimensions, or a running result."""
+"""Reductions and cumulative sums along dimensions."""
 
 from __future__ import annotations
 

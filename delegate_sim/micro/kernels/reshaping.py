@@ -1,4 +1,4 @@
-"""Copies of all elements in another shape or order of dimensions, and the shape itself."""
+"""Operators that copy all elements to another shape or order, and the SHAPE operator."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ KERNELS = {
             takes(OUTPUT, FLOAT32_INT8),
             SAME_TYPES,
             _BLOCK_SIZE,
-            check(SHAPE, "channels that are a multiple of block_size squared", _channels_left),
+            check(SHAPE, "a number of channels that is a multiple of block_size squared", _channels_left),
         ),
         in_source("depth_to_space.cc", "DepthToSpaceEval"),
         shapes=_depth_to_space,
@@ -163,7 +163,7 @@ KERNELS = {
             fixed(_AXIS),
             check(SHAPE, "axis of rank at most 1", _long_axis),
             takes(_AXIS, INT32),
-            check(SHAPE, "an output with one more dimension of size 1 at axis", _expanded_shape),
+            check(SHAPE, "an output with one more dimension than input, of size 1, at axis", _expanded_shape),
         ),
         in_source("expand_dims.cc", "ExpandDimsEval", takes(INPUT, FLOAT32_INT8_INT16)),
     ),
@@ -202,9 +202,9 @@ KERNELS = {
             "SqueezePrepare",
             ONE_TO_ONE,
             rank(INPUT, at_most(8)),
-            check(SHAPE, "squeezed dimensions of size 1, and an output with all others", _squeezed),
+            check(SHAPE, "squeezed dimensions of size 1, and an output with all other dimensions", _squeezed),
         ),
-        in_source("squeeze.cc", "SqueezeEval", check(SHAPE, "input and output of as many bytes", _squeezed_bytes)),
+        in_source("squeeze.cc", "SqueezeEval", check(SHAPE, "input and output with the same number of bytes", _squeezed_bytes)),
     ),
     "TRANSPOSE": MicroKernel(
         in_source(
@@ -215,8 +215,8 @@ KERNELS = {
             SAME_TYPES,
             fixed(_PERMUTATION),
             rank(_PERMUTATION, 1),
-            check(SHAPE, "perm with one element for each dimension", _permutation_length),
-            check(OPERAND_VALUE, "perm with dimensions of input", _permutation_range),
+            check(SHAPE, "one element of perm for each dimension", _permutation_length),
+            check(OPERAND_VALUE, "only dimensions of input in perm", _permutation_range),
         ),
         in_source("transpose.cc", "TransposeEval", takes(INPUT, FLOAT32_INT8_INT16)),
     ),

@@ -1,4 +1,4 @@
-"""Resizing of images."""
+"""Operators that resize images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIZE = operand(1, "size")
 
 def _both_alignments(node: NodeView) -> str | None:
     both = node.options.half_pixel_centers and node.options.align_corners
-    return "half_pixel_centers and align_corners true" if both else None
+    return "half_pixel_centers and align_corners are both true" if both else None
 
 
 def _size_count(node: NodeView) -> str | None:
@@ -31,7 +31,7 @@ KERNELS = {
             "ResizeBilinearPrepare",
             *_RESIZE_CHECKS,
             fixed(_SIZE),
-            check(ATTRIBUTE, "half_pixel_centers or align_corners, not both", _both_alignments),
+            check(ATTRIBUTE, "at most one of half_pixel_centers and align_corners", _both_alignments),
         ),
         in_source("resize_bilinear.cc", "ResizeBilinearEval", takes(OUTPUT, FLOAT32_INT8)),
     ),

@@ -1,4 +1,4 @@
-"""Reading, writing or reversing ranges of a tensor."""
+"""Operators that read, write or reverse ranges of a tensor."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ KERNELS = {
             takes(_START, _INDEX_TYPES),
             rank(_START, 1),
             check(SHAPE, "start_indices with one element for each dimension", _start_count),
-            check(SHAPE, "update that fits into input", _update_size),
+            check(SHAPE, "an update of at most the size of input", _update_size),
         ),
         in_source("dynamic_update_slice.cc", "Eval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
@@ -154,7 +154,7 @@ KERNELS = {
             "reverse.cc",
             "ReverseV2Eval",
             axis_in_range(_AXIS),
-            check(OPERAND_VALUE, "axes that follow each other", _scattered_axes, "reverse one axis after the other"),
+            check(OPERAND_VALUE, "consecutive axes", _scattered_axes, "reverse one axis after the other"),
         ),
     ),
     "SLICE": MicroKernel(
@@ -171,8 +171,8 @@ KERNELS = {
             fixed(_END),
             fixed(_STRIDES),
             check(SHAPE, "begin, end and strides with one element for each dimension of input", _short_operand),
-            check(OPERAND_VALUE, "strides without 0", _zero_stride),
-            check(SHAPE, "an output of the shape of the slice", _sliced_shape),
+            check(OPERAND_VALUE, "strides without zeros", _zero_stride),
+            check(SHAPE, "an output with the shape of the slice", _sliced_shape),
         ),
         in_source("strided_slice.cc", "StridedSliceEval", takes(OUTPUT, _WITH_BOOL)),
     ),

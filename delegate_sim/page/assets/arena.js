@@ -1,4 +1,4 @@
-// The arena of TensorFlow Lite Micro: each buffer as a rectangle, from left to right while it is needed, upwards by its place.
+// The arena of TensorFlow Lite Micro. Each buffer is a rectangle: time is horizontal, and the address is vertical.
 
 const BUFFERS_LISTED = 12;
 
@@ -23,7 +23,7 @@ class ArenaPicture {
   words(arena) {
     const left = arena.left_out ? ` The smallest ${formatted(arena.left_out)} buffers are not drawn.` : "";
     return `About ${formatted(arena.total)} bytes for a 32-bit build, before a margin: head ${formatted(arena.head)} (the picture), ` +
-      `tail ${formatted(arena.tail)} (an estimate). Used is not needed: measure on the device.${left}`;
+      `tail ${formatted(arena.tail)} (an estimate). The device may need more: measure the arena on the device.${left}`;
   }
 
   draw(arena) {

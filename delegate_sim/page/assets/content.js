@@ -1,10 +1,10 @@
-// The content as objects: one Side for each view and subgraph, with what can be derived from the data.
+// The content as objects: one Side for each view and subgraph. A Side also has data that is derived from the content.
 
 const content = JSON.parse(document.getElementById("content").textContent);
-// The last state is that of nodes which the delegate takes, although the run then fails.
+// The last state is for nodes that the delegate takes in a run that fails.
 const [DELEGATED, REFUSED, LEFT, TAKEN] = [0, 1, 2, 3];
 const STATES = [...content.states, "taken"];
-const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, though accepted", "taken by the delegate, which then fails"];
+const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, although accepted", "taken by the delegate, but the run fails"];
 
 const byId = (id) => document.getElementById(id);
 const numbers = new Intl.NumberFormat("en-US");
@@ -22,7 +22,7 @@ function bytesText(bytes) {
   return `${unit ? bytes.toFixed(bytes < 10 ? 1 : 0) : formatted(bytes)} ${units[unit]}`;
 }
 
-// Makes an element. Texts are only ever set as text, so that nothing in a model can become markup.
+// Makes an element. Strings are always set as text, so no name from a model becomes markup.
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -36,7 +36,7 @@ function make(tag, properties = {}, ...children) {
 
 const LONG_WORD = 24;
 
-// A text whose long words may break after the separators of names. There is no break before a percent sign.
+// Returns text in which long words may break after the separators of names. There is no break before a percent sign.
 function breakable(text) {
   const words = text.replaceAll(" %", "\u00a0%").split(/(?= )/);
   const parts = words.flatMap((word) => (word.length > LONG_WORD ? word.split(/(?<=[_/;:])(?=\w)|(?<=\.)(?=[a-z])/i) : [word]));
@@ -97,7 +97,7 @@ class Side {
     const { model, delegate, runtime, options } = this.view;
     const same = content.views.filter((other) => other.model === model && other.delegate === delegate && other.runtime === runtime);
     const keys = [...new Set(same.flatMap((other) => Object.keys(other.options)))];
-    // Options tell targets apart where they differ.
+    // Options with different values distinguish the targets.
     const differing = keys.filter((key) => same.some((other) => other.options[key] !== options[key]));
     return `${delegate} on ${runtime}${differing.length ? ` (${differing.map((key) => `${key}=${options[key] ?? "-"}`).join(", ")})` : ""}`;
   }
@@ -134,7 +134,7 @@ class Side {
     return [...new Set(this.graph.outputs[position].flatMap((tensor) => this.readers.get(tensor) || []))];
   }
 
-  // What crosses from one partition to another, and how many bytes.
+  // The tensors that cross from one partition to another, and their bytes.
   boundariesBetween() {
     const found = new Map();
     this.data.partitions.forEach((partition, number) => {
@@ -151,7 +151,7 @@ class Side {
     return [...found.values()];
   }
 
-  // The same node of another side, or undefined.
+  // The matching node of another side, or undefined.
   partner(position, other) {
     if (other.data.graph === this.data.graph) return position;
     const node = this.graph.nodes[position];
@@ -161,7 +161,7 @@ class Side {
     return other.positions.get(found);
   }
 
-  // Positions of this side that run elsewhere on the other one, or that the other one does not have.
+  // Positions of nodes that run in another place on the other side, or that only this side has.
   differences(other) {
     const [moved, alone] = [[], []];
     for (let position = 0; position < this.size; position += 1) {

@@ -1,4 +1,4 @@
-// The graph on a canvas: partitions as boxes, nodes inside once they are large enough, pan and zoom.
+// The graph on a canvas, with pan and zoom. Partitions are boxes. Their nodes are drawn if they are large enough.
 
 const NODE = { width: content.sizes.node[0], height: content.sizes.node[1] };
 const CLOSED = { width: content.sizes.closed[0], height: content.sizes.closed[1] };
@@ -22,7 +22,7 @@ function readTheme() {
   theme.font = getComputedStyle(document.body).fontFamily;
 }
 
-// Texts cut to a width, kept since every frame asks for the same ones.
+// Cache of texts that are cut to a width. Every frame needs the same texts.
 const fittedTexts = new Map();
 function fitted(context, text, room) {
   const width = Math.floor(room / 4) * 4;
@@ -46,7 +46,7 @@ function cutTo(context, text, room) {
   return low ? `${text.slice(0, low)}…` : "";
 }
 
-// The left, top, right and bottom of rectangles taken together.
+// The left, top, right and bottom of the rectangle around all rectangles.
 function edgesOf(boxes) {
   const edges = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x, y, width, height] of boxes) {
@@ -76,7 +76,7 @@ class Drawing {
     this.places = undefined;
     this.canvas.setAttribute("aria-label",
       `Graph of ${side.label}: ${counted(side.size, "node")} in ` +
-      `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes; the lists say the same.`);
+      `${counted(side.data.partitions.length, "partition")}. Arrow keys step through the nodes. The lists have the same content.`);
     this.element.firstChild.textContent = this.page.lettered(side);
     this.fit();
   }
@@ -85,7 +85,7 @@ class Drawing {
     return this.page.closed ? [...this.closedPlaces()[number], CLOSED.width, CLOSED.height] : this.side.data.boxes[number];
   }
 
-  // Closed boxes in lines as long as makes them largest on this canvas.
+  // Places closed boxes in lines. The length of the lines is chosen so that the boxes are as large as possible.
   closedPlaces() {
     if (this.places) return this.places;
     const [width, height] = [this.canvas.clientWidth || 800, this.canvas.clientHeight || 500];
@@ -167,8 +167,8 @@ class Drawing {
     this.zoomTo(x, y, x + width, y + height);
   }
 
-  // Brings all these rectangles into view. Nothing moves if they are in view already, and the scale changes only if they do not fit,
-  // or are too small to see.
+  // Brings all rectangles into view. Nothing moves if they are already in view. The scale changes only if the rectangles do not fit
+  // or are too small.
   bring(boxes, least) {
     if (!boxes.length) return;
     const [left, top, right, bottom] = edgesOf(boxes);
@@ -186,7 +186,7 @@ class Drawing {
     this.redraw();
   }
 
-  // Where the drawing starts on an axis if `middle` is to be in the middle of `room`: closer to an edge where the rest would be empty.
+  // The start of the drawing on an axis, so that `middle` is in the middle of `room`. Near an edge, the drawing fills the room instead.
   start(room, middle, from, to) {
     const [first, last] = [MARGIN - from * this.scale, room - MARGIN - to * this.scale];
     return first <= last ? (first + last) / 2 : Math.min(Math.max(room / 2 - middle * this.scale, last), first);
@@ -287,7 +287,7 @@ class Drawing {
     if (this.selected.position !== undefined && !this.page.closed) this.paintSelected();
   }
 
-  // Where lines leave a box and where they arrive: halfway up its heading.
+  // The points where lines leave and enter a box, at the middle of the heading.
   ends(boundary) {
     const [a, b] = [this.box(boundary.from), this.box(boundary.to)];
     const at = ([x, y, , height], across) => [(x + across) * this.scale + this.x, (y + Math.min(height, CLOSED.height) / 2) * this.scale + this.y];
@@ -312,7 +312,7 @@ class Drawing {
       context.moveTo(...from);
       const step = (GAP / 3) * this.scale;
       if (near && to[0] < from[0] && to[1] > from[1]) {
-        // Like a carriage return: into the space above the next line, and back to its start.
+        // The line of an edge goes through the space above the next line of boxes, back to the start of that line.
         const between = top - (GAP / 2) * this.scale;
         for (const [x, y] of [[from[0] + step, from[1]], [from[0] + step, between], [to[0] - step, between], [to[0] - step, to[1]]]) context.lineTo(x, y);
         context.lineTo(...to);
@@ -375,7 +375,7 @@ class Drawing {
     const moved = new Path2D();
     const lines = new Path2D();
     const differing = this.page.movedOf(side);
-    // Small nodes have neither round corners nor an outline, which would hide them: those that are not marked are pale.
+    // Small nodes have no round corners and no outline, because an outline hides a small node. Unmarked nodes are pale.
     const corner = height > 8 ? Math.min(4, height / 4) : 0;
     for (const number of numbers) {
       if (scale > 0.1) {

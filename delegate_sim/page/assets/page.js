@@ -1,4 +1,4 @@
-// The page: what is chosen, and everything that follows from it.
+// The page: the state of all choices, and the updates after a change.
 
 const COLLAPSED_FROM = 400;
 
@@ -35,7 +35,7 @@ class Page {
     return side.number === this.shown ? sideOf(this.other, this.subgraph) : sideOf(this.shown, this.subgraph);
   }
 
-  // The side's label after the letter that it has beside another.
+  // The label of a side with its letter, for the display of two sides.
   lettered(side) {
     return `${side.number === this.shown ? "A" : "B"}: ${side.label}`;
   }
@@ -44,7 +44,7 @@ class Page {
     return this.drawings.find((drawing) => drawing.side === side) || this.drawings[0];
   }
 
-  // Fills what stays as it is.
+  // Fills the parts of the page that never change.
   fill() {
     const title = (view) => (content.models.length > 1 ? `${content.models[view.model].name}: ` : "");
     content.views.forEach((view, number) => {
@@ -62,8 +62,8 @@ class Page {
       .map((state) => (state === DELEGATED && view.grade === "bad" ? TAKEN : state)))));
     byId("legend").append(...[...used].sort().map((number) => make("span", {},
       make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }), STATE_WORDS[number])));
-    byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. What is shown is simulated by the delegate's rules; ` +
-      "multiply-adds and bytes are counts, not an estimate of latency."));
+    byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. The results are simulated with the delegate's rules. ` +
+      "Multiply-adds and bytes are counts, not an estimate of latency."));
     this.tabs = [["causes", "Causes"], ["node", "Node"], ["boundaries", "Boundaries"], ["nodes", "Nodes"], ["differences", "Differences"]];
     byId("panel-nodes").after(make("div", { id: "panel-differences", role: "tabpanel", tabindex: 0 }));
     for (const [name, text] of this.tabs) {
@@ -108,7 +108,7 @@ class Page {
     }
   }
 
-  // Forgets what was chosen in the graph.
+  // Clears the selection in the graph.
   forget() {
     this.chosen = undefined;
     this.cause = undefined;
@@ -129,7 +129,7 @@ class Page {
     if (kept !== undefined) this.select(this.side, kept);
   }
 
-  // Arranges everything anew for the sides that are shown.
+  // Updates the whole page for the sides that are shown.
   arrange() {
     const shown = [this.side, ...(this.other >= 0 ? [sideOf(this.other, this.subgraph)] : [])];
     byId("shown").value = this.shown;
@@ -163,7 +163,7 @@ class Page {
     byId("verdicts").replaceChildren(...shown.map((side) => verdictCard(side, shown.length > 1 ? this.lettered(side) : "")));
     byId("verdicts").className = shown.length > 1 ? "two" : "";
     byId("targets").replaceChildren(targetsTable(this));
-    byId("strip-note").textContent = `in running order, a cell for each node${this.side.data.partitioned ? ", a gap at each boundary" : ""}`;
+    byId("strip-note").textContent = `in execution order; each cell is a node${this.side.data.partitioned ? ", and each gap is a boundary" : ""}`;
   }
 
   setClosed(closed) {
@@ -174,7 +174,7 @@ class Page {
     this.drawings.forEach((drawing) => drawing.fit());
   }
 
-  // Scrolls to the drawing where it is not beside the lists but above them.
+  // Scrolls to the drawing if it is above the lists, on a narrow screen.
   showDrawing(side) {
     this.drawingOf(side).element.scrollIntoView({ block: "nearest" });
   }
@@ -198,7 +198,7 @@ class Page {
       byId(`panel-${other}`).hidden = other !== name;
     }
     this.fillPanels();
-    // What had the focus may be gone: a link in a list that leads to a node.
+    // The element with the focus may be gone, for example a link to a node.
     if (inPanel) byId(`panel-${name}`).focus();
   }
 
@@ -206,7 +206,7 @@ class Page {
     const side = this.chosen ? this.chosen.side : this.side;
     const panels = { causes: causesPanel, node: nodePanel, boundaries: boundariesPanel, nodes: nodesPanel };
     for (const [name] of this.tabs) {
-      // Those that are not shown are only needed on paper, the causes and the boundaries.
+      // Hidden panels are only filled for printing: the causes and the boundaries.
       const wanted = name === this.tab || name === "causes" || name === "boundaries";
       const parts = !wanted ? [] : name === "differences" ? (this.other < 0 ? [] : differencesPanel(this.side, this.besides(this.side), this)) : panels[name](side, this);
       const about = this.other >= 0 && name !== "differences" ? [make("p", { class: "name" }, breakable(this.lettered(side)))] : [];
@@ -224,7 +224,7 @@ class Page {
     this.fillPanels();
   }
 
-  // Positions to point out, or undefined: those of the chosen cause, or what the search found.
+  // Positions of the marked nodes, or undefined: the nodes of the chosen cause, or the results of the search.
   marksOf(side) {
     if (this.cause !== undefined && side.number === (this.chosenCauseView ?? this.shown)) return causePositions(side, side.view.causes[this.cause]);
     const text = byId("search").value.trim().toLowerCase();
@@ -276,7 +276,7 @@ class Page {
     this.select(this.side, this.found[this.match]);
   }
 
-  // Marks the nodes of a cause and brings them into view; with undefined, marks none.
+  // Marks the nodes of a cause and brings them into view. Without a cause, removes all marks.
   chooseCause(number) {
     this.chosenCauseView = this.chosen ? this.chosen.side.number : this.shown;
     byId("search").value = "";
@@ -296,7 +296,7 @@ class Page {
     this.paint();
   }
 
-  // Selects a node and brings it into view, but in `clicked`, the drawing in which it was clicked, nothing moves.
+  // Selects a node and brings it into view. Nothing moves in the drawing `clicked`, where the user clicked the node.
   select(side, position, clicked) {
     this.chosen = { side, position, partition: side.data.partition[position] };
     this.showTab("node");

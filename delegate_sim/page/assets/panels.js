@@ -1,10 +1,10 @@
-// The lists beside the drawing, which say in words everything that it shows.
+// The lists beside the drawing. They have everything that the drawing shows, as text.
 
 const ROWS_SHOWN = 200;
 
 function tag(side, position) {
   const state = side.states[position];
-  return make("span", { class: `tag ${STATES[state]}` }, `${side.place_word(position)}${state === LEFT ? ", though accepted" : ""}`);
+  return make("span", { class: `tag ${STATES[state]}` }, `${side.place_word(position)}${state === LEFT ? ", although accepted" : ""}`);
 }
 
 function placeTag(side, partition) {
@@ -30,7 +30,7 @@ function cells(headings, values) {
   return make("tr", {}, ...values.map((value, number) => make("td", { class: headings[number][1] || "" }, value)));
 }
 
-// An entry of a table in two rows, the second of which is for what needs more room than a column has.
+// An entry of a table in two rows. The second row is for text that does not fit into a column.
 function entry(headings, values, ...below) {
   const first = cells(headings, values);
   first.className = "first";
@@ -66,7 +66,7 @@ const sameCost = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 function needsText({ needs, alone }, causes, now) {
   if (needs === null) {
-    return `Fixing it does not help: no more multiply-adds, no fewer kernels or bytes${causes.length > 1 ? ", even with the others fixed" : ""}.`;
+    return `Fixing it does not help: multiply-adds, kernels and bytes do not improve${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
   }
   if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
   return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${needs.map((number) => number + 1).join(", ")} must be fixed too.`;
@@ -75,7 +75,7 @@ function needsText({ needs, alone }, causes, now) {
 function causesPanel(side, page) {
   const { causes, causes_left_out: reason, now } = side.view;
   const heading = make("h3", {}, `Why nodes stay on the CPU, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
-  if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "Causes were not looked for.")];
+  if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "The causes were not computed.")];
   if (!causes.length) return [make("p", {}, "Nothing in the model keeps nodes on the CPU.")];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;
@@ -88,7 +88,7 @@ function causesPanel(side, page) {
         `${number + 1}. ${cause.title}`),
       make("p", {}, breakable(`${counted(cause.nodes.length, "node")}: ${operatorList(cause.operators)}${work}${time}`)),
       pressed ? make("p", { class: "marked" }, `${counted(causePositions(side, cause).size, "node")} marked. `,
-        link("Show them in the drawing", () => page.showDrawing(side))) : null,
+        link("Show these nodes in the drawing", () => page.showDrawing(side))) : null,
       cause.alone && !needs ? make("p", { class: "gain" }, `If it is fixed: ${gainText(now, cause.alone)}`) : null,
       needs ? make("p", {}, needs) : null,
       number && cause.together && !sameCost(cause.together, now) ? make("p", { class: "gain" }, `With this and earlier causes fixed: ${gainText(now, cause.together)}`) : null,
@@ -101,7 +101,7 @@ function causesPanel(side, page) {
 
 function tensorRows(side, headings, tensors, label, position) {
   return tensors.flatMap((tensor, number) => {
-    if (tensor < 0) return cells(headings, [`${label} ${number}`, "left out", ""]);
+    if (tensor < 0) return cells(headings, [`${label} ${number}`, "omitted", ""]);
     const { name, type, shape, bytes } = side.graph.tensors;
     const others = label === "input" ? [side.writers.get(tensor)].filter((writer) => writer !== undefined) : side.readers.get(tensor) || [];
     const where = side.constants.has(tensor) ? ["constant"] : others.slice(0, 6).flatMap((other) => {
@@ -125,18 +125,18 @@ function nodePanel(side, page) {
   const changes = (side.view.causes || []).filter((cause) => causePositions(side, cause).has(position)).map((cause) => cause.change);
   const other = page.besides(side);
   const partner = other && side.partner(position, other);
-  const elsewhere = other && (partner === undefined ? "has no such node"
+  const elsewhere = other && (partner === undefined ? "no matching node"
     : `node ${other.graph.nodes[partner]} ${other.op(partner)}: ${STATE_WORDS[other.states[partner]]}`);
   return [
     make("h3", {}, `Node ${node}: ${side.op(position)} `, tag(side, position)),
     make("p", {}, breakable(side.name(position))),
-    make("p", { class: "marked" }, link("Show it in the drawing", () => page.showDrawing(side))),
+    make("p", { class: "marked" }, link("Show this node in the drawing", () => page.showDrawing(side))),
     facts([["version", String(side.graph.version[position])],
       ["partition", side.data.partitioned ? link(`${side.data.partition[position]}`, () => page.selectPartition(side, side.data.partition[position])) : ""],
       ["measured time", millisecondsText(side.data.ms?.[position])],
-      ["runs as", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
+      ["position in the plan", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
       [other ? other.label : "", elsewhere || ""]]),
-    reasons.length ? make("h3", {}, "Why it stays on the CPU") : null,
+    reasons.length ? make("h3", {}, "Why this node stays on the CPU") : null,
     reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
     changes.length ? make("h3", {}, "What to change") : null,
     ...[...new Set(changes)].map((change) => make("p", { class: "change" }, breakable(change))),
@@ -158,13 +158,13 @@ function partitionPanel(side, number, page) {
       ["operators", breakable(operatorList(partition.operators))],
       ["first node", link(`${side.graph.nodes[partition.nodes[0]]} ${side.op(partition.nodes[0])}`, () => page.select(side, partition.nodes[0]))]]),
     make("p", {}, link("Show its nodes in the drawing", () => page.showInside(side, number))),
-    make("h3", {}, `Comes in: ${bytesText(partition.bytes[0])}`), list(partition.inputs),
-    make("h3", {}, `Goes out: ${bytesText(partition.bytes[1])}`), list(partition.outputs),
+    make("h3", {}, `Inputs: ${bytesText(partition.bytes[0])}`), list(partition.inputs),
+    make("h3", {}, `Outputs: ${bytesText(partition.bytes[1])}`), list(partition.outputs),
   ];
 }
 
 function boundariesPanel(side, page) {
-  if (!side.data.partitioned) return [make("p", {}, "Nothing was delegated, so the graph has no boundaries.")];
+  if (!side.data.partitioned) return [make("p", {}, "No node is delegated, so the graph has no boundaries.")];
   const timed = Boolean(side.data.partition_ms);
   const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"], ...(timed ? [["time", "number"]] : [])];
   const inOrder = side.data.partitions.map((_, number) => number);
@@ -177,7 +177,7 @@ function boundariesPanel(side, page) {
       ...(timed ? [millisecondsText(side.data.partition_ms[number])] : [])],
     make("small", {}, breakable(operators)));
   });
-  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} ${timed && page.byTime ? "slowest first" : "in running order"}, and what crosses their boundaries`),
+  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} ${timed && page.byTime ? "slowest first" : "in execution order"}, and the data that crosses their boundaries`),
     timed ? byTimeButton(page) : null, table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
 }
 
@@ -196,7 +196,7 @@ function nodesPanel(side, page) {
     link(String(side.graph.nodes[position]), () => page.select(side, position)), breakable(side.op(position)),
     side.data.partitioned ? String(side.data.partition[position]) : "", ...(timed ? [millisecondsText(side.data.ms[position])] : [])],
   tag(side, position), " ", make("small", {}, breakable(side.reasons(position).map((reason) => reason.code).join(", ")))));
-  const order = timed && page.byTime ? "slowest first" : "in running order";
+  const order = timed && page.byTime ? "slowest first" : "in execution order";
   const what = marks ? `${counted(chosen.length, "node")} marked, ${order}` : `All nodes, ${order}`;
   return [make("h3", {}, what), timed ? byTimeButton(page) : null, table(headings, rows, "Nodes"), moreButton(shown.length, chosen.length, page)];
 }

@@ -1,4 +1,4 @@
-// The execution plan as a strip: a cell for each node in running order, broken into lines where there are many.
+// The execution plan as a strip, with a cell for each node in execution order. A long strip has several lines.
 
 class Strip {
   constructor(side, page) {
@@ -23,7 +23,7 @@ class Strip {
     this.label.textContent = this.page.lettered(side);
     const on = side.states.filter((state) => state === DELEGATED).length;
     this.canvas.setAttribute("aria-label",
-      `${counted(side.size, "node")} in running order, ${counted(side.data.partitions.length, "partition")}: ` +
+      `${counted(side.size, "node")} in execution order, ${counted(side.data.partitions.length, "partition")}: ` +
       `${formatted(on)} on ${side.view.delegate}, ${formatted(side.size - on)} on the CPU`);
     this.paint();
   }

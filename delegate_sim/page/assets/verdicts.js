@@ -1,4 +1,4 @@
-// The verdicts on what is shown and on what is beside it, and the table of all targets.
+// The verdicts on the sides that are shown, and the table of all targets.
 
 function verdictCard(side, label) {
   const { view } = side;
@@ -22,7 +22,7 @@ function factsOf({ measures }) {
   return facts.map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));
 }
 
-// What the headline does not say of a refusal: its code, the hint, and the message if the headline has only its beginning.
+// The parts of a refusal that are not in the headline: the code, the hint, and the message if the headline is shortened.
 function refusalParts({ refusal, headline }) {
   if (!refusal) return [];
   const message = refusal.message.replace(/\.$/, "");
@@ -39,7 +39,7 @@ function targetsTable(page) {
     const { measures } = view;
     const show = () => {
       page.show(number);
-      // The table is made anew, and the focus is to stay.
+      // The table is replaced, so the focus must be restored.
       byId("targets").querySelectorAll("button")[number].focus();
     };
     const side = sideOf(number, 0);

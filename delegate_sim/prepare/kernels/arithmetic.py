@@ -142,7 +142,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
 
 @kernel("MUL")
 def prepare_mul(node: KernelNode) -> None:
-    """``kernels/mul.cc: Prepare``. The result keeps its type in the file."""
+    """``kernels/mul.cc: Prepare``. The result keeps the type that the file gives it."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
         node.ensure(fused_activation(node) == "NONE", "a multiplication of COMPLEX64 cannot have a fused activation")

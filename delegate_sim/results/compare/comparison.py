@@ -1,6 +1,6 @@
 """Compare two runs node by node: two models on one target, or one model on two targets.
 
-Nodes are matched by structure, so that renumbered or renamed nodes are still recognized.
+Nodes are matched by structure, so renumbered or renamed nodes still match.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Side:
 class State:
     """The placement of a node on one side.
 
-    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU. It
-    is empty for a delegated node.
+    ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU.
+    For a delegated node, ``reasons`` is empty.
     """
 
     node: int
@@ -65,16 +65,16 @@ class State:
 
     @property
     def demands(self) -> tuple[tuple[str, str], ...]:
-        """The failed requirements, as (code, requirement), without the actual values."""
+        """The failed checks, as (code, needed). The found values are left out."""
         return tuple([(reason.code, reason.needed) for reason in self.reasons])
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A node that only one side has, or two matching nodes.
+    """A pair of matching nodes, or a node that only one side has.
 
-    ``op`` and ``name`` (the name of the first output) are taken from side B, or from side A if only A has the node. ``changes``
-    lists the differences between the two matching nodes.
+    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B if B has the node.
+    ``changes`` lists the differences between the matching nodes.
     """
 
     subgraph: int
@@ -98,7 +98,7 @@ class Comparison(Shown):
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """Nodes that are on the CPU on both sides, but for different reasons."""
+    """Nodes that are on the CPU in A and in B, but for different reasons."""
     input_changes: tuple[NodeChange, ...]
     """Subgraph inputs that changed."""
 
@@ -142,7 +142,7 @@ class Comparison(Shown):
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, subgraph by subgraph, and find nodes with different placements or reasons."""
+    """Match the nodes of both sides, and find nodes with different placements or reasons."""
     matching = match_sides(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:

@@ -1,4 +1,4 @@
-"""Compare several runs of one model: the number of delegated nodes per operator, and the nodes on which the runs disagree."""
+"""Compare several runs of one model: delegated nodes per operator, and nodes that only some runs delegate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..report.placement import node_reasons
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One operator: its number of nodes, and for each run the number of delegated nodes."""
+    """An operator with the number of all nodes and each run's number of delegated nodes."""
 
     op: str
     nodes: int
@@ -25,7 +25,7 @@ class OperatorRow:
 class Disagreement:
     """A node that some runs delegate and other runs do not.
 
-    ``reasons`` has one entry per run: the reasons why the run does not delegate the node, or None if the run delegates the node.
+    ``reasons`` has one entry per run: the reasons why the node is not delegated, or None if the node is delegated.
     """
 
     subgraph: int

@@ -1,4 +1,4 @@
-"""Find the changes between two versions of a model, node by node. For ``check``, the old version is the outline in a baseline."""
+"""Find the changes between two versions of a model, node by node. ``check`` takes the old version from a baseline."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ADDED, REMOVED = "added", "removed"
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """A node that was added, removed, or changed in one respect.
+    """One change of a node or of an input of a subgraph.
 
-    ``what`` is ``added``, ``removed``, ``version``, ``input N`` or ``output N``. If an input of the subgraph changed, ``what`` is
-    ``subgraph input``, and both node indices are None. ``old`` and ``new`` are the values before and after the change. A value
-    that does not exist is empty. ``node`` is the index of the node in the new version, or None for a removed node. ``old_node``
-    is the index in the old version, or None for an added node. ``name`` is the name of the node's first output tensor.
+    ``what`` is ``added``, ``removed``, ``version``, ``input N``, ``output N``, or ``subgraph input``. ``old`` and ``new`` are the
+    values before and after the change. A value that does not exist is empty. ``old_node`` and ``node`` are the indices of the
+    node in the old and in the new version. An index is None if the version does not have the node, or if an input of the subgraph
+    changed. ``name`` is the name of the node's first output tensor.
     """
 
     subgraph: int
@@ -36,7 +36,7 @@ class Matching:
     """The matched nodes and the changes between two versions of a model."""
 
     old_of: tuple[dict[int, int], ...]
-    """For each subgraph of the new model, a mapping from the new index to the old index of each matched node."""
+    """The old index of each matched node, keyed by new index: one mapping per subgraph of the new model."""
     changes: tuple[NodeChange, ...]
 
 

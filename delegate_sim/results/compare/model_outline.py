@@ -1,4 +1,4 @@
-"""The outline of a model, which a baseline stores so that changed nodes can be found later."""
+"""The outline of a model. A baseline stores the outline, so that a later check can find changed nodes."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class SubgraphOutline:
 def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     """Return the outline of every subgraph.
 
-    Unknown sizes are written as ``?``. Long names are shortened in a way that keeps them distinct. A tensor without a name, or
-    with the name of an earlier tensor, gets ``#`` and its index as a suffix.
+    Unknown sizes are written as ``?``. Long names are shortened but stay distinct. Empty and repeated names get the suffix ``#``
+    with the tensor index.
     """
     return tuple(map(_subgraph, file_graphs(model)))
 
 
 def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
-    """Return the kind of the operand at a position as text: none, computed, or constant with its type."""
+    """Return the kind of an operand as text: ``none``, ``computed``, or ``constant`` with the type."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
         return "none"
@@ -118,7 +118,7 @@ def _names(tensors: Sequence[Tensor]) -> dict[int, str]:
 
 
 def _short(name: str) -> str:
-    """Shorten a name that is too long for people to read. A digest in the short name keeps it unique."""
+    """Shorten a long name. The short name contains a digest, so it is still unique."""
     if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()

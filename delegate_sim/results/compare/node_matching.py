@@ -1,4 +1,4 @@
-"""Match the nodes of two versions of a model, even if nodes were renumbered and tensors renamed."""
+"""Match the nodes of two versions of a model, even if nodes were renumbered or tensors were renamed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ MatchingKey = Callable[[int], Hashable | None]
 
 
 def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
-    """Return the index in ``old`` of each node of ``new`` that existed before.
+    """Return the old index of each matched node, keyed by new index.
 
-    Matched nodes always have the same operator. The most certain matches are made first. The properties that two nodes must
-    share, in order of decreasing certainty:
+    Matched nodes always have the same operator. Each step matches nodes by one of these properties, most certain first:
 
-    - the same names, the same operator, and the same operators all the way up to the inputs
-    - the same operators all the way up to the inputs
-    - the same operators all the way down to the outputs
-    - the same operator and names (converters may number tensors, so names alone can mislead)
-    - the same operators up to the inputs, in the same position next to a matched node
-    - the same operators up to the inputs, in the same order
-    - the same operator, in the same position next to a matched node
-    - the same operator and the same preceding matched node, in the same order
+    - the names of the outputs, and the operators of all nodes that the node depends on
+    - the operators of all nodes that the node depends on
+    - the operators of all nodes that depend on the node
+    - the names of the outputs (a late step, because converters may number tensors)
+    - the operators of all nodes that the node depends on, and the position next to a matched node
+    - the operators of all nodes that the node depends on; equal nodes are matched in order
+    - the position next to a matched node
+    - the preceding matched node; equal nodes are matched in order
     """
     matching = _Matching(old, new)
     matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index])))
@@ -54,9 +53,9 @@ class _Side:
     def __init__(self, subgraph: SubgraphOutline) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}
-        """The node and the output position that write each tensor."""
+        """The writer of each tensor: a node and the position of the output."""
         self.consumers: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        """The nodes and the operand positions that read each tensor."""
+        """The readers of each tensor: nodes and positions of operands."""
         for index, node in enumerate(self.nodes):
             for position, (name, _) in enumerate(node.outputs):
                 self.producer.setdefault(name, (index, position))
@@ -98,7 +97,7 @@ class _Side:
         return digests
 
     def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
-        """Yield each neighbor of a node, with the positions of the output and the operand that connect the two nodes."""
+        """Yield each neighbor of a node, with the positions of the connecting output and operand."""
         node = self.nodes[index]
         for position, operand in enumerate(node.inputs):
             if isinstance(operand, str) and operand in self.producer:
@@ -124,9 +123,10 @@ class _Matching:
                 self._pair(old[value], index)
 
     def pair_neighbors(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair unmatched neighbors of matched nodes that have the same position and key, and continue from each new pair.
+        """Pair unmatched neighbors of matched nodes, and continue from each new pair.
 
-        A neighbor is not paired if another neighbor of the same node has the same position and key.
+        Paired neighbors have the same position and key. If two neighbors of a node have the same position and key, neither is
+        paired.
         """
         waiting = list(self.old_of)
         while waiting:
@@ -140,9 +140,9 @@ class _Matching:
                     waiting.append(neighbor)
 
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
-        """For each key, pair the unmatched nodes with this key in order: first with first, second with second, and so on.
+        """Pair unmatched nodes that have the same key, in order: first with first, second with second, and so on.
 
-        The key may depend on the preceding matched node, given as its index in the new version.
+        The third argument of ``key`` is the preceding matched node, as an index in the new version.
         """
         waiting: dict[Hashable, list[int]] = defaultdict(list)
         behind: int | None = None
@@ -182,7 +182,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors of a node, keyed by (position, key). Neighbors with equal keys are left out."""
+    """Return the unmatched neighbors of a node, keyed by (position, key). Neighbors are left out if their keys are equal."""
     by_key: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbor in side.neighbors(index):
         if neighbor not in matched:

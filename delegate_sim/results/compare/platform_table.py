@@ -1,7 +1,4 @@
-"""Compare a delegate's results for one model across releases of the platform behind the delegate.
-
-For example, Android is the platform behind NNAPI.
-"""
+"""Compare the results of a delegate across releases of its platform. For example, Android is the platform of NNAPI."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from ..report.multiply_adds import ComputeTotals, compute_of
 
 @dataclass(frozen=True, slots=True)
 class PlatformRow:
-    """The result on one release of the platform. ``refusal`` is None if nothing is refused, and ``notes`` lists uncertainties."""
+    """The result on one release of the platform. ``notes`` lists uncertainties."""
 
     platform: str
     release: str
@@ -35,8 +32,8 @@ def platform_rows(
 ) -> tuple[tuple[PlatformRow, ...], tuple[str, ...]]:
     """Simulate a model on each release of the platform, with the default runtime release.
 
-    A delegate without a platform has no rows. Return the rows and a text. The text lists the platform releases that were left out
-    because the limit on simulations was reached.
+    Return the rows and at most one text. The text names the platform releases that were left out because of the limit on
+    simulations. A delegate without a platform has no rows.
     """
     delegate, platform = target.delegate, target.delegate.behind.platform
     if platform is None or target.options[platform.option] == platform.alone:

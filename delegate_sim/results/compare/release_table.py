@@ -1,4 +1,4 @@
-"""Compare runtime releases for one model and one delegate: whether a release loads the model, and which nodes are delegated."""
+"""Compare runtime releases for a model and a delegate: the releases that load the model, and the delegated nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .platform_table import PlatformRow, platform_rows
 
 @dataclass(frozen=True, slots=True)
 class Unloaded:
-    """An operator version that the CPU kernels of a release do not load."""
+    """An operator version that a release does not load, because no CPU kernel of the release has the version."""
 
     op: str
     version: int
@@ -33,7 +33,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Nodes of one operator that this release delegates and the previous release does not, or the reverse.
+    """Nodes of one operator that move from the CPU to the delegate, or back, compared with the previous release.
 
     ``reasons`` explains why one of the two releases does not delegate the nodes.
     """
@@ -53,9 +53,7 @@ class ReleaseRow:
     loads: Loads
     """Whether the release, with its own CPU kernels, loads the model."""
     unloaded: tuple[Unloaded, ...]
-    """The operators that the release does not load, or may not load, in file order. The runtime stops at the first such
-    operator.
-    """
+    """The operators that the release does not load, or may not load, in file order. The runtime reports only the first one."""
     unloaded_types: tuple[str, ...]
     """The tensor types that the release does not load."""
     lines: tuple[str, ...]
@@ -63,15 +61,15 @@ class ReleaseRow:
     measures: Measures
     compute: ComputeTotals
     moves: tuple[Move, ...]
-    """Changes since the latest earlier release that loads the model; empty if no earlier release loads the model."""
+    """Changes since the last release before this release that loads the model. Empty if there is no earlier release."""
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
-    """False if the release probably, but not certainly, fails to create the delegate kernels."""
+    """False if the release probably fails to create the delegate kernels."""
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the release's CPU kernels are known to load the model."""
+        """Whether the release is known to load the model."""
         return self.loads is Loads.YES
 
     @property
@@ -84,7 +82,7 @@ class ReleaseRow:
 class FirstLoading:
     """The first release of a family that loads a model.
 
-    ``because_of`` and ``because_of_types`` are the operators and tensor types that the preceding release does not load.
+    ``because_of`` and ``because_of_types`` are the operators and tensor types that the release before does not load.
     """
 
     release: Release
@@ -103,9 +101,9 @@ class ReleaseTable:
     newest: Run
     """The run on the newest release."""
     platforms: tuple[PlatformRow, ...] = ()
-    """The results on the releases of the platform behind the delegate, if it has a platform."""
+    """The results on the releases of the delegate's platform. Empty if the delegate has no platform."""
     not_simulated: tuple[str, ...] = ()
-    """Texts that name the omitted releases of the runtime and of the platform, and the limit that caused the omission."""
+    """The releases of the runtime and of the platform that were left out because of a limit, as text."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -114,7 +112,7 @@ class ReleaseTable:
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
-        """The first release of each family that loads the model; None for a family without a release known to load the model."""
+        """The first release of each family that loads the model, or None if no release of the family is known to load it."""
         releases: dict[str, FirstLoading | None] = {}
         for family in dict.fromkeys(row.release.family for row in self.rows):
             rows = [row for row in self.rows if row.release.family == family]
@@ -136,8 +134,8 @@ def release_table(
 ) -> ReleaseTable:
     """Simulate a model on several runtime releases, from the oldest rules to the newest.
 
-    By default, all known releases since the introduction of the delegate are simulated. If the model is too large for so many
-    simulations, the oldest releases are left out.
+    By default, all known releases since the introduction of the delegate are simulated. If this takes too many simulations of a
+    large model, the oldest releases are left out.
     """
     effort = effort or Effort(model)
     delegate = target.delegate
@@ -187,7 +185,7 @@ def _known(delegate: Delegate) -> Sequence[str]:
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Return the nodes whose placement changed since the previous release, grouped by operator and reasons."""
+    """Return the nodes that moved since the previous release, grouped by operator and reasons."""
     moves: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph

@@ -1,4 +1,4 @@
-"""Changes of a delegate's rules between runtime releases, computed from the rules."""
+"""Changes of a delegate's rules between runtime releases."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...rules.rule import Check, OpRule
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """The changes that a release made to the rule of one operator.
+    """The changes of a release to the rule of one operator.
 
     ``is_new`` is true if the release added the operator to the delegate. ``dropped`` lists removed checks, and ``added`` lists
-    new checks. A modified check has its old form in ``dropped`` and its new form in ``added``.
+    new checks. A changed check is in both lists: the old form in ``dropped``, and the new form in ``added``.
     """
 
     release: Release
@@ -27,7 +27,7 @@ class RuleChange:
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes, oldest release first. The changes in the release ``since`` and in earlier releases are left out."""
+    """Return the changes in all releases after ``since``, oldest release first. By default, return all changes."""
     changes = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     newer = [change for change in changes if since is None or not since.is_at_least(change.release)]
     return sorted(newer, key=lambda change: (change.release.order, change.op))

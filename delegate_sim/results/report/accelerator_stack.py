@@ -1,4 +1,4 @@
-"""Simulate LiteRT 2's CompiledModel: the NPU plugin, then the GPU, then the CPU, each on the nodes that remain.
+"""Simulate LiteRT 2's CompiledModel. The NPU plugin, the GPU and the CPU get the nodes in this order.
 
 Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runtime/compiled_model.cc``).
 """
@@ -30,16 +30,16 @@ _SOC = "soc"
 """The name of the plugins' option for the SoC."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
-"""Custom operators that CompiledModel registers without CPU kernels, so that XNNPACK can run the operators."""
-_GOES_ON = "CompiledModel continues without the NPU, and reports this only in its log"
+"""Custom operators that CompiledModel registers for XNNPACK. They have no CPU kernels."""
+_GOES_ON = "CompiledModel continues without the NPU, and only its log shows this"
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The target of a CompiledModel: the requested accelerators, and settings with the same meaning as in ``Target``.
+    """The target of a CompiledModel: the requested accelerators, and settings as in ``Target``.
 
-    ``soc`` has the form ``vendor:model``, and is empty if no NPU is requested. Each of the ``options`` applies to every
-    accelerator that has an option of this name.
+    ``soc`` has the form ``vendor:model``, and is empty if no NPU is requested. An option in ``options`` applies to every
+    accelerator that has the option.
     """
 
     accelerators: tuple[str, ...]
@@ -53,8 +53,8 @@ class Stack:
 class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    A node counts as running on the NPU if the NPU's plugin selects the node. The vendor's compiler, which is not simulated, may
-    reject some of the selected nodes. ``to_dict`` returns plain data with a stable schema.
+    A node counts as running on the NPU if the NPU's plugin selects the node. The vendor's compiler is not simulated, and may
+    reject selected nodes. ``to_dict`` returns plain data with a stable schema.
     """
 
     stack: Stack
@@ -63,7 +63,7 @@ class StackResult(Shown):
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data; ``placement`` is empty if CompiledModel is not created."""
+        """Return the result as plain data. ``placement`` is empty if CompiledModel is not created."""
         entry = self.report.to_dict()
         if not self.is_created:
             entry["placement"] = []
@@ -78,7 +78,7 @@ class StackResult(Shown):
         }
 
     def places(self) -> dict[str, Counter[str]]:
-        """Return, for each operator, the number of nodes at each place. The result is empty if CompiledModel is not created."""
+        """Count the nodes of each operator at each place. The result is empty if CompiledModel is not created."""
         by_place: dict[str, Counter[str]] = {}
         for places in placements(self.report.runs) if self.is_created else ():
             for node, place in places:
@@ -138,9 +138,10 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
 
 def _registered(stack: Stack) -> frozenset[str]:
-    """Return the custom operators that CompiledModel registers. With an NPU, this includes the operator of the dispatch delegate.
+    """Return the custom operators that CompiledModel registers, except operators for the GPU.
 
-    The operators that CompiledModel registers for the GPU are not included (see ``Delegate.accelerator.registered_operators``).
+    With an NPU, the operator of the dispatch delegate is included. The operators for the GPU are in
+    ``Delegate.accelerator.registered_operators``.
     """
     registered = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
     return registered | {DISPATCH} if "npu" in stack.accelerators else registered
@@ -191,7 +192,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
         notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
         if first.refusal is not None and first.refusal.stage == "load":
             notes.append(
-                "LiteRT cannot load the model, so no CompiledModel can be created, whatever the accelerators; the "
+                "LiteRT cannot load the model, so no CompiledModel can be created with any accelerators; the "
                 "Interpreter may still load the model"
             )
             return False, tuple(notes)
@@ -231,7 +232,7 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
 
 
 def _unknown_soc(stack: Stack) -> Iterator[str]:
-    """Yield a note if the vendor's plugin does not list the SoC, not even under an old name (``g5``): it may be misspelled."""
+    """Yield a note if the vendor's plugin knows neither the SoC nor an old name of the SoC (``g5``)."""
     vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
     models = [
         full.partition(":")[2] for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")

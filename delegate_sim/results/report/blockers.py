@@ -1,4 +1,4 @@
-"""Find the main cause that keeps nodes of a run on the CPU, ignoring the consequences of other causes."""
+"""Find the main cause that keeps nodes of a run on the CPU. Causes that follow from other causes are ignored."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
-"""Kinds of problems that a node has only because other nodes are on the CPU."""
+"""Kinds of problems that follow from other nodes on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A cause that keeps nodes on the CPU: a refusal code, the operator of these nodes, and their number.
+    """A cause that keeps nodes on the CPU: a refusal code, and the operator and number of the nodes.
 
-    If ``op`` is empty, the code concerns the whole graph. ``is_input`` is true if the cause is an input of unknown size.
+    ``op`` is empty if the whole graph is refused. ``is_input`` is true if the cause is an input of unknown size.
     """
 
     code: str
@@ -31,11 +31,11 @@ class Blocker:
 
 
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
-    """Return the cause that keeps the most multiply-adds on the CPU; None if there is no cause.
+    """Return the cause that keeps the most multiply-adds on the CPU, or None if there is no cause.
 
-    If a refusal of the whole run keeps the nodes on the CPU, return this refusal. If several causes keep equally many
-    multiply-adds on the CPU, return the cause that keeps the most nodes there. Consequences of other causes (the limit on
-    partitions, DEQUANTIZE of float16 weights) count only if there is no other cause.
+    If the whole run is refused, return this refusal. If several causes are equal, return the cause that keeps the most nodes on
+    the CPU. A cause that follows from other causes (the limit on partitions, DEQUANTIZE of float16 weights) is returned only if
+    there is no other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:

@@ -1,4 +1,4 @@
-"""Displays of results: a line of text, a notebook table, and data frames."""
+"""Displays of results: a line of text, tables in a notebook, and data frames."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shown:
     """The largest number of rows of a table in a notebook."""
 
     def _line(self) -> str:
-        """Return a one-line summary, which may contain unescaped names from a model."""
+        """Return a one-line summary. The summary may contain unescaped names from a model."""
         raise NotImplementedError
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
@@ -43,14 +43,14 @@ class Shown:
         raise NotImplementedError
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
-        """Return the tables to show in a notebook, by name, and the columns to show of each table."""
+        """Return the columns to show in a notebook, keyed by table name. Other tables are not shown."""
         name, table = next(iter(self._tables().items()))
         return {name: table().columns}
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        """Return the sentences above the tables in a notebook, each with the HTML to show below the sentence.
+        """Return pairs of a sentence and HTML for a notebook. They are shown above the tables.
 
-        Sentences may contain unescaped names from a model; HTML must not.
+        Sentences may contain unescaped names from a model. The HTML must not contain unescaped names.
         """
         return [(self._line(), "")]
 
@@ -58,7 +58,7 @@ class Shown:
         return f"<{type(self).__name__} {shortened(printable(self._line()), _LONGEST_LINE)}>"
 
     def _repr_html_(self) -> str:
-        """Return the HTML for a notebook, which fits a narrow cell. Everything from a model is escaped."""
+        """Return the HTML for a notebook. All text from a model is escaped."""
         tables = self._tables()
         parts = [f"<p><b>{_escaped(sentence, _LONGEST_SENTENCE)}</b></p>{picture}" for sentence, picture in self._summary()]
         for name, columns in self._shown().items():
@@ -68,8 +68,7 @@ class Shown:
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """Return one of the result's tables as a data frame, by default the first table.
 
-        Raises OptionError, listing the available tables, if there is no table of that name. Raises MissingPackageError if pandas
-        is not installed.
+        Raises OptionError if there is no table with this name, and MissingPackageError if pandas is not installed.
         """
         tables = self._tables()
         name = next(iter(tables)) if table is None else table
@@ -86,7 +85,7 @@ class Shown:
 
 
 def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterator[str]:
-    """Yield some columns of a table as HTML; nothing if the table has no rows."""
+    """Yield some columns of a table as HTML, or nothing if the table has no rows."""
     if not table.rows:
         return
     places = [table.columns.index(column) for column in columns]
@@ -98,11 +97,11 @@ def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterato
         yield f"<tr>{''.join([_html_cell('td', _cell(row[place])) for place in places])}</tr>"
     yield "</tbody></table>"
     if len(table.rows) > most:
-        yield f"<p>... and {len(table.rows) - most:,} more: to_pandas({_escaped(repr(name), _LONGEST_CELL)}) has all</p>"
+        yield f"<p>... and {len(table.rows) - most:,} more: to_pandas({_escaped(repr(name), _LONGEST_CELL)}) returns all rows</p>"
 
 
 def _html_cell(tag: str, text: str) -> str:
-    """Return a cell whose text wraps. Only long words, such as names of tensors, are broken to keep the table narrow."""
+    """Return an HTML table cell. Long words, such as names of tensors, are broken to keep the table narrow."""
     breaks = "anywhere" if any(len(word) > _LONGEST_WORD for word in text.split()) else "normal"
     style = f"text-align:left;white-space:normal;overflow-wrap:{breaks}"
     return f'<{tag} style="{style}">{_escaped(text, _LONGEST_CELL)}</{tag}>'

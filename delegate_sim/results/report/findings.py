@@ -33,8 +33,9 @@ class Finding:
     """A problem or a remark.
 
     ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
-    one line that may contain unescaped names from a model. ``hint`` says what to do, and may be empty. A statement about a node
-    begins with the verb, and its subject is ``node_name``. For other statements, ``node_name`` is empty.
+    one line. It may contain unescaped names from a model. For a finding about a node, ``node_name`` is the subject of the
+    sentence and ``statement`` is the rest. For other findings, ``node_name`` is empty. ``hint`` says what to do, and may be
+    empty.
     """
 
     code: str
@@ -44,11 +45,11 @@ class Finding:
     location: Location = WHOLE_MODEL
     node_name: str = ""
     change: str = ""
-    """The change of the node since the baseline, as text. Empty if the node is unchanged, or if there is no baseline."""
+    """The change of the node since the baseline as text. Empty if the node is unchanged or there is no baseline."""
 
     @property
     def message(self) -> str:
-        """The statement as a sentence. If it is about a node, it begins with the node's name and ends with the node's change."""
+        """The finding as a sentence. For a node, the sentence has the node's name and the node's change."""
         changed = f" (changed: {self.change})" if self.change else ""
         return f"{self.node_name} {self.statement}{changed}" if self.node_name else self.statement
 
@@ -69,8 +70,8 @@ def node_finding(
 ) -> Finding:
     """Return a finding about a node.
 
-    The statement consists of ``outcome``, which says what happens to the node, and the node's reasons. ``change`` says how the
-    node changed since the baseline.
+    The statement consists of ``outcome`` and the reasons. ``outcome`` says what happens to the node. ``change`` says how the node
+    changed since the baseline.
     """
     place = node_location(subgraph, index)
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]

@@ -1,7 +1,7 @@
-"""Write JSON in parts, since a large document takes far more memory as Python objects than as text.
+"""Write JSON in parts, to limit the memory for Python objects.
 
-For example, writing the overview of 30,000 nodes with one ``json.dumps`` takes 1.4 GiB. Writing it in parts takes 0.5 GiB, which
-is the limit in ``SECURITY.md``.
+For example, ``json.dumps`` takes 1.4 GiB for the overview of 30,000 nodes. Writing the overview in parts takes 0.5 GiB, the limit
+in ``SECURITY.md``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 _STEP = "  "
 _ONE_LINE_EACH = frozenset({"nodes", "partition_list"})
-"""Lists that are written with one item per line. Indented items would take Python about ten times as long."""
+"""Lists that are written with one item per line, without indentation. Indentation takes about ten times as long."""
 
 
 def json_value(entry: Any) -> Iterator[str]:
-    """Yield plain data as parts of JSON. Each part is converted only when it is requested."""
+    """Yield plain data as parts of JSON. Parts are converted on request."""
     if isinstance(entry, dict):
         yield from json_object({key: _field(key, value) for key, value in entry.items()})
     elif isinstance(entry, list):

@@ -1,4 +1,4 @@
-"""The measures of a run, which a baseline stores and a check compares."""
+"""The measures of a run. A baseline stores the measures, and a check compares them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,25 @@ from ...runtime.interpreter import REFUSED, Run
 from .placement import border_bytes
 
 FAILS_LATER = "delegated, then fails"
-"""The outcome if nodes are delegated, but the application's AllocateTensors fails afterwards."""
+"""The outcome if nodes are delegated, and AllocateTensors fails afterwards."""
 
 NONE_FAILS = "none, then fails"
-"""The outcome if no node is delegated and the application's AllocateTensors then fails, because a CPU kernel refuses a node."""
+"""The outcome if no node is delegated, and AllocateTensors fails afterwards because a CPU kernel refuses a node."""
 
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are the same as for a restored run, but the report shows the nodes as delegated, with a refusal that explains the
-failure.
+The measures are the measures of a restored run. The report shows the nodes as delegated, and a refusal explains the failure.
 """
 
 NOT_PREPARED = "refused, not prepared"
-"""The outcome if AllocateTensors fails before the delegate is applied, since a CPU kernel refuses a node."""
+"""The outcome if AllocateTensors fails before the delegate is applied, because a CPU kernel refuses a node."""
 
 NOT_LOADED = "refused, not loaded"
 """The outcome if the runtime does not load the model."""
 
 TAKEN = "delegated"
-"""The outcome if a delegate or compiler plugin takes nodes, without a known failure."""
+"""The outcome if a delegate or a compiler plugin takes nodes, and no failure is predicted."""
 
 OUTCOMES = (TAKEN, "none", REFUSED, "restored", PREDICTED, FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED)
 """All values of ``Measures.outcome``."""
@@ -52,16 +51,15 @@ def outcome_text(outcome: str) -> str:
 
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
-"""The outcomes after which the application cannot run the model at all."""
+"""The outcomes for which the application cannot run the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """The measures of one run, over all subgraphs.
 
-    ``partitions`` counts the partitions as ``counted_partitions`` does. ``border_bytes`` is the total size of the inputs
-    and outputs of the delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node
-    is delegated.
+    ``partitions`` is the sum of ``counted_partitions``. ``border_bytes`` is the total size of the inputs and outputs of the
+    delegate kernels in one inference, without constants. Both numbers are 0 if no node is delegated.
     """
 
     outcome: str
@@ -78,7 +76,7 @@ class Measures:
 
     @property
     def delegated_share(self) -> float:
-        """The share of nodes that are delegated, from 0 to 1; 1 for a model without nodes."""
+        """The share of nodes that are delegated, from 0 to 1. The share is 1 for a model without nodes."""
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property
@@ -104,12 +102,15 @@ def measure(run: Run) -> Measures:
 
 
 def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
-    """Return the number of partitions for reports: all partitions, as in the runtime's log, or only the delegated ones."""
+    """Return the number of partitions for reports, which depends on the delegate.
+
+    For most delegates, all partitions count, as in the runtime's log. For the others, only delegated partitions count.
+    """
     return sum(subset.is_delegated or delegate.counts_cpu_partitions for subset in subsets)
 
 
 def _outcome(run: Run) -> str:
-    """Return the outcome of a run, which also depends on whether the model can run after the delegate was applied."""
+    """Return the outcome of a run. The outcome includes failures after the delegate was applied."""
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":

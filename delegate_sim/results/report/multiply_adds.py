@@ -1,8 +1,8 @@
 """Count the multiply-adds of nodes from the shapes of the prepared graph.
 
-The counts do not estimate latency: a multiply-add takes a different time for each delegate, type and operator, and moving data
-across boundaries takes time as well. The count of a node follows the definition of its operator, whatever algorithm a kernel
-uses. Padding counts like other elements, sparse weights count like dense weights, and each subgraph counts as if it ran once.
+The counts do not estimate latency. The time of a multiply-add depends on the delegate, the type and the operator, and moving data
+across boundaries also takes time. A count follows the definition of the operator, not the algorithm of a kernel. Padding counts
+like other elements, sparse weights count like dense weights, and each subgraph counts as if it runs once.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
-"""The highest rank whose sizes are multiplied. No kernel supports more dimensions, and longer products could not be printed."""
+"""The highest rank for which sizes are multiplied. No kernel supports more dimensions, and larger products cannot be printed."""
 
 
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Convolutions, matrix products and recurrent layers are counted. All other work counts as 0, such as element-wise operators,
+    Convolutions, matrix products and recurrent layers are counted. Other work counts as 0, such as element-wise operators,
     pooling, reductions, biases and activations. For an unknown size, the count uses the value in ``shape``. The count is 0 if
-    operands are missing or do not have the required ranks and sizes.
+    operands are missing or have wrong ranks or sizes.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0
@@ -41,18 +41,18 @@ class ComputeTotals(NamedTuple):
 
     @property
     def delegated_share(self) -> float:
-        """The share of multiply-adds that are delegated, from 0 to 1; 1 for a model without multiply-adds."""
+        """The share of multiply-adds that are delegated, from 0 to 1. The share is 1 for a model without multiply-adds."""
         return self.delegated_multiply_adds / self.multiply_adds if self.multiply_adds else 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
-    """The multiply-adds of a run. Nodes that an earlier delegate of a chain took are not counted."""
+    """The multiply-adds of a run, without nodes that an earlier delegate of a chain took."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """For each subgraph, the multiply-adds of the nodes that have any, keyed by node index, in execution order."""
+    """The multiply-adds of nodes, keyed by node index, in execution order: one mapping per subgraph. Zero counts are left out."""
     delegated_nodes: tuple[frozenset[int], ...]
-    """For each subgraph: the nodes that run on the delegate."""
+    """The nodes that run on the delegate, one set per subgraph."""
 
     @functools.cached_property
     def multiply_adds(self) -> int:
@@ -76,7 +76,7 @@ class Compute:
 
 
 def compute_of(run: Run) -> Compute:
-    """Count the multiply-adds of a run, over all subgraphs. If the delegate is predicted to fail, none count as delegated."""
+    """Count the multiply-adds of a run, over all subgraphs. If the delegate is predicted to fail, no node counts as delegated."""
     fails = run.refusal is not None and run.refusal.is_predicted
     return Compute(
         tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
@@ -85,7 +85,7 @@ def compute_of(run: Run) -> Compute:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    """Return the multiply-adds of a graph's nodes. They are cached in the graph, which several delegates may share."""
+    """Return the multiply-adds of a graph's nodes. The graph caches the result, because several delegates may share the graph."""
     return graph.results.get("multiply-adds", (), lambda: _counted(graph))
 
 
@@ -109,10 +109,10 @@ def _has_ranks(rank: int, *tensors: Tensor) -> bool:
 
 
 def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
-    """Return the count of a convolution, which uses every element of the filter once at every position.
+    """Return the count of a convolution. Every element of the filter is used once at every position.
 
-    The last dimension of ``positions`` is the channel dimension. In a grouped convolution, the filter has only the input channels
-    of one group, so groups need no special treatment.
+    The last dimension of ``positions`` is the channel dimension. Grouped convolutions need no special treatment, because the
+    filter has only the input channels of one group.
     """
     if len(weights.shape) != rank or len(positions.shape) != rank:
         return 0
@@ -120,7 +120,10 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a function that counts the multiply-adds of a convolution, which uses the whole filter at each output position."""
+    """Return a function that counts the multiply-adds of a convolution.
+
+    A convolution uses the whole filter at each position of the output.
+    """
     return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
 
 
@@ -133,7 +136,7 @@ def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
 
 
 def _fully_connected(node: NodeView) -> int:
-    """Return the count of a fully connected layer. Its weights have the shape (units, depth) in every weights format."""
+    """Return the count of a fully connected layer. The weights have the shape (units, depth) in every weights format."""
     source, weights, result = node.input(0), node.input(1), node.output(0)
     if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
         return 0
@@ -152,10 +155,10 @@ def _batch_matmul(node: NodeView) -> int:
 
 
 def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
-    """Return the count of a recurrent layer, which uses every weight once for each sequence and step.
+    """Return the count of a recurrent layer. Every weight is used once for each sequence and step.
 
     ``weights`` are the positions of the operands with weights. Omitted gates and projections add nothing. One-dimensional
-    weights, such as peephole weights, represent a diagonal matrix.
+    weights, such as peephole weights, are diagonal matrices.
     """
     source = node.input(0)
     if source.rank != rank:
@@ -168,7 +171,7 @@ _BASIC_LSTM_WEIGHTS = 2
 _CELL_WEIGHTS = (*range(1, 12), 16)
 """The positions of an LSTM's weights: input, recurrent, peephole and projection weights."""
 _BACKWARD = 17
-"""The position of an operand of the backward cell, minus the position of the same operand of the forward cell."""
+"""Offset from the operands of the forward cell to the operands of the backward cell."""
 _LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
 _RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
 
@@ -181,7 +184,7 @@ def _lstm(node: NodeView) -> int:
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
     """Return the count of the forward cell and the backward cell.
 
-    An auxiliary input without auxiliary weights is the input of the backward cell, and adds nothing to the count.
+    An auxiliary input without auxiliary weights is the input of the backward cell. It adds nothing to the count.
     """
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
@@ -204,17 +207,17 @@ def _dot_general(node: NodeView) -> int:
 
 
 def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
-    """Return the sizes of the given dimensions; None if one of the dimensions does not exist or is given twice."""
+    """Return the sizes of the given dimensions, or None if a dimension does not exist or is given twice."""
     if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
         return None
     return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None
 
 
 def _stablehlo_convolution(node: NodeView) -> int:
-    """Return the count of a convolution: the whole filter is used at each position of the output.
+    """Return the count of a convolution. The whole filter is used at each position of the output.
 
-    If the input is dilated, the filter is used at each position of the input instead. Strides may skip some of these positions,
-    so the smaller of the two numbers of positions is used.
+    If the input is dilated, the whole filter is used at each position of the input. Strides may skip positions, so the smaller
+    number of positions counts.
     """
     source, weights, result, options = node.input(0), node.input(1), node.output(0), node.options
     axes = (options.kernel_output_feature_dimension, options.kernel_input_feature_dimension, *options.kernel_spatial_dimensions)

@@ -1,7 +1,6 @@
-"""The words for kernels and for nodes that are not delegated. They differ between delegates and compiler plugins.
+"""The words for the results of delegates and of compiler plugins.
 
-Nodes that a compiler plugin selects are also called delegated. Only the selection is simulated; the vendor's compiler, which then
-compiles the nodes, is not.
+Nodes that a compiler plugin selects are also called delegated. The vendor's compiler is not simulated.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 class OutcomeWords:
     """The words that a report uses for the nodes of a delegate or compiler plugin.
 
-    ``actor`` decides which nodes are delegated. ``kernel`` is the word for a group of delegated nodes. ``left``, ``back`` and
-    ``left_nodes`` are words for all other nodes.
+    ``actor`` takes nodes. ``kernel`` is a group of delegated nodes. ``left``, ``back`` and ``left_nodes`` describe nodes that are
+    not delegated.
     """
 
     actor: str

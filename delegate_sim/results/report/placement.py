@@ -1,4 +1,4 @@
-"""The final place of each node of a run, with reasons, and the tensors that cross the boundary of a delegate."""
+"""The final place of each node of a run, the reasons for the place, and the tensors that cross boundaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _NOT_ASKED = "not-delegated"
 
 
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
-    """Return the final place of each node of each subgraph: ``npu`` if compiled ahead of time, a delegate's name, or ``cpu``."""
+    """Return the final place of each node of each subgraph: ``cpu``, a delegate's name, or ``npu``.
+
+    ``npu`` is the place of nodes that were compiled ahead of time.
+    """
     rows = []
     inlined = _places_in_bodies(runs)
     is_compiled = has_dispatches(runs[0].subgraphs[0].graph.model) if runs[0].subgraphs else False
@@ -43,9 +46,9 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return the places of the nodes in inlined subgraphs that a later delegate took.
+    """Return the places of nodes in inlined subgraphs if a later delegate took them.
 
-    The keys are the indices of subgraph and node.
+    The outer key is the subgraph index, and the inner key is the node index.
     """
     by_subgraph: dict[int, dict[int, str]] = {}
     for number, subgraph in enumerate(runs[0].subgraphs):
@@ -58,7 +61,10 @@ def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
 
 
 def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[int, str]) -> dict[int, str]:
-    """Return the place of each call that a delegate inlined, if all nodes of the called subgraph have the same place."""
+    """Return the place of each inlined call, keyed by node index.
+
+    A call is left out if the nodes of the called subgraph have different places.
+    """
     parts: dict[int, set[str]] = {}
     for run in runs:
         decision = run.subgraphs[subgraph].decision
@@ -68,10 +74,7 @@ def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[in
 
 
 def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return the reasons why a node is not supported, or is supported but not delegated.
-
-    If the run has advice on a reason, this advice is the hint of the reason.
-    """
+    """Return the reasons why a node is not delegated. If the run has advice for a reason, the advice replaces the hint."""
     reasons = bare_reasons(run, index, refusal)
     if not run.advice:
         return reasons
@@ -79,7 +82,7 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return the reasons of a node with the hints of the rules, even if the run has advice."""
+    """Return the reasons why a node is not delegated, always with the hints of the rules."""
     decision = run.decision
     if decision is None:
         return (_undone_reason(refusal),) if refusal is not None else ()
@@ -94,7 +97,7 @@ def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
-    """Return the partitions that the delegate would take if there were no limit on partitions, largest first."""
+    """Return the partitions that the delegate loses because of the limit on partitions, largest first."""
     if run.decision is None:
         return ()
     set_aside = run.decision.set_aside
@@ -120,7 +123,7 @@ def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
 
 
 def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str | None]]:
-    """Return the names of a node's inputs and outputs; None for an omitted operand."""
+    """Return the names of a node's inputs and outputs. The name of an omitted operand is None."""
     names = [[graph.tensors[index].name if index >= 0 else None for index in indices] for indices in (node.inputs, node.outputs)]
     return names[0], names[1]
 
@@ -128,7 +131,7 @@ def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str |
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
     """Yield each node that is not delegated, in execution order, with its reasons.
 
-    In a chain, the kernels of earlier delegates are nodes too, but they are not on the CPU.
+    In a chain, the kernels of earlier delegates are also nodes of the plan. They are skipped.
     """
     for subgraph in run.subgraphs:
         for index in left_nodes(subgraph):
@@ -136,13 +139,13 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
 
 
 def left_nodes(run: SubgraphRun) -> list[int]:
-    """Return the nodes of a subgraph that neither the delegate nor an earlier delegate takes, in execution order."""
+    """Return the nodes of a subgraph that no delegate has taken so far, in execution order."""
     nodes = run.graph.nodes
     return [index for index in run.graph.execution_plan if index not in run.delegated and nodes[index].builtin_code != DELEGATE]
 
 
 def code_of(reasons: Sequence[Reason]) -> str:
-    """Return the code that represents a node's reasons, which is the code of the first reason."""
+    """Return the code of the first reason."""
     return reasons[0].code if reasons else _NOT_ASKED
 
 

@@ -1,4 +1,4 @@
-"""Show the execution plan as a strip of cells in execution order. A cell shows the state of one node, or of several nodes."""
+"""Show the execution plan as a strip of cells. Each cell shows the state of one node or of several consecutive nodes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...runtime.interpreter import Run, SubgraphRun
 
 DELEGATED = "delegated"
 REFUSED = "refused"
-"""The state of CPU nodes that the delegate refuses, or that the runtime does not offer to the delegate."""
+"""The state of unsupported nodes, and of nodes that the delegate is not asked about."""
 LEFT = "left"
-"""The state of CPU nodes that the delegate supports but does not run, because of a limit or because delegation was undone."""
+"""The state of supported nodes on the CPU, because of a limit or because delegation was undone."""
 MIXED = "mixed"
 """The state of a cell that shows several nodes with different states."""
 STATES = (DELEGATED, REFUSED, LEFT)
@@ -20,7 +20,7 @@ STATES = (DELEGATED, REFUSED, LEFT)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Indices of consecutive nodes in one state. If the plan was partitioned, all nodes of a span are in one partition."""
+    """Consecutive nodes in one state, as node indices. A span never contains nodes of two partitions."""
 
     state: str
     nodes: tuple[int, ...]
@@ -35,7 +35,7 @@ def node_state(run: SubgraphRun, index: int) -> str:
 
 
 def strip(run: SubgraphRun) -> tuple[Span, ...]:
-    """Return the nodes of a subgraph as spans, in the order in which they run after the delegate was applied."""
+    """Return the spans of a subgraph, in the execution order after delegation."""
     return tuple(_spans(run))
 
 
@@ -45,11 +45,11 @@ def run_strip(run: Run) -> tuple[Span, ...]:
 
 
 Lengths = tuple[tuple[str, int], ...]
-"""Consecutive nodes in the same state, as (state, number of nodes), in the order in which they run."""
+"""Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
 
 
 def run_lengths(run: Run) -> Lengths:
-    """Group consecutive nodes in the same state, over all subgraphs. Return the state and the size of each group, in order."""
+    """Group consecutive nodes in the same state, over all subgraphs."""
     lengths: list[tuple[str, int]] = []
     for span in run_strip(run):
         if lengths and lengths[-1][0] == span.state:
@@ -60,9 +60,9 @@ def run_lengths(run: Run) -> Lengths:
 
 
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
-    """Return the state of each cell, and the number of nodes per cell. A cell with nodes in different states is ``MIXED``.
+    """Return the state of each cell, and the number of nodes per cell.
 
-    If there are at most ``most`` nodes, each node has its own cell.
+    There are at most ``most`` cells. A cell is ``MIXED`` if its nodes are in different states.
     """
     states = [state for state, count in lengths for _ in range(count)]  # bounded: the nodes of the model
     size = max(1, -(-len(states) // max(most, 1)))
@@ -91,7 +91,7 @@ _MOST_CELLS = 400
 
 
 def strip_picture(run: Run) -> str:
-    """Return an HTML element that shows the state of each node in execution order; an empty string for a model without nodes."""
+    """Return an HTML element that shows the strip, or an empty string for a model without nodes."""
     from html import escape  # only notebooks need it
 
     lengths = run_lengths(run)
@@ -101,10 +101,10 @@ def strip_picture(run: Run) -> str:
     total = sum([count for _, count in lengths])
     delegated = sum([count for state, count in lengths if state == DELEGATED])
     words = (
-        f"{run.delegate.name}: {delegated:,} of {total:,} nodes run on the delegate; in running order, the plan has "
-        f"{len(lengths):,} pieces"
+        f"{run.delegate.name}: {delegated:,} of {total:,} nodes run on the delegate; the plan has "
+        f"{len(lengths):,} pieces, shown in execution order"
     )
-    words += "" if size == 1 else f"; each cell stands for {size:,} nodes"
+    words += "" if size == 1 else f"; each cell shows {size:,} nodes"
     drawn = "".join(
         [
             f'<div style="flex:{len(list(members))};background:{_COLORS[state]};margin-right:1px"></div>'

@@ -18,7 +18,7 @@ class NodeRefusal(NamedTuple):
     node: int
     op: str
     code: str
-    """The code of the reason, which ``delegate-sim explain`` explains."""
+    """The code of the reason (see ``delegate-sim explain``)."""
     message: str
     found: str
     """The value in the model that the delegate does not accept."""
@@ -38,7 +38,7 @@ class NodeOnCpu(NamedTuple):
     op: str
     multiply_adds: int
     codes: tuple[str, ...]
-    """The codes of the reasons, empty if the delegate was not asked about the node."""
+    """The codes of the reasons. Empty if the delegate was not asked about the node."""
 
 
 class RunPartition(NamedTuple):
@@ -49,7 +49,7 @@ class RunPartition(NamedTuple):
     number: int
     """The index of the partition in its subgraph, in run order."""
     is_delegated: bool
-    """Whether the partition is a delegate kernel; otherwise, it runs on the CPU."""
+    """Whether the partition is a delegate kernel."""
     nodes: tuple[int, ...]
     bytes_in: int
     """The size of the tensors that enter the partition at run time, without constants."""
@@ -83,7 +83,7 @@ def cpu_nodes(runs: Sequence[Run], is_chain: bool) -> Iterator[NodeOnCpu]:
 
 
 def partitions(runs: Sequence[Run]) -> Iterator[RunPartition]:
-    """Yield the partitions of every run in run order. A subgraph without delegated nodes has none."""
+    """Yield the partitions of every run in run order. Subgraphs without delegated nodes are left out."""
     for run in runs:
         compute = compute_of(run)
         for subgraph in run.subgraphs:

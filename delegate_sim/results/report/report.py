@@ -52,17 +52,17 @@ class Report(Shown):
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """Whether the runs form a chain, in which each run starts from the nodes that the previous run left."""
+    """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs left."""
     viewer: Viewer | None = None
-    """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have one."""
+    """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
     times: tuple[HasDict, ...] = ()
     """The measured times, if the user gave op profiles."""
     adviser: Callable[[Model, Run, bool], Run] | None = None
-    """A function that returns a run with the advice of a diagnosis. Its last argument is false for later runs of a chain."""
+    """A function that returns a run with the advice of a diagnosis. The last argument is false for later runs of a chain."""
 
     @functools.cached_property
     def advised_runs(self) -> tuple[Run, ...]:
-        """The runs with the advice of a diagnosis as hints. A diagnosis takes several simulations."""
+        """The runs, with the advice of a diagnosis as hints. A diagnosis takes several simulations."""
         if self.adviser is None:
             return self.runs
         adviser = self.adviser
@@ -77,7 +77,7 @@ class Report(Shown):
 
     @functools.cached_property
     def refusals(self) -> tuple[NodeRefusal, ...]:
-        """The reasons why nodes do not run on a delegate: one entry for each failed check of a node."""
+        """The reasons why nodes do not run on the delegate, one entry for each failed check of a node."""
         from .records import refusals
 
         return tuple(refusals(self.advised_runs))
@@ -91,7 +91,7 @@ class Report(Shown):
 
     @functools.cached_property
     def partitions(self) -> tuple[RunPartition, ...]:
-        """The partitions of every run, in run order: delegate kernels, and the parts that run on the CPU between them."""
+        """The partitions of every run, in run order, on the delegate and on the CPU."""
         from .records import partitions
 
         return tuple(partitions(self.runs))
@@ -99,14 +99,14 @@ class Report(Shown):
     def to_dict(self, *, advice: bool = False) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``).
 
-        With ``advice``, the hints are the advice of a diagnosis, as in the output of commands. This takes several simulations.
-        Otherwise, they are the general hints of the rules.
+        Without ``advice``, the report has the general hints of the rules. With ``advice``, the report has the advice of a
+        diagnosis, as in the output of commands. A diagnosis takes several simulations.
         """
         runs = self.advised_runs if advice else self.runs
         return {**self._head(), "runs": [_run_entry(run) for run in runs], **self._tail()}
 
     def to_json(self, *, advice: bool = False) -> str:
-        """Return the report as JSON text. This takes far less memory than ``to_dict``."""
+        """Return the report as JSON text. This method takes far less memory than ``to_dict``."""
         return "".join(self.json_parts(advice=advice))
 
     def json_parts(self, *, advice: bool = False) -> Iterator[str]:
@@ -127,8 +127,8 @@ class Report(Shown):
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
         """Show the report's page: below the cell in a notebook, otherwise in the browser.
 
-        The page is written to ``path`` if given. Otherwise, it is written to a temporary file, but only if a browser needs a
-        file. Raises MissingPackageError if the extra ``report`` is not installed.
+        If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file. Raises
+        MissingPackageError if the extra ``report`` is not installed.
         """
         self._viewer().show(self, path)
 

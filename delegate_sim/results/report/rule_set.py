@@ -1,4 +1,4 @@
-"""The version of a delegate's rule set. Verdicts on the same model and target change only if the version changes."""
+"""The version of a delegate's rule set. If the version is unchanged, verdicts on a model and a target are unchanged."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from ...rules.book import RuleBook
 from ...rules.rule import Check, OpRule
 
 SEMANTICS = 3
-"""The version number of the code that all delegates share. It is part of the version of every rule set.
+"""The version number of the code that all delegates share. The number is part of the version of every rule set.
 
-Increment the number if a change to reading, preparing or partitioning changes the result of any delegate. A change of rules needs
-no new number, since the rules are part of the version. If a delegate's code decides differently with the same rules, increment
-the delegate's own number (``Delegate.semantics``). If a check or condition has its own function, its wording is part of the
-version, so a new wording changes the version. The wording of all other checks is not part of the version.
+Increment this number if a change to reading, preparing or partitioning changes the result of any delegate. If only the code of
+one delegate decides differently, increment the delegate's own number (``Delegate.semantics``). A change of rules needs no new
+number, because the rules are part of the version.
+
+A check with its own function is part of the version by its wording, so a new wording changes the version. The wording of other
+checks is not part of the version.
 """
 
 

@@ -27,7 +27,7 @@ def model_name(model: Model) -> str:
 
 
 def run_words(run: Run) -> str:
-    """Return the outcome of a run in a few words, or the verdict if the delegate runs nothing or the model does not run."""
+    """Summarize a run. If the delegate runs nothing or the model does not run, the summary is the verdict."""
     measures = measure(run)
     words = verdict(run, measures)
     if measures.outcome == TAKEN:
@@ -46,8 +46,8 @@ def report_tables(
 ) -> Mapping[str, Callable[[], Table]]:
     """Return functions that create the tables of runs, keyed by table name.
 
-    The tables list the nodes, the partitions, the runs and the CPU nodes. For a chain, one more table lists the place of each
-    node. ``advised_runs`` returns the runs with more precise hints, for the tables that have hints.
+    The tables list the nodes, the partitions, the runs and the CPU nodes. A chain also has a table with the place of each node.
+    ``advised_runs`` returns the runs with better hints, for tables with hints.
     """
     hinting = advised_runs or (lambda: runs)
     tables: dict[str, Callable[[], Table]] = {

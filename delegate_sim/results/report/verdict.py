@@ -1,4 +1,4 @@
-"""The verdict on a run in one sentence: the share of nodes and of multiply-adds that a delegate runs, or the failure."""
+"""The verdict on a run in one sentence: the delegated share of nodes and of multiply-adds, or the failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def verdict(run: Run, measures: Measures | None = None) -> str:
 
 
 def _compiled_elsewhere(run: Run, measures: Measures) -> str:
-    """Return a sentence that names the accelerator for which a model was compiled; empty if this target runs the program."""
+    """Return a sentence that names the accelerator of a compiled model, or an empty string if this target runs the program."""
     if not run.subgraphs:
         return ""
     does_run = (DISPATCH,) if measures.outcome not in NOT_RUNNING else ()
@@ -37,7 +37,7 @@ def _compiled_elsewhere(run: Run, measures: Measures) -> str:
 
 
 def _verdict(run: Run, measures: Measures) -> str:
-    """Return the verdict on a run, without the accelerator for which the model was compiled."""
+    """Return the verdict on a run. The verdict does not name the accelerator of a compiled model."""
     actor, outcome = subject(run.target), measures.outcome
     reason = _reason(run)
     if outcome in NOT_RUNNING:
@@ -51,7 +51,7 @@ def _verdict(run: Run, measures: Measures) -> str:
 
 
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:
-    """Return the verdict without the target and the shares, for a table that has columns for them."""
+    """Return the verdict without target and shares, for a table that has columns for target and shares."""
     measures = measure(run) if measures is None else measures
     reason, compute = _reason(run), compute_of(run)
     if measures.outcome in NOT_RUNNING:
@@ -70,9 +70,9 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
-    """Return the verdict on the run that delegates the most multiply-adds, for the first line of a comparison of targets.
+    """Return the verdict on the run that delegates the most multiply-adds.
 
-    Runs of compiler plugins count only if there are no other runs, because plugins only select nodes.
+    Runs of compiler plugins are ignored if there are other runs, because plugins only select nodes.
     """
 
     def quality(run: Run) -> tuple[int, int, int]:
@@ -94,13 +94,13 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
     of_nodes = f"{share(delegated_nodes, nodes)} of nodes"
     if not total_multiply_adds:
         return of_nodes
-    # "but" points out that the delegated nodes do only a small part of the work.
+    # "but" shows that the delegated nodes do only a small part of the work.
     is_less = 2 * multiply_adds * nodes < delegated_nodes * total_multiply_adds
     return f"{of_nodes} {'but' if is_less else 'and'} {share(multiply_adds, total_multiply_adds)} of multiply-adds"
 
 
 def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
-    """Return the verdict without reasons, for stored results. ``multiply_adds`` counts only delegated multiply-adds."""
+    """Return the verdict without reasons, for stored results. ``multiply_adds`` is the number of delegated multiply-adds."""
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"
@@ -112,7 +112,7 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
 
 
 def subject(target: Target) -> str:
-    """Return the delegate's name for the start of a sentence, with the release of the platform behind it."""
+    """Return the delegate's name and the release of its platform, for the start of a sentence."""
     delegate = target.delegate
     if delegate.is_plugin:
         return f"The plugin {delegate.name}"
@@ -125,7 +125,7 @@ def subject(target: Target) -> str:
 
 
 def _reason(run: Run) -> str:
-    """Return the refusal of the whole graph; the report gives long names of tensors and further explanations in full."""
+    """Return the refusal of the whole graph as text. Long names of tensors are shortened, and long explanations are removed."""
     if run.refusal is None:
         return ""
     text = re.sub(r"\((\S{41,})\)", lambda name: f"(...{name[1][-_LONGEST_NAME:]})", printable(run.refusal.text).rstrip("."))
@@ -168,7 +168,7 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
-    """Name the operator that keeps most work off the delegate, and count the other nodes."""
+    """Name the operator with the most work that is not delegated, and count the other nodes that are not delegated."""
     nodes, work = Counter[str](), Counter[str]()
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
@@ -187,5 +187,5 @@ def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
 
 
 def _operator(op: str) -> str:
-    """Return the name of an operator, which may be a custom one from a file, safe to print."""
+    """Return the name of an operator, safe to print. The name of a custom operator comes from the file."""
     return shortened(printable(op), _LONGEST_OPERATOR)

@@ -61,7 +61,7 @@ def accept_again(repository):
 def test_a_repository_from_init_to_a_failure_and_back(repository, run):
     first = run("init")
     assert first.exit_code == 0
-    assert first.stdout.startswith("delegate-sim.toml written for 3 models. Next: delegate-sim check --update, and commit it")
+    assert first.stdout.startswith("Wrote delegate-sim.toml for 3 models. Next, run delegate-sim check --update, and commit")
     missing = run("check")
     assert missing.exit_code == 1
     assert "hint: delegate-sim check --update models/classifier.tflite" in missing.stdout
@@ -178,7 +178,7 @@ def test_the_same_model_in_another_order_under_other_names_passes(gated, run):
     classifier(names="v2/", swapped=True).write(gated / "models" / "classifier.tflite")
     result = run("check", "--verbose")
     assert result.exit_code == 0
-    assert "the model changed since the baseline, with the same result" in result.stdout
+    assert "the model changed since the baseline, but the result is the same" in result.stdout
 
 
 def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monkeypatch):
@@ -195,11 +195,13 @@ def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monke
     result = run("check")
     assert result.exit_code == 1
     words = " ".join(result.stdout.split())
-    assert "the model is the same as in the baseline, but the tool's rules changed (delegate-sim 0.0.9, rule set 0" in words
+    assert (
+        "the model is the same as in the baseline, but the rules of delegate-sim changed (delegate-sim 0.0.9, rule set 0" in words
+    )
     assert "FULLY_CONNECTED (node 0, left) fell back to the CPU: version 9" in words
     baseline.write_text(text.replace('"rule_set": "', '"rule_set": "f'), encoding="utf-8")
     both = " ".join(run("check").stdout.split())
-    assert "the model and the tool's rules changed" in both
+    assert "the model and the rules of delegate-sim changed" in both
 
 
 def test_an_update_writes_only_what_was_run(gated, run):
@@ -283,7 +285,7 @@ def test_a_tolerance_allows_what_it_says(gated, run):
     assert "models/classifier.tflite on nnapi: passed" in words
     assert "note: more-partitions: partitions: 1 -> 2 (allowed: 3)" in words
     assert "warning: nnapi-operator-version: FULLY_CONNECTED" in words
-    assert "note: worse than the baseline, within the tolerance" in words
+    assert "note: worse than the baseline, but within the tolerance" in words
 
 
 def test_exit_zero(gated, run):
@@ -330,13 +332,19 @@ def test_targets_can_be_chosen(gated, run):
     fault = "error: delegate-sim.toml: there is no target 'other'; the targets are nnapi, graphics\n"
     assert (run("check", "--target", "other").exit_code, run("check", "--target", "other").stderr) == (2, fault)
     nobody = run("check", "--target", "graphics", "models/upsampler.tflite")
-    assert (nobody.exit_code, nobody.stderr) == (2, "error: delegate-sim.toml: no target applies to models/upsampler.tflite\n")
+    assert (nobody.exit_code, nobody.stderr) == (
+        2,
+        "error: delegate-sim.toml: no selected target applies to models/upsampler.tflite\n",
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (None, "neither this folder nor a parent folder has delegate-sim.toml, or pyproject.toml with [tool.delegate-sim]"),
+        (
+            None,
+            "found neither delegate-sim.toml nor pyproject.toml with [tool.delegate-sim] in this folder or its parent folders",
+        ),
         ("models = 3\n", "delegate-sim.toml:1: models: takes a list of strings, not 3"),
         ('models = ["none/*"]\n[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: no file matches none/*, so there is"),
         ('[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: names no model, so there is nothing to check"),

@@ -90,9 +90,9 @@ NOT_WELL_KNOWN = """\
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
-    hint: --max-delegated-partitions=2 or more: if more kernels pay off, raise
-      the option that limits the number of partitions; otherwise, remove the
-      nodes that split the graph
+    hint: --max-delegated-partitions=2 or more: if more kernels help, raise the
+      option that limits the number of partitions; otherwise, remove the nodes
+      that split the graph
     ADD: 1 node [3], t3, 2 partitions
 
 On the CPU for different reasons: 2 nodes

@@ -59,7 +59,7 @@ Now
    delegate-sim fix rewrites the file: gelu-by-exponential (exact up to
      rounding): 23 of 24 nodes in 2 kernels
 
-With all of them fixed
+With all causes fixed
   5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
     bytes
 
@@ -95,7 +95,7 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     layers.finish()
     builder.write(tmp_path / "m.tflite")
     text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
-    assert "fixing it does not help: it brings no more multiply-adds, no fewer kernels and no fewer bytes analyse-source:" in text
+    assert "fixing it does not help: multiply-adds, kernels and bytes do not improve analyse-source:" in text
 
 
 def test_nothing_to_diagnose(run, tmp_path):
@@ -178,11 +178,11 @@ def test_what_would_move(run, chain):
         (["--accept", "node:9"], "the model has no node 9 in subgraph 0"),
         (["--set-version", "ADD"], "takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not 'ADD'"),
         (["--set-version", "ADD=0"], "takes OP=VERSION or node:N=VERSION, with a version from 1 to 2^31 - 1, not 'ADD=0'"),
-        (["--batch", "0"], "a batch has at least 1 element, not 0"),
+        (["--batch", "0"], "the batch must be at least 1, not 0"),
         (["--base", "level=1"], "nnapi has no option 'level'"),
         (
             ["--search", "0"],
-            "a goal is N partitions or kernels=N, with N at least 1, or multiply-adds=P%, not '0'",
+            "a goal must be N, partitions=N or kernels=N (N is at least 1), or multiply-adds=P%, not '0'",
         ),
         (["--search", "1", "--accept", "GELU"], "--search can be combined only with options of the delegate"),
     ],
@@ -196,8 +196,8 @@ def test_suppositions_that_cannot_be(run, chain, arguments, fault):
 
 SEARCH = """\
 NNAPI on Android 13 runs 60 % of nodes; 1 GELU and 1 other node stay on the CPU
-To reach at most 1 partition, 2 causes must be fixed; fewer are not enough (4
-simulations)
+To reach at most 1 partition, 2 causes must be fixed; fewer causes are not
+enough (4 simulations)
 
 5 of 5 nodes delegated, 1 partition, 1 delegate kernel, with these causes fixed:
   - ADD at version 4 (operator-version:ADD:4)
@@ -242,7 +242,7 @@ def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
     chain_model(["ADD"]).write(tmp_path / "m.tflite")
     result = run("whatif", tmp_path / "m.tflite", "--delegate", "hexagon", "--search", "1")
     assert "\nNo set of causes reaches at most 1 partition" in result.stdout
-    assert "with all of them fixed:" in " ".join(result.stdout.split())
+    assert "with all causes fixed:" in " ".join(result.stdout.split())
 
 
 def test_several_models_and_delegates(run, run_json, chain, tmp_path):
@@ -278,7 +278,7 @@ def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
             "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
         ).stdout.split()
     )
-    assert "once another cause is fixed, would keep 3 nodes on the CPU: LSTM 3" in text
+    assert "after another cause is fixed, keeps 3 nodes on the CPU: LSTM 3" in text
 
 
 def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):

@@ -31,7 +31,7 @@ Subgraph 0 (main): 4 nodes, 10 tensors, shapes as prepared
   3 FULLY_CONNECTED, version 1
     in    0 x  FLOAT32 [1, 4, 4, 2]  arena, signature [-1, 4, 4, 2]
           9 matrix  FLOAT32 [2, 2]  constant
-          - left out
+          - omitted
     out   8 z  FLOAT32 [16, 2]  arena
 """
 

@@ -25,7 +25,7 @@ def test_the_table_with_nodes(run, paths):
     assert result.stdout.startswith("The Edge TPU runs 2 of 4 nodes")
     assert "RELU: 2 nodes likely [0-1]" in result.stdout
     assert "LOGISTIC: 1 node [2]" in result.stdout
-    assert "edgetpu_compiler -a lets it make several" in result.stdout
+    assert "Use edgetpu_compiler -a to map several parts" in result.stdout
 
 
 def test_the_table_as_data(run, paths):
@@ -37,14 +37,14 @@ def test_the_table_as_data(run, paths):
 def test_the_compiled_model_is_the_wrong_one(run, paths):
     result = run("reconcile", paths[1], "--log", paths[2])
     assert result.exit_code == 2
-    assert "already compiled for the Edge TPU; give the model that was compiled, source.tflite, instead" in result.stderr
+    assert "already compiled for the Edge TPU; give the original model, source.tflite, instead" in result.stderr
 
 
 def test_a_model_that_could_not_be_compiled(run, paths):
     paths[2].write_text(FAILURE, encoding="utf-8")
     result = run("reconcile", paths[0], "--log", paths[2])
     assert result.exit_code == 1
-    assert result.stdout.startswith("Not compiled: the Edge TPU's compiler made nothing of the model")
+    assert result.stdout.startswith("Not compiled: the Edge TPU compiler did not compile the model")
     assert "large activation tensors" in result.stdout
 
 
@@ -67,5 +67,5 @@ def test_lines_that_are_no_errors(run, tmp_path):
     path.write_text(DISPATCH, encoding="utf-8")
     result = run("explain", "--log", path)
     assert "also in the log\n" in result.stdout
-    assert "no error by itself" in result.stdout
+    assert "not an error by itself" in result.stdout
     assert "  errors\n" not in result.stdout

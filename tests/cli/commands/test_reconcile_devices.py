@@ -91,5 +91,5 @@ def test_the_right_delegate_is_offered(run, chain, tmp_path):
     path.write_text(STACK, encoding="utf-8")
     result = run("reconcile", chain, "--log", path, "--delegate", "gpu")
     assert result.exit_code == 1
-    assert "Not compared: the log is of another delegate" in result.stdout
+    assert "Not compared: the log belongs to another delegate" in result.stdout
     assert "give --delegate mldrift" in " ".join(result.stdout.split())

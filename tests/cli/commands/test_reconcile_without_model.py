@@ -82,13 +82,13 @@ def test_a_binary_file(run, tmp_path):
     path.write_bytes(b"\x0a\x03abc\x00\x12\x00" * 9)
     result = run("explain", "--log", path)
     assert result.exit_code == 2
-    assert "a binary file" in result.stderr
+    assert "is not a protobuf file" in result.stderr
 
 
 def test_the_run_that_is_reconciled(run, chain):
     last = run("reconcile", chain, "--log", LOGS / "several_models.log")
     assert "Replacing 12 node(s)" in last.stdout
-    assert "the last is used" in last.stdout
+    assert "the last one is used" in last.stdout
     assert "Replacing 30 node(s)" in run("reconcile", chain, "--log", LOGS / "several_models.log", "--run", "1").stdout
 
 
@@ -98,7 +98,7 @@ def test_a_delegate_that_is_not_known(run, chain, tmp_path):
     result = run("reconcile", chain, "--log", path)
     assert result.exit_code == 2
     assert "delegated: 1, nodes: 1" in result.stdout, "what can be said without the simulation is said"
-    assert "error: the log is of Hailo (HailoDelegate), which is not simulated" in result.stderr
+    assert "error: the log is from Hailo (HailoDelegate), which is not simulated" in result.stderr
 
 
 def test_nothing_to_compare(run, chain, tmp_path):

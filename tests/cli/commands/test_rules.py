@@ -149,7 +149,7 @@ def test_only_options_that_choose_rules_are_taken(run):
     assert (result.exit_code, result.stdout) == (2, "")
     assert (
         result.stderr
-        == "error: the rules of vx-nxp do not depend on error_during_init; release selects one of several sets of rules\n"
+        == "error: the rules of vx-nxp do not depend on error_during_init; only release selects another set of rules\n"
     )
     assert run("rules", "--option", "feature_level=29").stderr == "error: the rules of nnapi do not depend on feature_level\n"
     result = run("rules", "--changes", "--delegate", "vx-nxp", "--option", "release=lf-6.6.3")

@@ -121,7 +121,7 @@ def test_markdown_has_the_tables_and_the_code(sweep):
 def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, source):
     result = sweep("--best-for", "nnapi", "-o", "best.tflite")
     assert result.exit_code == 0, result.stderr
-    assert "best.tflite: the best for nnapi" in result.stdout
+    assert "best.tflite: the best model for nnapi" in result.stdout
     assert [node.op for node in load(tmp_path / "best.tflite").subgraphs[0].nodes] == ["FULLY_CONNECTED"]
     again = sweep("--best-for", "nnapi", "-o", "best.tflite")
     assert again.exit_code == 2
@@ -129,7 +129,7 @@ def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, s
     assert sweep.fake.asked == [], "nothing is converted for a file that is not written"
     assert sweep("--best-for", "nnapi", "-o", "best.tflite", "--force").exit_code == 0
     own = sweep("--best-for", "nnapi", "-o", source, "--force")
-    assert "is the source itself" in own.stderr
+    assert "is the source model" in own.stderr
 
 
 def test_a_page_that_exists_is_replaced_only_with_force(sweep, tmp_path):
@@ -144,7 +144,7 @@ def test_a_page_that_exists_is_replaced_only_with_force(sweep, tmp_path):
     [
         (["--best-for", "nnapi"], "--best-for TARGET and -o FILE must be given together"),
         (["-o", "x.tflite"], "--best-for TARGET and -o FILE must be given together"),
-        (["--best-for", "gpu", "-o", "x.tflite"], "--best-for takes one of the targets, nnapi, not gpu"),
+        (["--best-for", "gpu", "-o", "x.tflite"], "--best-for takes a target of this sweep (nnapi), not gpu"),
         (["--setting", "int9"], "there is no quantization 'int9'"),
         (["--shape", "x=a"], "a shape is INPUT=1,224,224,3, not 'x=a'"),
         (["--cache", "folder"], "either --cache or --no-cache"),

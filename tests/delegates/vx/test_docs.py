@@ -29,10 +29,11 @@ def operators(text):
 
 
 def test_every_option_stands_there():
-    assert [name.strip("`") for name, _ in rows(section("Options"))] == [option.name for option in nxp.DELEGATE.options]
+    names = [name.strip("`") for name, _ in rows(section("Which options have an effect?"))]
+    assert names == [option.name for option in nxp.DELEGATE.options]
 
 
-@pytest.mark.parametrize("row", rows(section("Where op_status.md disagrees with the code")), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", rows(section("Where is VeriSilicon's list of operators wrong?")), ids=lambda row: row[0])
 def test_what_the_code_does_where_the_public_list_disagrees(row):
     name, listed, code = row
     is_taken = name.removeprefix("custom operator ") in RULES.rules
@@ -42,7 +43,7 @@ def test_what_the_code_does_where_the_public_list_disagrees(row):
 
 def test_the_differences_of_nxp_releases():
     newest, older = NXP_RULES["lf-6.6.3"], NXP_RULES["lf-5.15.71"]
-    first, _, second = section("NXP's variant").partition("lf-5.15.71 (")
+    first, _, second = section("How does NXP's variant differ?").partition("lf-5.15.71 (")
     assert operators(first) == differences(RULES, newest)
     assert operators(second) == differences(newest, older)
 

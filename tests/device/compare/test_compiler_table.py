@@ -37,9 +37,9 @@ def test_custom_operators_by_their_kind():
 @pytest.mark.parametrize(
     ("ops", "words"),
     [
-        (("RELU", "RELU", "RELU"), "lists 1 LOGISTIC, and the model has 0"),
-        ((*SOURCE, "TANH"), "lists 0 TANH, and the model has 1"),
-        (("RELU", COMPILED), "already compiled for the Edge TPU; give the model that was compiled, source.tflite, instead"),
+        (("RELU", "RELU", "RELU"), "lists 1 LOGISTIC, but the model has 0"),
+        ((*SOURCE, "TANH"), "lists 0 TANH, but the model has 1"),
+        (("RELU", COMPILED), "already compiled for the Edge TPU; give the original model, source.tflite, instead"),
     ],
 )
 def test_a_table_of_another_model(ops, words):

@@ -22,14 +22,14 @@ def notes_on(log, *ops, delegate="Created TensorFlow Lite XNNPACK delegate for C
     [
         (
             "Replacing 31 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.",
-            "counts 31 nodes as replaced",
+            "counts 31 replaced nodes",
         ),
         (
             "Replacing 2 out of 31 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 2 partitions for subgraph 0.",
             "counts 31 nodes, but the model has 2",
         ),
         ("Node number 1 (RESHAPE) failed to prepare.", "is RESHAPE in the log, but in the model it is MUL"),
-        ("Node number 7 (RESHAPE) failed to invoke.", "is not there"),
+        ("Node number 7 (RESHAPE) failed to invoke.", "does not exist"),
         (
             "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
             "(tensor#900 is a dynamic-sized tensor).",

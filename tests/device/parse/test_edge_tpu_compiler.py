@@ -52,7 +52,7 @@ def test_what_was_compiled():
         ("Compilation failed: Compilation failed due to large activation tensors in model.", "smaller input"),
         ("Compilation failed: Model not quantized", "8-bit integers"),
         ("Invalid model: net.tflite", "cannot read the model"),
-        ("Internal compiler error. Aborting!", "an error of the compiler itself"),
+        ("Internal compiler error. Aborting!", "the compiler itself failed"),
     ],
 )
 def test_why_nothing_was_compiled(line, meaning):
@@ -81,7 +81,7 @@ def test_models_one_after_another_are_runs():
         ("Tensor has unsupported rank (up to 3 innermost dimensions mapped)", "three innermost dimensions"),
         ("Operation is otherwise supported, but not mapped due to some unspecified limitation", "does not say which"),
         ("Operation version not supported", "newer than the compiler"),
-        ("Operation not supported", "not in the list"),
+        ("Operation not supported", "does not support the operator"),
         ("Attempting to use a dynamic-sized tensor as an input", "known when the model is compiled"),
         ("Mapped to Edge TPU", "the Edge TPU runs it"),
     ],

@@ -84,12 +84,14 @@ def test_another_delegates_kernel_is_no_sign_of_another_model():
 
 
 def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
-    (count,) = summary_of(read_log(LOG)).counts
+    delegate = summary_of(read_log(LOG)).delegate
+    assert delegate.outcome == "requested"
+    (count,) = delegate.counts
     assert (count.source, count.delegated, count.total, count.partitions) == ("compiled", 2, 3, 2)
 
 
 ONE = "does not show the vendor; give --delegate with one of npu-google, npu-intel"
-SEVERAL = "of several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC"
+SEVERAL = "shows several accelerators of LiteRT 2, npu and gpu; give --accelerators npu,gpu,cpu --soc VENDOR:SOC"
 
 
 @pytest.mark.parametrize(("text", "words"), [(LOG, ONE), (STACK, SEVERAL)])

@@ -160,7 +160,7 @@ def test_a_delegate_of_which_nothing_is_known_but_its_count():
     )
     found = summary_of(log)
     assert (found.delegate.name, found.delegate.title, found.delegate.outcome) == ("", "MyDelegate", "part")
-    with pytest.raises(UnknownDelegateError, match="the log is of MyDelegate, which is not simulated"):
+    with pytest.raises(UnknownDelegateError, match="the log is from MyDelegate, which is not simulated"):
         setting_of(log)
 
 
@@ -169,6 +169,7 @@ def test_an_error_of_litert_without_a_level():
     assert [error.kind for error in summary_of(log).errors] == ["failure"]
 
 
+LARGER = "Replacing 5 out of 64 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 5 partitions for the whole graph.\n"
 LINE = "Replacing {} out of {} node(s) with delegate ({}) node, yielding {} partitions for subgraph {}.\n"
 
 
@@ -179,6 +180,7 @@ LINE = "Replacing {} out of {} node(s) with delegate ({}) node, yielding {} part
         ([LINE.format(5, 10, "TfLiteXNNPackDelegate", 2, 0), LINE.format(5, 12, "TfLiteXNNPackDelegate", 2, 1)], 1),
         ([LINE.format(5, 10, "TfLiteNnapiDelegate", 2, 0), LINE.format(5, 6, "TfLiteXNNPackDelegate", 2, 0)], 1),
         ([LINE.format(5, 10, "TfLiteNnapiDelegate", 2, 0), LINE.format(5, 30, "TfLiteXNNPackDelegate", 2, 0)], 2),
+        ([LINE.format(59, 62, "TfLiteXNNPackDelegate", 5, 0)[:-17] + ".\n", LARGER], 2),
         (["Graph: [a]\n", "Loaded model a\n", LINE.format(5, 10, "K", 2, 0), "Graph: [b]\n", "Loaded model b\n"], 2),
         (["Loaded model a\n", LINE.format(5, 10, "K", 2, 0), "Loaded model b\n", LINE.format(1, 3, "J", 2, 1)], 2),
         (["I/tflite  (  11): " + LINE.format(5, 10, "K", 2, 0), "I/tflite  (  12): " + LINE.format(1, 3, "J", 2, 1)], 2),

@@ -278,6 +278,13 @@ I/tflite: Replacing 9 node(s) with delegate (TfLiteNnapiDelegate) node, yielding
 """
 
 
+NO_DISPATCH = """litert: [litert_dispatch.cc:97] No dispatch library found in /data/app/lib
+litert: [dispatch_delegate.cc:122] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found
+"""
+SELECTED = "INFO: [b.cc:1] Partitioned subgraph<0>, selected 3 ops, from a total of 10 ops. resulted in 1 partitions.\n"
+DRIFT = "VERBOSE: Replacing 8 out of 8 node(s) with delegate (LITERT_CL) node, yielding 1 partitions for subgraph 0.\n"
+
+
 @pytest.mark.parametrize(
     ("text", "delegates", "cause"),
     [
@@ -288,6 +295,15 @@ I/tflite: Replacing 9 node(s) with delegate (TfLiteNnapiDelegate) node, yielding
         (RETRY, [("gpu", "failed", False), ("nnapi", "whole", True)], "graph is immutable"),
         (XNNPACK.replace("7 out of 8", "40 out of 64") + GPU_REFUSES, [("gpu", "part", False), ("xnnpack", "part", False)], ""),
         (GPU_FAILS + XNNPACK, [("gpu", "failed", False), ("xnnpack", "part", True)], "weights are too large"),
+        (f"{NO_DISPATCH}{XNNPACK}", [("", "failed", False), ("xnnpack", "part", True)], "No dispatch library"),
+        (f"{NO_DISPATCH}{DRIFT}", [("mldrift", "whole", False), ("", "failed", False)], "No dispatch library"),
+        (f"{SELECTED}{DRIFT}", [("mldrift", "whole", False), ("", "requested", False)], ""),
+        (
+            f"{NNAPI_PART.splitlines()[0]}\n{GPU_PART.splitlines()[0]}\nInternal error: Error applying delegate: \n",
+            [("nnapi", "created", False), ("gpu", "failed", True)],
+            "",
+        ),
+        ("Unsupported data type in custom op handler: -1\n", [("edgetpu", "failed", False)], "custom op handler"),
     ],
 )
 def test_an_error_belongs_to_one_delegate(text, delegates, cause):
@@ -306,15 +322,15 @@ VERBOSE: Replacing 5 out of 9 node(s) with delegate (TfLiteXNNPackDelegate) node
 @pytest.mark.parametrize(
     ("text", "meaning"),
     [
-        (GPU_PART + RESHAPE, "node 35 is kernel 3 of all delegates: the model's 33 nodes"),
-        (HEXAGON_PART + GPU_FAILS_LATER, "node 24 is kernel 3 of all delegates: the model's 22 nodes"),
+        (GPU_PART + RESHAPE, "node 35 is kernel 3 of all delegates (the model's 33 nodes"),
+        (HEXAGON_PART + GPU_FAILS_LATER, "node 24 is kernel 3 of all delegates (the model's 22 nodes"),
         (
             f"{TWO_SUBGRAPHS}ERROR: Node number 20 (TfLiteXNNPackDelegate) failed to invoke.\n",
-            "node 20 is the delegate's kernel 1: the model's 20 nodes",
+            "node 20 is the delegate's kernel 1 (the model's 20 nodes",
         ),
         (
             f"{TWO_SUBGRAPHS}ERROR: Node number 10 (TfLiteXNNPackDelegate) failed to invoke.\n",
-            "node 10 is the delegate's kernel 2: the model's 9 nodes",
+            "node 10 is the delegate's kernel 2 (the model's 9 nodes",
         ),
         (
             f"{TWO_SUBGRAPHS}ERROR: Node number 30 (TfLiteXNNPackDelegate) failed to invoke.\n",
@@ -341,9 +357,34 @@ TWO_DEVICES = """[one] INFO: Created TensorFlow Lite delegate for NNAPI.
 """
 
 
+ON_IOS = "2024-06-28 17:03:43.637230+0200 App[510:11326] "
+METAL = "Replacing 63 out of 64 node(s) with delegate (TfLiteMetalDelegate) node, yielding 2 partitions for the whole graph.\n"
+
+
+def labeled(form, text):
+    """The lines of a text, each with a name in front."""
+    return [form + line for line in text.splitlines(keepends=True)]
+
+
 @pytest.mark.parametrize(
     ("text", "outcomes"),
     [
+        (
+            interleaved(labeled("[one] ", "".join(prefixed(GPU_PART, 9))), labeled("[two] ", "".join(prefixed(GPU_FAILS, 9)))),
+            [("gpu", "part", 0), ("gpu", "failed", 3)],
+        ),
+        (
+            interleaved(labeled("app-1  | ", GPU_FAILS), labeled("app-2  | ", NNAPI_PART)),
+            [("gpu", "failed", 3), ("nnapi", "part", 0)],
+        ),
+        (labeled("[one] ", NNAPI)[0] + NNAPI, [("nnapi", "part", 0)]),
+        (CRASH + GPU_PART, [("gpu", "created", 1), ("gpu", "part", 0)]),
+        ("Aborted (core dumped)\n" + NNAPI, [("nnapi", "part", 0)]),
+        ("I get a Segmentation fault when I run this:\n" + GPU_PART, [("gpu", "part", 0)]),
+        ("Use gpu: [1]\nLoaded model a\nKilled\n", [("gpu", "crashed", 1)]),
+        (f"{ON_IOS}{METAL}VERBOSE: {METAL}", [("gpu", "part", 0)]),
+        (f"VERBOSE: {METAL}{ON_IOS}{METAL}", [("gpu", "part", 0)]),
+        (METAL + METAL, [("gpu", "part", 0), ("gpu", "part", 0)]),
         ("".join(prefixed(GPU_PART, 9)) + OF_ANOTHER, [("gpu", "part", 0)]),
         (OF_ANOTHER + "".join(prefixed(GPU_PART, 9)), [("gpu", "part", 0)]),
         (NOT_APPLIED + "".join(prefixed(GPU_PART, 9)), [("", "failed", 1), ("gpu", "part", 0)]),
@@ -411,8 +452,10 @@ def test_the_cause_is_the_most_specific_error(text, cause):
     assert cause in summary(text).cause
 
 
-def test_numbers_with_separators_of_thousands():
-    found = summary("1,351 operations will run on the GPU, and the remaining 1,084 operations will run on the CPU.\n")
+@pytest.mark.parametrize("separator", [",", ".", "\u202f", "'"])
+def test_numbers_with_separators_of_thousands(separator):
+    line = "1,351 operations will run on the GPU, and the remaining 1,084 operations will run on the CPU.\n"
+    found = summary(line.replace("1,", f"1{separator}"))
     assert [(count.delegated, count.total) for count in found.delegate.counts] == [(1351, 2435)]
 
 
@@ -430,7 +473,7 @@ def test_a_later_count_outweighs_a_warning():
 
 def test_a_log_of_neutron_without_a_chip_says_so():
     count = "INFO: NeutronDelegate delegate: 3 nodes delegated out of 6 nodes with 3 partitions.\n"
-    assert "which the log does not show" in summary(count).delegate.title
+    assert "the log does not show the chip" in summary(count).delegate.title
 
 
 def test_a_delegate_takes_no_more_nodes_than_are_left():
@@ -455,6 +498,52 @@ def test_a_delegate_takes_no_more_nodes_than_are_left():
 def test_a_log_from_before_the_known_releases_is_old(line, is_old):
     replaced = "Replacing 11 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions.\n"
     assert summary(line + replaced).is_old == is_old
+
+
+KNOWN_WORDS = "Replacing 4 out of 7 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 3 partitions for subgraph 0.\n"
+OLD = "2020-02-07 23:55:12.471 10236-10280/com.app I/tflite: "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{OLD}{KNOWN_WORDS}",
+        f"{OLD}Tensorflow Version : 2.15.0\n{OLD}Use gpu: [1]\n",
+        f"{OLD}Use gpu: [1]\n{OLD.replace('2020', '2024')}Created TensorFlow Lite delegate for GPU.\n",
+        f"{OLD}{DRIFT}",
+    ],
+)
+def test_a_wrong_clock_does_not_make_a_log_old(text):
+    assert not summary(text).is_old
+
+
+def test_a_delegate_belongs_to_the_run_in_which_it_was_created():
+    text = HEXAGON + XNNPACK.replace("7 out of 8", "12").replace(" for subgraph 0", "").replace("2 part", "7 part")
+    found = [summary_of(log) for log in read_runs(io.StringIO(text))]
+    assert [(each.delegate.name, each.others) for each in found] == [("hexagon", ()), ("xnnpack", ())]
+
+
+def test_an_error_that_names_the_graph_of_vx_is_of_a_run():
+    applied = "Explicitly applied EXTERNAL delegate, and the model graph will be completely executed by the delegate.\n"
+    text = f"STARTING!\nExternal delegate path: [/usr/lib/libvx_delegate.so]\n{applied}ERROR: Failed to verify graph\n"
+    delegate = summary(text).delegate
+    assert (delegate.name, delegate.outcome, delegate.failed_running) == ("vx", "whole", True)
+
+
+def test_a_list_of_refusals_without_its_beginning():
+    text = "".join(GPU_REFUSES.splitlines(keepends=True)[2:]).replace("GATHER: Operation is not supported.", "DEQUANTIZE:")
+    assert [op for op, _, _ in summary(text).refusals] == ["CAST", "DEQUANTIZE"]
+
+
+def test_a_table_without_its_title():
+    found = summary("".join(TABLE.splitlines(keepends=True)[4:]))
+    assert (found.delegate.name, found.delegate.outcome, dict(found.operators)) == ("gpu", "part", {"SOFTMAX": 1})
+
+
+@pytest.mark.parametrize("prefix", ["11\u6708 20 12:00:00 host app[77]: ERROR: ", "2024-11-20 12:00:00,123 INFO ERROR: "])
+def test_a_prefix_is_no_reason(prefix):
+    found = summary(f"{prefix}Node number 64 (TfLiteGpuDelegateV2) failed to prepare.\n")
+    assert [error.kind for error in found.errors] == ["node-error"]
 
 
 def test_the_older_words_about_a_restored_plan():

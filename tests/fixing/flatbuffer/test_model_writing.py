@@ -169,7 +169,7 @@ def test_a_table_that_changes_and_has_such_a_field_is_refused(name):
     tables = (Table.root(memoryview(content)), subgraph, subgraph.children("operators")[1])
     (position,) = [table.position for table in tables if table.name == name]
     changed = with_unknown_field(content, position, 30)
-    with pytest.raises(FixError, match=rf"one of its {name} tables has a field .*\(number 30\)"):
+    with pytest.raises(FixError, match=rf"field 30 of one of its {name} tables"):
         rewritten(changed, "own-versions")
 
 

@@ -135,5 +135,5 @@ def test_the_vendor_and_the_soc_must_be_named(soc):
 
 
 def test_a_plugin_comes_first():
-    with pytest.raises(delegate_sim.OptionError, match="name it first"):
+    with pytest.raises(delegate_sim.OptionError, match="must be the first delegate"):
         delegate_sim.simulate(chain(["TANH"]).bytes(), [("gpu", {}), ("npu-google", {})], defaults="api")

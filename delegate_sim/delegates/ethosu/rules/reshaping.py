@@ -59,9 +59,9 @@ _TRANSPOSE = upstream(
     check(OPERAND_VALUE, "a permutation of the dimensions", _outside),
     check(
         OPERAND_VALUE,
-        "an exchange of rows and columns, or of two dimensions while the third is 1",
+        "a swap of height and width, or of two of height, width and channels if the remaining one has size 1",
         _other_order,
-        "exchange only two dimensions while the third is 1",
+        "swap only two dimensions, and only if the remaining one has size 1",
     ),
 )
 

@@ -68,14 +68,14 @@ _INPUT_SIZES = (
     TensorDemand(kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
     TensorDemand(
         kinds.SHAPE,
-        f"inputs with no dimension of 0, and no dimension over {MAX_SIZE} except the first",
+        f"inputs without a dimension of size 0, and without a size over {MAX_SIZE} except in the first dimension",
         _empty_or_too_large,
         "remove empty tensors from the model, and fold or split large dimensions",
     ),
 )
 _OUTPUTS = of_outputs(
     not_of_type("INT16", "INT64", side="outputs", hint="convert with INT32 for indices, and quantize activations to 8 bits"),
-    TensorDemand(kinds.SHAPE, "outputs with no dimension of 0", _empty, "remove empty tensors from the model"),
+    TensorDemand(kinds.SHAPE, "outputs without a dimension of size 0", _empty, "remove empty tensors from the model"),
 )
 _NO_INT64_OR_STRING = not_of_type(
     "INT64", "STRING", hint="convert with INT32 for axes, shapes and indices, and with 8-bit or float activations"

@@ -83,7 +83,7 @@ _COUNT = re.compile(
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
 _DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
-"""Matches a percentage as some locales write it, in a table whose columns are separated by blanks."""
+"""Matches a percentage with a decimal comma, in a table with blanks between columns."""
 _DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
 
 _TOLERANCE = 0.1
@@ -183,3 +183,11 @@ def _operator(text: str) -> str:
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
     return "" if op in _EVENTS else op
+
+
+def table_title(line: str) -> str:
+    """Return the title of a table that begins with the names of its columns; empty for other lines."""
+    columns = line.casefold()
+    if not columns.startswith("[node type]"):
+        return ""
+    return SUMMARY if "[count]" in columns else RUN_ORDER

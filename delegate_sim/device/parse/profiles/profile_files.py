@@ -18,7 +18,7 @@ from .operator_tables import Row, RowTime, RunOrder, Summary, row_of
 from .run_times import LATENCIES, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
-_NEEDS_LIBRARY = "a protobuf file of benchmark_model needs the package protobuf (pip install 'delegate-sim[protobuf]')"
+_NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install 'delegate-sim[protobuf]'"
 _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory, not delegates or operators"
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
@@ -109,14 +109,14 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
     try:
         parse = _parser()
     except ImportError as error:
-        raise LogError(f"{path}: a binary file: {_NEEDS_LIBRARY}") from error
+        raise LogError(f"{path}: is a binary file; {_NEEDS_LIBRARY}") from error
     parsed = [message for name in (_PROFILE, _RUNTIME, _RESULT) if (message := parse(name, data)) is not None]
-    # Data of one message type can also be parsed as another type, but then more fields are unknown.
+    # Data can be parsed as the wrong message type. More fields are then unknown.
     for content, _ in sorted(parsed, key=lambda message: message[1]):
         log = _log(content, path)
         if isinstance(log, DeviceLog) and log.run_orders:
             return log
-    raise LogError(f"{path}: a binary file that benchmark_model does not write; use text, CSV or its protobuf files")
+    raise LogError(f"{path}: is not a protobuf file of benchmark_model; give a text, CSV or protobuf file")
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:
@@ -135,7 +135,7 @@ def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
 
 
 def is_of_dump(line: str, has_begun: bool) -> bool:
-    """Return whether a line belongs to a message in protobuf's text format, or begins such a message."""
+    """Return whether a line begins or continues a message in protobuf's text format."""
     text = line.strip()
     return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 
@@ -147,7 +147,7 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
     if "runtime_profile" in content or "subgraph_profiles" in content:
         return _of_profile(content.get("runtime_profile", content))
     if "init_profile" in content:
-        raise LogError(f"{path}: has only a profile of the initialization, not of nodes that ran")
+        raise LogError(f"{path}: has only a profile of the initialization, but none of the inference")
     if "latency_metrics" in content or "misc_metrics" in content or isinstance(content.get("latency"), dict):
         raise TimesOnlyError(f"{path}: {_TIMES_ONLY}", times_of_result(content))
     return None

@@ -132,7 +132,7 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(profile_output, "_parser", missing)
     path = tmp_path / "profile.pb"
     path.write_bytes(b"\x12\x04\x0a\x02\x08\x00")
-    with pytest.raises(LogError, match=r"needs the package protobuf \(pip install 'delegate-sim\[protobuf\]'\)"):
+    with pytest.raises(LogError, match=r"needs the package protobuf: pip install 'delegate-sim\[protobuf\]'"):
         read_log_file(str(path))
 
 
@@ -141,7 +141,7 @@ def test_other_binary_files(tmp_path, data):
     pytest.importorskip("google.protobuf", reason="protobuf is not installed")
     path = tmp_path / "other.bin"
     path.write_bytes(data)
-    with pytest.raises(LogError, match=r"other\.bin: a binary file"):
+    with pytest.raises(LogError, match=r"other\.bin: is not a protobuf file"):
         read_log_file(str(path))
 
 
