@@ -97,7 +97,7 @@ def prices(findings: Sequence[Finding], entry: TimesEntry) -> Iterator[str]:
         (place.subgraph, place.node): place.op for place in [finding.location for finding in findings] if place.node is not None
     }
     counts = Counter([op for op in nodes.values() if op in entry.operators])
-    each = {op: entry.operators[op].ms / max(entry.operators[op].count, 1) for op in counts}
-    for op, count in sorted(counts.items(), key=lambda item: -item[1] * each[item[0]])[:_MOST_PRICES]:
+    average_ms = {op: entry.operators[op].ms / max(entry.operators[op].count, 1) for op in counts}
+    for op, count in sorted(counts.items(), key=lambda item: -item[1] * average_ms[item[0]])[:_MOST_PRICES]:
         took, once = ("it took", "") if count == 1 else ("they took", "each ")
-        yield f"{count:,} more {op} on the CPU; {took} {each[op]:,.3f} ms {once}in the profile of {entry.date}"
+        yield f"{count:,} more {op} on the CPU; {took} {average_ms[op]:,.3f} ms {once}in the profile of {entry.date}"

@@ -69,7 +69,7 @@ class TimeGroup:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Where the time of one profiled run goes."""
+    """The parts of the time of one profiled run."""
 
     path: str
     delegates: tuple[str, ...]

@@ -134,8 +134,8 @@ def _worker(job: Mapping[str, Any]) -> Any:
 def times_of(parts: Sequence[Part], rounds: int, seconds: float) -> list[list[float]]:
     """Return the milliseconds of each part in each round. Raises OSError if a part does not run."""
     entries = [[str(part.path), part.has_xnnpack, part.shapes] for part in parts]
-    found: list[list[float]] = _worker({"parts": entries, "rounds": rounds, "seconds": seconds})
-    return found
+    result: list[list[float]] = _worker({"parts": entries, "rounds": rounds, "seconds": seconds})
+    return result
 
 
 def part_of(model: Model, nodes: Sequence[int]) -> tuple[bytes, tuple[int, ...]]:

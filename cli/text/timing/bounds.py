@@ -1,4 +1,4 @@
-"""What a fix can save, as text."""
+"""The bounds of a fix as text."""
 
 from __future__ import annotations
 
