@@ -196,7 +196,7 @@ BAD = {
     ),
     "no profile": ("INFO: STARTING!\nINFO: Graph: [m.tflite]\nINFO: Use NNAPI: [1]\n" + LOGCAT, MODEL, "has no"),
     "nothing": ("", MODEL, "has no lines"),
-    "an unknown binary file": (b"\x0a\x03\x00\x01\x02\xff\xfe", MODEL, "a binary file"),
+    "an unknown binary file": (b"\x0a\x03\x00\x01\x02\xff\xfe", MODEL, "protobuf"),
     "only the initialization": (json.dumps({"init_profile": {}}), MODEL, "only a profile of the initialization"),
     "JSON of something else": ('{"a": [1, 2]}', MODEL, "has no lines"),
 }
