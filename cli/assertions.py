@@ -31,8 +31,7 @@ class Analysis:
     """The result of applying one delegate to one model, with assertions.
 
     An assertion raises AssertionError or returns the analysis, so assertions can be chained. Every assertion also fails if the
-    model does not run or if no node is delegated. Without this rule, a model without delegated nodes would pass a limit on
-    partitions.
+    model does not run or if no node is delegated. Otherwise, a model without delegated nodes would pass a limit on partitions.
     """
 
     def __init__(self, report: Report, model_name: str) -> None:

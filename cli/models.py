@@ -89,7 +89,7 @@ def one_path(path: str) -> str:
 
 
 def naming_its_model(command: Callable[..., int]) -> Callable[..., int]:
-    """Decorate a command on one model, so that messages about limits name the model. The argument ``path`` is the model."""
+    """Decorate a command on one model, so that every message about the model names it. The argument ``path`` is the model."""
 
     @functools.wraps(command)
     def call(path: str, **given: Any) -> int:
@@ -131,8 +131,8 @@ class Models:
                 self._fail(path, str(exhausted(error, path)))
             except DelegateSimError as error:
                 # The message of a ModelError already names the file.
-                names_file = self.is_single or isinstance(error, ModelError)
-                self._fail(path, str(error) if names_file else f"{path}: {error}")
+                name = "standard input" if path == STANDARD_INPUT else path
+                self._fail(path, str(error) if isinstance(error, ModelError) else f"{name}: {error}")
             except (click.ClickException, click.Abort, click.exceptions.Exit):
                 raise  # concerns the command line, so it would repeat for every model
             except Exception as error:  # a failure on one model must not stop the command

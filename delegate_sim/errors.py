@@ -30,6 +30,11 @@ class MissingPackageError(DelegateSimError):
 class FixError(DelegateSimError):
     """The model cannot be rewritten, or the rewritten model computes different results."""
 
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.reason = reason
+        self.path = path
+
 
 def fault_text(error: Exception) -> str:
     """Return the message for an internal error."""

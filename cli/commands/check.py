@@ -8,8 +8,9 @@ from functools import partial
 
 import click
 
+from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.gate.check import Checked, check_models
-from delegate_sim.gate.configuration import find_configuration, read_configuration
+from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
 from ..console.output_file import output_option, refuse_existing
@@ -18,6 +19,7 @@ from ..exits import DONE, FINDINGS, USAGE
 from ..exits import INTERNAL_ERROR as FAULT
 from ..faults import fault_message
 from ..models import STANDARD_INPUT, model_paths
+from ..options.delegate_flags import DelegateName
 from ..options.live import live_options
 from ..outputs import GITHUB, ReportFile, output_options, summarize, write_files
 from ..text.check import check_lines
@@ -28,6 +30,7 @@ Examples:
   delegate-sim check --update
   delegate-sim check
   delegate-sim check models/detector.tflite --target pixel
+  delegate-sim check --delegate nnapi
   delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
@@ -55,6 +58,13 @@ time wait for each other.
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
 )
+@click.option(
+    "--delegate",
+    "delegates",
+    type=DelegateName(DELEGATE_NAMES),
+    multiple=True,
+    help="All targets of the configuration with this delegate; may be given several times.",
+)
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
 @click.option(
@@ -74,6 +84,7 @@ def command(
     models: Sequence[str],
     config: str | None,
     targets: Sequence[str],
+    delegates: Sequence[str],
     update: bool,
     prune: bool,
     op_profiles: Sequence[str],
@@ -103,7 +114,7 @@ def command(
     checked = check_models(
         configuration,
         model_paths(models),
-        targets,
+        [*targets, *_targets_of(configuration, delegates)],
         update=update,
         prune=prune,
         live=live,
@@ -129,6 +140,18 @@ def command(
     else:
         write(_rendered(form, checked, verbose), form)
     return _exit_code(checked.results, exit_zero)
+
+
+def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[str]:
+    """Return the names of the targets with these delegates. Raises ClickException for a delegate that no target has."""
+    names = []
+    for delegate in delegates:
+        own = [target.name for target in configuration.targets if target.target.delegate.name == delegate]
+        if not own:
+            known = ", ".join([target.name for target in configuration.targets])
+            raise click.ClickException(f"{configuration.path}: has no target for {delegate}; its targets are {known}")
+        names += own
+    return names
 
 
 def _rendered(form: str, checked: Checked, verbose: bool) -> str:

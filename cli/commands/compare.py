@@ -32,7 +32,7 @@ from ..text.timing.change import timed_entry, timed_lines
 _EPILOG = """\b
 Examples:
   delegate-sim compare before.tflite after.tflite --delegate gpu
-  delegate-sim compare model.tflite --with feature_level=30
+  delegate-sim compare model.tflite --android 11 --with android=13
   delegate-sim compare model.tflite --delegate gpu --delegate mldrift
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
@@ -87,7 +87,7 @@ def command(
         if a == b:
             if not stands_for_many(path_a):
                 read_model(path_a)  # an error in the file takes precedence
-            raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE")
+            raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11")
         models = Models([path_a])
         profiles.check(len(models.paths))
         return write_answers(models, form, output, table, lambda path: _answer(path, path, a, b, verbose, profiles))

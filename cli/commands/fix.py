@@ -10,6 +10,7 @@ from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.runtime.target import Target, with_labels
@@ -27,7 +28,7 @@ _EPILOG = """\b
 Examples:
   delegate-sim fix model.tflite --delegate nnapi -o fixed.tflite
   delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
-  delegate-sim fix model.tflite --delegate nnapi --feature-level 30 --allow exact -o fixed.tflite
+  delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
   delegate-sim fix model.tflite --micro -o fixed.tflite
 
@@ -54,6 +55,14 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     help="The passes to try: exact (keep every bit), rounding (also passes that change rounding), or approximate (all passes).",
 )
 @click.option(
+    "--pass",
+    "passes",
+    metavar="NAME",
+    type=click.Choice(tuple(PASSES)),
+    multiple=True,
+    help="Try only this pass, whatever --allow says; may be given several times.",
+)
+@click.option(
     "--shape",
     "shapes",
     metavar="INPUT=SIZES",
@@ -67,18 +76,16 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     is_flag=True,
     help="Write the last nodes that stay on the CPU to a second model, FILE.tail.tflite.",
 )
-@click.option(
-    "--per-target", is_flag=True, help="Rewrite the model for each target alone, and write FILE.TARGET.tflite for each target."
-)
+@click.option("--per-target", is_flag=True, help="Write a model for each target alone, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--micro", is_flag=True, help="Rewrite the model for TensorFlow Lite Micro instead of a delegate.")
+@click.option("--micro", is_flag=True, help="Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
 @for_targets_options
 @format_option("The format of the report.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show the passes that were not kept, and every output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every pass tried, and every output.")
 @naming_its_model
 def command(
     path: str,
@@ -87,6 +94,7 @@ def command(
     written: str | None,
     plans: bool,
     allow: str,
+    passes: Sequence[str],
     shapes: Sequence[str],
     splits: bool,
     per_target: bool,
@@ -118,6 +126,7 @@ def command(
         raise click.UsageError("--micro does not take --op-profile")
     timings = {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
     given = parse_shapes(model, shapes)
+    allowed, chosen = choose_passes(passes, _KINDS[allow])
 
     def report(step: str) -> None:
         show_progress(f"trying passes on {path}: {step}")
@@ -132,16 +141,16 @@ def command(
             raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
     if micro:
-        outcome = search_micro(model, MicroTarget(), _KINDS[allow], report=report)
+        outcome = search_micro(model, MicroTarget(), allowed, chosen, report)
         rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
         write_result(
             form, None, lambda: micro_fix_entry(outcome, rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
         )
         return DONE if outcome.plan.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
-    for chosen, file in jobs:
+    for together, file in jobs:
         show_progress(f"trying passes on {path}")
-        plan = try_shapes(search(model, chosen, _KINDS[allow], given, report=report), report=report)
+        plan = try_shapes(search(model, together, allowed, given, chosen, report), chosen, report)
         if splits:
             plan = split_tail(plan)
         results.append((plan, wrote(plan, file)))

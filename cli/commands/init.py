@@ -101,7 +101,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
         yield '# models = ["models/vision/*.tflite"]'
         yield ""
     yield from _source_lines()
-    yield "# Limits that do not depend on the baseline. Targets may override them in [targets.NAME.budgets]."
+    yield "# Limits that do not depend on the baseline. Targets may override these limits in [targets.NAME.budgets]."
     yield "# [budgets]"
     yield "# max-partitions = 3"
     yield "# max-fallback = 0"

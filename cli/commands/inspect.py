@@ -36,7 +36,7 @@ Examples:
 @click.command("inspect", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
-@click.option("--file-shapes", is_flag=True, help="Show the shapes, types and allocations in the file.")
+@click.option("--file-shapes", is_flag=True, help="Show the shapes, types and allocations in the model file.")
 @click.option("--lowered", is_flag=True, hidden=True)
 @target_arguments(ONE_DELEGATE_OPTION)
 @result_options
@@ -54,8 +54,8 @@ def command(
     """Show the graph of each MODEL as delegates see it.
 
     Most delegates see the graph after Prepare, when the shapes of results are known. Delegates that take dynamic tensors see the
-    shapes in the file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file), persistent
-    (computed once), arena, variable or dynamic.
+    shapes in the model file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file),
+    persistent (computed once), arena, variable or dynamic.
 
     For a LiteRT-LM bundle, show the sections and their requirements. With --verbose, also show the graphs of the models.
     """
@@ -125,7 +125,7 @@ def lowered_models(model: Model, graphs: Sequence[Graph], target: Target) -> tup
 
 
 def _hide_target_options() -> None:
-    """Hide the options of targets from the help. Only ``--lowered`` uses them, the former name of ``export lowered``."""
+    """Hide the options of targets from the help. Only the former option ``--lowered`` uses these options."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.name in _TARGET_OPTIONS:
             parameter.hidden = True

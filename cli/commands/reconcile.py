@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,7 +20,7 @@ from delegate_sim.device.learn.driver_profile import Learning, LearningError, le
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
-from delegate_sim.device.parse.log_contents import DeviceLog, UnknownDelegateError, has_times
+from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError, has_times
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
@@ -65,6 +66,21 @@ class _Outputs(NamedTuple):
     form: str
     output: str | None
     verbose: bool
+
+
+def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
+    """Decorate the command so that each error about a log names the log, or the model if the log does not belong to it."""
+
+    @functools.wraps(command)
+    def call(path: str, logs: Sequence[str], **given: Any) -> int:
+        try:
+            return command(path=path, logs=logs, **given)
+        except UnknownDelegateError as error:
+            raise UnknownDelegateError(f"{', '.join(logs)}: {error}") from error
+        except ReconcileError as error:
+            raise ReconcileError(f"{path}: {error}") from error
+
+    return call
 
 
 @click.command("reconcile", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -137,6 +153,7 @@ class _Outputs(NamedTuple):
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
 @gathered("outputs", _Outputs)
 @naming_its_model
+@_naming_files
 def command(
     path: str,
     logs: Sequence[str],

@@ -64,7 +64,7 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The format of the table, and the rows with code to show."""
+    """The format of the table, and the rows that are shown with their Python code."""
 
     form: str
     shown: Sequence[int]
@@ -110,9 +110,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     multiple=True,
     help="Also try these settings, such as int8 or int8+dense-per-tensor.",
 )
-@click.option(
-    "--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix the shape of an input, such as input=1,224,224,3."
-)
+@click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
 @click.option(
     "--data",
     metavar="DATA",
@@ -124,35 +122,33 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     type=click.FloatRange(0),
     default=MAX_DIFFERENCE,
     show_default=True,
-    help="The largest allowed difference of the best row from the float model, as a share of an output's largest value.",
+    help="The largest allowed difference of the best row from the float model.",
 )
 @click.option("--best-for", metavar="TARGET", help="Write the best model for this target to the file of -o.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the model of --best-for.")
 @click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
-@click.option(
-    "--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a report page of the best conversions."
-)
+@click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a page of the best conversions.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python with converters installed.")
 @click.option(
     "--time-limit",
     metavar="SECONDS",
     type=click.FloatRange(0, min_open=True),
-    help="The time limit for each step of a conversion.",
+    help="The time limit of each step.",
 )
 @click.option(
     "--memory-limit",
     metavar="GIB",
     type=click.FloatRange(0, min_open=True),
-    help="The memory limit for the processes of a conversion.",
+    help="The memory limit of a conversion.",
 )
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
 @for_targets_options
-@format_option("The format of the table.", FORMATS)
+@format_option("The format of the sweep's table.", FORMATS)
 @click.option(
-    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the code of this row."
+    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the Python code of this row."
 )
-@click.option("--no-code", is_flag=True, help="Do not show the code of the best rows.")
+@click.option("--no-code", is_flag=True, help="Do not show the Python code of the best rows.")
 @gathered("request", _request)
 @gathered("cache", _cache_folder)
 @gathered("best", _Best)
@@ -216,7 +212,7 @@ def _write_table(swept: Swept, table: _Table) -> None:
 
 
 def _tell(form: str, text: str) -> None:
-    """Print a message about a written file. If the table is not text, print the message on standard error."""
+    """Print a message about a written file. If the sweep's table is not text, print the message on standard error."""
     click.echo(text, err=form != "text")
 
 

@@ -63,7 +63,7 @@ _RUNTIME = "runtime"
     help="Assume that an operator, or node:N, has another version.",
 )
 @click.option("--batch", metavar="N", type=int, help="Assume that the first dimension of every input is N.")
-@click.option("--fix-shapes", is_flag=True, help="Assume the shapes given in the file.")
+@click.option("--fix-shapes", is_flag=True, help="Assume that every tensor keeps the shape in the model file.")
 @click.option(
     "--to",
     "conversion",
@@ -193,7 +193,7 @@ def _words(hypothetical: HypotheticalChanges) -> str:
     words += versions
     words += [f"batch {hypothetical.batch}"] if hypothetical.batch is not None else []
     words += [f"converted to {hypothetical.conversion}"] if hypothetical.conversion else []
-    words += ["shapes as in the file"] if hypothetical.fixed_shapes else []
+    words += ["shapes as in the model file"] if hypothetical.fixed_shapes else []
     return "; ".join(words)
 
 

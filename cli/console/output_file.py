@@ -32,7 +32,7 @@ def output_option(
             is_eager=True,
             expose_value=False,
             callback=allow_replacing,
-            help="Replace the file if it exists.",
+            help="Replace an existing output file.",
         )(command)
         return click.option(
             "-o",

@@ -35,7 +35,7 @@ _NUMBERS = 6
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
-"""The words for all statuses except passed."""
+"""The words for a status. The status "passed" needs no words."""
 _LONGEST_MODEL = 200
 _LONGEST_PATH = 4096
 

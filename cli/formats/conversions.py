@@ -18,7 +18,7 @@ _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
 
 
 def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: bool = True) -> str:
-    """Return the tables, and the code of the rows in ``shown``. With ``with_code``, add the code of the best rows."""
+    """Return the tables, and the Python code of the rows in ``shown``. With ``with_code``, add the code of the best rows."""
     return "\n\n".join([part for part in _parts(sweep, shown, with_code) if part]) + "\n"
 
 

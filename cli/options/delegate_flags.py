@@ -190,7 +190,19 @@ def flag_names(ctx: click.Context) -> list[str]:
 
 
 def _parameter(option: Option) -> click.Option:
-    return click.Option(_spellings(option), help=_help(option))
+    return click.Option(_spellings(option), help=_help(option), multiple=True, callback=_one_value)
+
+
+def _one_value(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
+    """Return the value of a flag, or None if it is not given. Raises UsageError for two different values."""
+    given = list(dict.fromkeys(values))
+    if len(given) > 1:
+        flag, key = parameter.opts[0], parameter.opts[0].removeprefix("--").replace("-", "_")
+        raise click.UsageError(
+            f"{flag} has two values, {given[0]} and {given[1]}; delegate-sim compare MODEL {flag} {given[0]} --with "
+            f"{key}={given[1]} compares them"
+        )
+    return given[0] if given else None
 
 
 def _spellings(option: Option) -> list[str]:

@@ -126,7 +126,7 @@ def for_option(description: str) -> Decorator:
     )
 
 
-def runtime_option(description: str = "The release of the runtime.") -> Decorator:
+def runtime_option(description: str = "The runtime release.") -> Decorator:
     """Return ``--runtime`` for one release."""
     return click.option(
         "--runtime",
@@ -234,12 +234,12 @@ _DEFAULTS = click.option(
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="The defaults of options: the defaults of benchmark_model or of the API.",
+    help="The defaults of benchmark_model or of the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",
     is_flag=True,
-    help="Assume that the application registers operators that the release lacks.",
+    help="Assume that the app registers all operators.",
 )
 _OWN_RESOLVER = click.option("--own-resolver", is_flag=True, hidden=True)
 """The former name of ``--assume-ops-registered``."""

@@ -15,7 +15,7 @@ from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .diagnoses import model_name, multiply_adds_share
+from .diagnoses import advice_texts, model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented
 from .elements.target import target_lines
@@ -121,10 +121,8 @@ def _finding_lines(
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
-    yield from indented(f"{cause.suggestion}: {message(cause.change)}", width, "   ", _HINT)
-    fix = diagnosis.found_pass(finding)
-    if fix is not None:
-        yield from indented(fix.text, width, "   ", _HINT)
+    for text in advice_texts(diagnosis, finding):
+        yield from indented(message(text), width, "   ", _HINT)
 
 
 def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Iterator[Line]:
@@ -147,20 +145,20 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
     keep = "stays" if len(finding.followers) == 1 else "stay"
     return (
-        f"fixing it also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these nodes: "
-        f"{told}"
+        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these "
+        f"nodes: {told}"
     )
 
 
 def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
-        text = "fixing it does not help: multiply-adds, kernels and bytes do not improve"
+        text = "fixing this cause does not help: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
     numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
     if not numbers:
-        return "fixing it alone does not help: other causes must be fixed too"
+        return "fixing only this cause does not help: other causes must be fixed too"
     noun = "cause" if len(numbers) == 1 else "causes"
-    return f"fixing it alone does not help: {noun} {node_list(numbers)} must be fixed too"
+    return f"fixing only this cause does not help: {noun} {node_list(numbers)} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -31,28 +31,21 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     A row has the delegated nodes, the first cause, and the result of fixing this cause. The row of a model that cannot be read
     says "unreadable".
     """
-    paths = [diagnosis.model.path or "(bytes)" for diagnosis in diagnoses]
-    cells = [((path, own.target.delegate.name), _cells(own)) for path, own in zip(paths, diagnoses, strict=True)]
-    cells += [((path, ""), ("unreadable", *[""] * 5)) for path in unreadable]
-    keys: list[tuple[str, ...]]
-    delegates = {diagnosis.target.delegate.name for diagnosis in diagnoses}
-    if len({path for (path, _), _ in cells}) == 1:
-        verdicts = [best_verdict([diagnosis.run for diagnosis in diagnoses])]
-        keys = [("delegate",), *[(delegate,) for (_, delegate), _ in cells]]
-        title = f"{model_name(diagnoses[0])}, now and with the first cause fixed"
-    else:
-        verdicts = TargetTotals.verdicts(_totals(diagnoses))
-        # The verdict names a single delegate.
-        shown = 1 if len(delegates) < 2 else 2
-        names = model_names([path for (path, _), _ in cells], max(_NARROWEST_MODEL, width // (shown + 1)))
-        keys = [("model", "delegate")[:shown]]
-        keys += [(text, delegate)[:shown] for text, ((_, delegate), _) in zip(names, cells, strict=True)]
-        title = f"{counted(len(set(names)), 'model')}, now and with the first cause fixed"
+    rows = [(own.model.path or "(bytes)", own.target.delegate.name, _cells(own)) for own in diagnoses]
+    rows += [(path, "", ("unreadable", *[""] * 5)) for path in unreadable]
+    is_of_one_model = len({path for path, _, _ in rows}) == 1
+    verdicts = [best_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(_totals(diagnoses))
     for verdict in verdicts:
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
-    yield from paragraph(title, width)
-    rows = [(*key, *row) for key, row in zip(keys, [_TITLES, *[row for _, row in cells]], strict=True)]
-    yield from table(rows, [number + len(keys[0]) for number in _NUMBERS], width, keys=len(keys[0]))
+    has_delegates = len({own.target.delegate.name for own in diagnoses}) > 1  # otherwise the verdict names the delegate
+    columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_delegates else []))
+    names = model_names([path for path, _, _ in rows], max(_NARROWEST_MODEL, width // (len(columns) + 1)))
+    what = model_name(diagnoses[0]) if is_of_one_model else counted(len(set(names)), "model")
+    yield from paragraph(f"{what}, now and with the first cause fixed", width)
+    cells: list[tuple[str, ...]] = [(*columns, *_TITLES)]
+    for text, (_, delegate, numbers) in zip(names, rows, strict=True):
+        cells.append((*([] if is_of_one_model else [text]), *([delegate] if has_delegates else []), *numbers))
+    yield from table(cells, [number + len(columns) for number in _NUMBERS], width, keys=len(columns))
 
 
 def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
@@ -86,7 +79,24 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         brings = f"{nodes_added:+,} {'node' if abs(nodes_added) == 1 else 'nodes'}{work}"
         where = f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}"
         yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
-        yield from indented(message(finding.cause.change), width, "   ", _HINT)
+        for text in advice_texts(diagnosis, finding):
+            yield from indented(message(text), width, "   ", _HINT)
+
+
+def advice_texts(diagnosis: Diagnosis, finding: RankedCause) -> Iterator[str]:
+    """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
+
+    What is simulated comes before instructions whose result is not known.
+    """
+    cause, fix = finding.cause, diagnosis.found_pass(finding)
+    instructions = f"{cause.suggestion}: {cause.change}"
+    is_simulated = any(alternative.helps for alternative in cause.alternatives)
+    if fix is None:
+        yield instructions
+    elif is_simulated or not cause.remedy.accepts:
+        yield from (instructions, f"or {fix.text}")
+    else:
+        yield from (fix.text, f"or {instructions}")
 
 
 def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:

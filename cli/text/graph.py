@@ -93,7 +93,7 @@ def _arguments(tensors: Mapping[str, int]) -> str:
 
 
 def _notes(graph: Graph) -> Iterator[str]:
-    """Yield notes about the node or tensor at which preparation stopped. Later tensors are shown as in the file."""
+    """Yield notes about the node or tensor at which preparation stopped. Later tensors are shown as in the model file."""
     if graph.dynamic is not None:
         tensor, node, cause = graph.dynamic.tensor, graph.dynamic.node, graph.dynamic.cause
         maker = "" if node is None else f", set by node {node} ({graph.nodes[node].op})"

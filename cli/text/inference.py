@@ -67,9 +67,9 @@ def latency_text(latency: Latency) -> str:
     """Return a sentence about the latency of both models."""
     first, second = (f"{1000 * seconds:.3g} ms" for seconds in latency.medians)
     low, middle, high = latency.ratios
-    where = f"on this CPU as the runtime uses it by default, one thread, {len(latency.first):,} runs of each in turn"
+    where = f"on this CPU with the runtime's defaults, one thread, {len(latency.first):,} alternating runs of each model"
     if not latency.is_changed:
-        return f"Latency {where}: {first} and {second}; the difference is smaller than between single runs"
+        return f"Latency {where}: {first} and {second}; the models differ less than single runs of one model"
     what = "slower" if middle > 1 else "faster"
     factor = middle if middle > 1 else 1 / middle
     spread = sorted((low, high) if middle > 1 else (1 / high, 1 / low))

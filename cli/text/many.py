@@ -102,7 +102,7 @@ def compared_row(comparison: Comparison) -> Sequence[str]:
 
 
 def searched_row(search: Search) -> Sequence[str]:
-    """Return table cells for the first set of causes that a search found, or for all causes together if it found none."""
+    """Return table cells for the first set of causes that a search found, or for all causes if the search found no set."""
     cost, number = (
         (search.ways[0].cost, f"{len(search.ways[0].causes):,}") if search.ways else (search.without_all, "not reached")
     )

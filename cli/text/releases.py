@@ -72,8 +72,8 @@ def answers(table: ReleaseTable) -> Iterator[str]:
     if table.delegate.history.starts_at_known:
         since = table.delegate.history.known_since
         yield (
-            f"Not shown: releases before {since}. They do not have {table.delegate.name}, or its rules in these releases are "
-            "not known."
+            f"Not shown: releases before {since}. The earlier releases do not have {table.delegate.name}, or the delegate's "
+            "rules in these releases are not known."
         )
     if table.full:
         yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
@@ -181,7 +181,7 @@ def move_text(move: Move, words: OutcomeWords, verbose: bool = False) -> str:
 
 
 def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
-    """Return the operators and types that a release does not load as text, or "the file" for an inconsistent file."""
+    """Return, as text, the operators and types that a release does not load, or "the file" for an inconsistent file."""
     operators = [f"{name(operator.op)} version {operator.version}" for operator in unloaded]
     return item_list([*operators, *[f"tensors of type {name(type_name)}" for type_name in types]], 80) or "the file"
 

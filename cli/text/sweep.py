@@ -78,7 +78,7 @@ def _targets_text(sweep: Swept) -> str:
 
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
-CODE_BELOW = "; the code for each is at the end"
+CODE_BELOW = "; the Python code for each is at the end"
 
 
 def answers(sweep: Swept) -> Iterator[str]:
@@ -190,7 +190,7 @@ def target_titles(target: LabeledTarget) -> tuple[str, ...]:
 
 
 def target_rows(sweep: Swept, target: LabeledTarget) -> list[tuple[str, ...]]:
-    """Return the results of each model on a target. Rows with the file of an earlier row are left out."""
+    """Return the results of each model on a target. Rows with the same converted file as an earlier row are left out."""
     place = sweep.targets.index(target)
     return [target_cells(row, row.costs[place]) for row in sweep.models if row.same_as is None]
 
@@ -220,7 +220,7 @@ def best_rows(sweep: Swept) -> list[SweepRow]:
 
 
 def code_title(sweep: Swept, row: SweepRow) -> str:
-    """Return a title for the code of a row, with the targets for which the row is best."""
+    """Return a title for the Python code of a row, with the targets for which the row is best."""
     labels = [target.label for target in sweep.targets if sweep.best_for(target.label) == row and _takes(sweep, target, row)]
     best = f", best for {', '.join(labels)}" if labels else ""
     return f"Row {row.number}{best}: {message(row.name)}"

@@ -64,8 +64,8 @@ def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     if defaults is not None:
         return defaults
     message = (
-        "options that you do not set now have the values that benchmark_model uses: pass "
-        "defaults='benchmark' to silence this warning, or defaults='api' for the former behavior"
+        "the default values of options are now the values that benchmark_model uses: pass defaults='benchmark' to silence this "
+        "warning, or defaults='api' for the former values"
     )
     warnings.warn(message, FutureWarning, stacklevel=stacklevel)
     return "benchmark"
@@ -248,7 +248,11 @@ def _refused(function: Callable[..., Any], arguments: Sequence[Any], named: Mapp
     try:
         signature.bind(*arguments, **named)
     except TypeError as error:
-        return f"{function.__name__}: {error}; its arguments are {', '.join(signature.parameters)}"
+        text = f"{function.__name__}: {error}; its arguments are {', '.join(signature.parameters)}"
+        unknown = [name for name in named if name not in signature.parameters]
+        if unknown and "options" in signature.parameters:
+            text += f"; an option of the delegate goes into options: options={{'{unknown[0]}': ...}}"
+        return text
     return None
 
 

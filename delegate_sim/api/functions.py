@@ -230,10 +230,10 @@ def whatif(
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
     changes. The delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of subgraph
     index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of every
-    input. With ``fix_shapes``, every tensor has the shape that is stored in the file. ``to`` assumes another conversion:
+    input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another conversion:
     ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of side B (see
-    ``compare``).
-    Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or node.
+    ``compare``). Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or
+    node.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
@@ -256,6 +256,7 @@ def fix(
     delegates: str | Sequence[tuple[str, Mapping[str, Any]]],
     *,
     allow: str = "rounding",
+    passes: Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     split_tail: bool = False,
     data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
@@ -270,8 +271,8 @@ def fix(
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
     delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
-    ``exact``, ``rounding`` or ``approximate``. ``shapes`` sets fixed shapes of inputs, by name. ``plan`` of the result lists the
-    passes.
+    ``exact``, ``rounding`` or ``approximate``. ``passes`` names the only passes to try, whatever ``allow`` is. ``shapes`` sets
+    fixed shapes of inputs, by name. ``plan`` of the result lists the passes.
     If a pass helps and ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace
     an existing file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs
     and on the inputs in .npz files (``data``).
@@ -284,6 +285,8 @@ def fix(
     from ..fixing.fix import Fixed, fix
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
+    from ..fixing.passes.catalogue import PASSES, choose_passes
+    from ..foundation.limits import naming_model
 
     require_bool("force", force)
     require_bool("proof", proof)
@@ -291,15 +294,19 @@ def fix(
     kinds = {kind.name.lower(): kind for kind in Exactness}
     if allow not in kinds:
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
+    if unknown := [name for name in passes if name not in PASSES]:
+        raise OptionError(f"there is no pass {unknown[0]!r}; the passes are {', '.join(PASSES)}")
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
-    plan = search.try_shapes(search.search(loaded, targets, kinds[allow], given))
-    if split_tail:
-        plan = search.split_tail(plan)
-    if output is None or not plan.is_changed:
-        return Fixed(plan, None)
-    return fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
+    allowed, chosen = choose_passes(passes, kinds[allow])
+    with naming_model(loaded.path):
+        plan = search.try_shapes(search.search(loaded, targets, allowed, given, chosen), chosen)
+        if split_tail:
+            plan = search.split_tail(plan)
+        if output is None or not plan.is_changed:
+            return Fixed(plan, None)
+        return fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
 
 
 @public

@@ -52,7 +52,7 @@ def source_format(path: str, beginning: bytes) -> str | None:
     """Return the name of a source model's format, or None if the path is not a source model.
 
     A source model is a model that is not converted to TFLite yet. ``beginning`` contains the first bytes of the file and may be
-    empty. The only folders that are source models are SavedModels.
+    empty. A folder is a source model only if it is a SavedModel.
     """
     if os.path.isdir(path):
         return "a SavedModel" if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES) else None

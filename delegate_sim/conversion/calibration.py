@@ -36,7 +36,7 @@ class Calibration:
 
     kind: CalibrationKind = CalibrationKind.DRAWN
     path: str = ""
-    """Absolute path of the file, of the folder, or of the function's module."""
+    """Absolute path of the ``.npz`` file, of the folder of images, or of the function's module."""
     function: str = ""
     module: str = ""
     folder: str = ""

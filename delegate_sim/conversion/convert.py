@@ -277,7 +277,7 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return the last printed lines without colors. Of a line that the program overwrote, only the last version is returned."""
+    """Return the last printed lines without colors. Of an overwritten line, only the last version is returned."""
     clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 

@@ -130,7 +130,7 @@ class Settings:
             if group <= set(self.options):
                 raise OptionError(f"the settings {' and '.join(sorted(group))} cannot be combined")
         if self.shapes and "fixed" not in self.options:
-            raise OptionError("input shapes need the setting fixed")
+            raise OptionError("input shapes can be given only with the setting 'fixed'")
         object.__setattr__(self, "options", tuple([name for name in OPTIONS if name in self.options]))
 
     @property
@@ -160,7 +160,7 @@ class Settings:
 
     @property
     def of_quantizer(self) -> Settings:
-        """The settings of the quantizer: the quantization, and all options except those of the float model."""
+        """The settings of the quantizer: the quantization, and the options that do not belong to the float model."""
         return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 
@@ -196,7 +196,7 @@ def settings_for(route: Route) -> tuple[Settings, ...]:
     """Return the settings to try with a route, simple settings first. Each of these settings has at most one option.
 
     Float settings are included only if the route has no quantizer. The options ``fixed``, ``unfolded`` and ``channels-last`` work
-    with every quantization, but the result combines them only with float. Use ``with_option`` for other combinations.
+    with every quantization. The result combines these options only with float. Use ``with_option`` for other combinations.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
     result = [FLOAT, *[FLOAT.with_option(name) for name in _FLOAT_MODEL_OPTIONS]] if route.quantizer is None else []

@@ -26,7 +26,7 @@ class SourceKind(Enum):
     TORCH_EXPORT = "torch_export"
     FUNCTION = "function"
     TFLITE = "tflite"
-    """A float model in the TFLite format. A converter writes it as the input of a quantizer."""
+    """A float model in the TFLite format, which a converter writes and a quantizer reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SourceModel:
     kind: SourceKind
     path: str
     digest: str
-    """The SHA-256 of the file, of the function's module, or of all files and file names in the folder."""
+    """The SHA-256 of the source file, of the function's module, or of all files and file names in a SavedModel folder."""
     text: str
     """The name that the user gave."""
     function: str = ""
@@ -114,7 +114,7 @@ def _file_source(path: str, text: str) -> SourceModel:
         else:
             is_sound = zipfile.is_zipfile(file)
     if not is_sound:
-        raise OSError(f"the file is not a valid {ending} file")
+        raise OSError(f"is not a valid {ending} file")
     if kind is SourceKind.ONNX:
         outside = _external_weights(path)
         digest = files_digest([("", path), *outside]) if outside else file_digest(path)

@@ -30,8 +30,8 @@ class Delegate:
     """One delegate.
 
     Every subclass sets ``name``, ``kernel_name``, ``provider_name`` and ``rules``. All other attributes and methods have
-    defaults. By default, a delegate takes every supported node. Compiler plugins derive from ``CompilerPlugin``, because they
-    decide about whole files.
+    defaults. By default, a delegate takes every supported node. A compiler plugin decides about a whole model file, so it
+    derives from ``CompilerPlugin``.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Delegate:
     provider_name: str
     """The delegate's name in the log lines of benchmark_model."""
     title: str = ""
-    """The delegate's name in sentences. If it is empty, ``provider_name`` is used."""
+    """The delegate's name in sentences, or "" to use ``provider_name``."""
     rules: RuleBook[Any]
     """The rules that apply with the default options."""
 
@@ -63,27 +63,30 @@ class Delegate:
     levels: Levels | None = None
     """The feature levels of the delegate's targets; None if the targets have no levels."""
     counts_cpu_partitions: bool = True
-    """Whether reports also count the partitions on the CPU, as the runtime's line does.
+    """Whether reports also count the partitions on the CPU, as the runtime's log line does.
 
-    False for a delegate that prints a line of its own, if this line counts only delegated partitions.
+    False if the delegate prints its own log line, and this line counts only delegated partitions.
     """
     is_applied_by_default: bool = False
     """Whether the runtime applies the delegate by default, after all other delegates."""
 
     behind: StageBehind = StageBehind()
-    """The stage that receives the delegate's partitions. By default, the delegate has no such stage."""
+    """The stage that receives the delegate's partitions. By default, there is no stage behind the delegate."""
     accelerator: Accelerator = Accelerator()
-    """Differences between the delegate's behavior under LiteRT's CompiledModel and under the interpreter."""
+    """The delegate's behavior under LiteRT's CompiledModel, where it differs from the behavior under the interpreter."""
     live: LiveTraits | None = None
     """Settings for running the real delegate on this host; None if the delegate cannot run here."""
     is_live_only: bool = False
-    """Whether the delegate can be run but not simulated. For example, closed-source code may decide about nodes."""
+    """Whether the real delegate can only be run, for example because closed-source code decides about nodes."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """Kinds of problem outside the rules, keyed by code. Kernel failures, limits and drivers cause these problems."""
+        """Kinds of problem that kernel failures, limits and drivers cause, keyed by code.
+
+        The rules do not include these kinds.
+        """
         return MappingProxyType({})
 
     @functools.cached_property
@@ -118,19 +121,19 @@ class Delegate:
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
-        If so, the delegate is applied before Prepare of the CPU kernels, and receives each graph as it is in the file.
+        If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as stored in the model file.
         """
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Decide which nodes of one subgraph to replace in one release of the runtime.
 
-        By default, a delegate replaces every supported node, and its rules depend only on the release.
+        By default, a delegate replaces every supported node, and the rules depend only on the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release that is known to give the same decision about a graph as ``release``."""
+        """Return the oldest release that is known to decide about a graph in the same way as ``release``."""
         if self.history.changed_in is None:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})

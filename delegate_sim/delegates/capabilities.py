@@ -34,8 +34,12 @@ class StageBehind:
         """A description of the devices and their costs; None if the stage does not choose between devices."""
         return None
 
+    def lower_level(self, options: OptionValues) -> int | None:
+        """Return the feature level in the options if it is lower than the platform release's; otherwise None."""
+        return None
+
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield notes about uncertain behavior of the platform release in the options."""
+        """Yield notes about uncertain behavior of the platform release that the options name."""
         return iter(())
 
     def refusal(
@@ -44,13 +48,13 @@ class StageBehind:
         """Return the reason why the stage refuses a partition, or None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. If ``is_known`` of the refusal is True, the delegation is undone. Otherwise, the
+        subgraph's partitions in running order. If the refusal's ``is_known`` is True, the delegation is undone. Otherwise, the
         refusal is only a warning.
         """
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Yield the model of each partition that the delegate builds for the stage."""
+        """Yield, for each partition, the model that the delegate builds for the stage."""
         return iter(())
 
     def split(
@@ -69,7 +73,7 @@ class Accelerator:
     """Whether a failure of the delegate makes the whole model fail. Otherwise, the runtime restores the original plan."""
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the failure of LiteRT's loader with the index of its subgraph, or None if the model loads."""
+        """Return the failure of LiteRT's loader and the index of the subgraph, or None if the model loads."""
         return None
 
     def graph_refusal(

@@ -1,4 +1,4 @@
-"""Compiler plugins. They compile nodes of a file before the runtime loads the file."""
+"""Compiler plugins. They compile nodes of a model file before the runtime loads the file."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class ModelDecision:
     warnings: tuple[str, ...] = ()
     failure: ModelFailure | None = None
     taken: tuple[frozenset[int], ...] = ()
-    """For each subgraph, the nodes that run inside a node of another subgraph. Empty if no subgraph has such nodes."""
+    """For each subgraph, the nodes that run inside a node of another subgraph. Empty if there are no such nodes."""
     removed: frozenset[int] = frozenset()
     """Subgraphs that are removed from the model after their nodes were moved."""
 
 
 class CompilerPlugin(Delegate):
-    """A delegate that compiles parts of the file before the runtime loads the file."""
+    """A delegate that compiles parts of the model file before the runtime loads the file."""
 
     is_plugin = True
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
     ) -> ModelDecision:
-        """Decide about all subgraphs of a file. Ignore failures with a code in ``ended``."""
+        """Decide about all subgraphs of a model file. Ignore failures with a code in ``ended``."""
         raise NotImplementedError

@@ -25,9 +25,9 @@ class KernelFailure:
     """A failure to initialize or prepare a kernel.
 
     The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the failure does
-    not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. With ``is_crash``, the
-    process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
-    release. Reports then mark the failure as a prediction.
+    not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. If ``is_crash`` is True,
+    the process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
+    release. In this case, reports mark the failure as a prediction.
     """
 
     node: int | None
@@ -40,7 +40,7 @@ class KernelFailure:
     is_later: bool = False
     """Whether the failure occurs only after all delegates were applied.
 
-    In this case, the model fails, and no delegation is undone.
+    The model then fails, and no delegation is undone.
     """
     log_lines: tuple[str, ...] = ()
     """The log lines of the failure, without the line about the restored plan.
@@ -72,7 +72,7 @@ def kernel_failure(
 
 
 FileNode: TypeAlias = tuple[int, int]
-"""A node of the file: the index of its subgraph, and its own index in the subgraph."""
+"""A node of the model file: the index of the subgraph, and the index of the node in the subgraph."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,22 +105,22 @@ class Decision:
     ``subsets`` is the result after the last call.
     """
     origins: Mapping[int, int] = field(default_factory=dict)
-    """The replaced node of each added node, both by index.
+    """The index of the inlined node, keyed by the index of each node that was added in its place.
 
-    To inline a node, a delegate removes the node from the execution plan and adds nodes at the end of ``graph``. Reports show the
-    verdict on an added node at the replaced node.
+    To inline a node, a delegate removes the node from the execution plan and adds nodes at the end of ``graph``. Reports show
+    the verdicts on the added nodes at the inlined node.
     """
     skipped: frozenset[int] = frozenset()
     """Subgraphs that no delegate receives, because this delegate runs their callers."""
 
     groups: tuple[tuple[FileNode, ...], ...] | None = None
-    """Groups of nodes of the file. A compiler receives each group as a whole. The value is None if no compiler is involved.
+    """The groups of nodes that a compiler receives, or None if no compiler is involved. The nodes are nodes of the model file.
 
-    Unlike ``subsets``, groups include the nodes of inlined bodies. They exclude each ``odml.npu_call`` that becomes a partition
-    of its own.
+    Unlike ``subsets``, the groups include the nodes of inlined bodies. The groups exclude each ``odml.npu_call`` that becomes a
+    partition of its own.
     """
     places: Mapping[int, FileNode] = field(default_factory=dict)
-    """The position in the file of each node that was copied to the end of ``graph``, keyed by the copy's index.
+    """The original node of each copy at the end of ``graph``, keyed by the copy's index.
 
     For example, nodes are copied when a composite is inlined. Added nodes that are not copies have no entry.
     """

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver is known to reject an unknown member of a group of operations."""
+        """Whether there is a group of operations with a rejected operation, but it is unknown which operation is rejected."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -54,7 +54,7 @@ class DriverQuestion:
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the partition runs on the driver only if the driver accepts all of its nodes."""
+    """Whether a single rejected node keeps the whole partition off the driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class DriverQuestions:
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
-    """Whether nodes read float16 weights directly. If so, a single rejection leaves the whole subgraph to the CPU."""
+    """Whether nodes read float16 weights directly. If so, a single rejected operation leaves the whole subgraph to the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +141,4 @@ class DevicesInterface:
     The function yields nothing if a partition cannot be built.
     """
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
-    """A function that returns the text of a profile file. Its arguments are the devices and the options of the recorded run."""
+    """A function that takes the devices and the options of the recorded run, and returns the text of a profile file."""

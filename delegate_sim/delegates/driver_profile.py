@@ -39,7 +39,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An operation that appears in logs. ``logs`` are indices into the profile's list of logs."""
+    """An operation that appears in logs. ``logs`` has the indices of these logs in the profile's list of logs."""
 
     signature: OperationSignature
     is_accepted: bool
@@ -66,7 +66,7 @@ class DriverProfile(Driver):
     path: str | None = None
     """The file that the profile was read from."""
     one_of: tuple[frozenset[OperationSignature], ...] = ()
-    """Groups of operations. The driver rejects at least one operation of each group; which one is unknown."""
+    """Groups of operations. The driver rejects at least one operation of each group, but it is unknown which one."""
 
     def __str__(self) -> str:
         # Committed baselines contain this text, so it must not depend on the folder.
@@ -100,7 +100,7 @@ class DriverProfile(Driver):
 def read_profile(path: str) -> DriverProfile:
     """Read a profile.
 
-    Raises ValueError with a one-line message that names the file, the line, the key and the problem.
+    Raises ValueError with a one-line message that names the profile file, the line, the key and the problem.
     """
     return read_entries(path, "driver profile", lambda entry: _profile(path, entry))
 
@@ -173,7 +173,7 @@ def _numbers(value: Any, below: int) -> tuple[int, ...]:
 def driver(value: Any) -> Driver:
     """Parse the value of a driver option: a profile, or the path of a profile file.
 
-    Raises ValueError with a message that names the file, the line and the key.
+    Raises ValueError with a message that names the profile file, the line and the key.
     """
     if isinstance(value, Driver):
         return value

@@ -31,7 +31,7 @@ The node is delegated only if all other nodes are delegated.
 
 
 class Float16Remapping:
-    """Replaces dequantized weights with their float16 constants in the operands of nodes.
+    """The replacement of dequantized weights by their float16 constants.
 
     The delegate checks and runs nodes with these constants as operands. A DEQUANTIZE affects only later nodes of the execution
     plan. Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).

@@ -16,11 +16,11 @@ class PluginTraits:
     folder: str
     """The plugin's folder under ``vendors`` in LiteRT's package."""
     libraries: tuple[tuple[str, str], ...]
-    """Python packages that may contain the vendor's libraries, each with the libraries' folder in the package."""
+    """Python packages that may contain the vendor's libraries, each with the folder of the libraries in the package."""
     needs: str
     """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options that LiteRT's tool reads from a file, each with the flag for the file."""
+    """Options with values that LiteRT's tool reads from a file, each with the flag that passes the path of this file."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
 
@@ -41,7 +41,7 @@ class RuntimeTraits:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorTraits:
-    """An accelerator that CompiledModel loads from a library in LiteRT's package. It needs a graphics driver."""
+    """An accelerator that CompiledModel loads from a library in LiteRT's package. The accelerator needs a graphics driver."""
 
     library: str
     """The library's file name in LiteRT's package."""

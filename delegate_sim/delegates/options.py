@@ -14,7 +14,7 @@ from ..errors import OptionError
 from ..releases.catalogue import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]
-"""The value of each option of a delegate, by name."""
+"""The values of a delegate's options, keyed by name."""
 
 DEFAULT_SETS = ("api", "benchmark")
 """The two sets of defaults: ``api`` has the delegate's own defaults, ``benchmark`` has the values that benchmark_model passes."""
@@ -38,10 +38,7 @@ class Option:
     is_path: bool = False
     """Whether a string value is a file path. In a configuration, the path is relative to the configuration's folder."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
-    """A function that describes a conflict with the values of other options.
-
-    It returns an empty string if there is no conflict.
-    """
+    """A function that describes a conflict with the values of other options, or returns "" if there is no conflict."""
     other_flags: tuple[str, ...] = ()
     """Further flags that the help does not show."""
     printed: tuple[str, ...] = ()
@@ -132,7 +129,7 @@ RELEASE = "release"
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Return the options without the runtime's release, and the release: one name, a list of names, or None.
 
-    If the value is not a release of the runtime, it belongs to the delegate's own option and stays in the options.
+    A value that is not a release of the runtime belongs to the delegate's own option and stays in the options.
     """
     own = dict(given)
     names = own.get(RELEASE, ())

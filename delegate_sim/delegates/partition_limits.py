@@ -47,7 +47,7 @@ def minimum_of_nodes(delegate: Delegate, options: OptionValues) -> int:
 
 
 def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: int, sort: Sort = gnu_sorted) -> Decision:
-    """Return the decision with only the largest partitions, and with a reason for each dropped node.
+    """Return the decision with only the largest partitions delegated, and with a reason for each dropped node.
 
     Source: ``GetNodesOfFirstNLargestPartitions`` (``delegates/utils.cc``).
     """
@@ -73,7 +73,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
-    """Return the reason for a node that the maximum number of partitions leaves to the CPU."""
+    """Return the reason for a CPU node in a partition that exceeds the maximum number of partitions."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     merge = "merge partitions by removing nodes that split them"
     raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
@@ -88,7 +88,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
 
 
 def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
-    """Return the reason for a node in a partition that has too few nodes."""
+    """Return the reason for a CPU node in a partition with too few nodes."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     option = option_as_typed(delegate.options, delegate.limits.minimum_option)
     return Reason(
@@ -102,7 +102,7 @@ def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
 
 
 def order_depends_on_library(subsets: Sequence[Subset], limit: int, minimum: int = 0) -> bool:
-    """Return whether the choice of partitions depends on the C++ library's order of partitions of equal size."""
+    """Return whether the C++ library's order of equally large partitions decides which partitions are kept."""
     if len(subsets) <= LONGEST_STABLE or limit >= len(subsets):
         return False
     sizes = sorted((len(subset.nodes) for subset in subsets), reverse=True)

@@ -18,7 +18,7 @@ _Profile = TypeVar("_Profile")
 def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]) -> _Profile:
     """Return the result of ``build`` for the contents of a TOML file.
 
-    Raises ValueError with a one-line message that names the file, the line, the key and the problem.
+    Raises ValueError with a one-line message that names the TOML file, the line, the key and the problem.
     """
     from ..foundation import toml
 
@@ -70,7 +70,7 @@ class ProfileProblem(Exception):
 
 
 class ProfileEntry:
-    """A table of the file. ``take`` reads a key, and ``finish`` rejects keys that were not read."""
+    """A table of the TOML file. ``take`` reads a key, and ``finish`` rejects keys that were not read."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
@@ -151,7 +151,7 @@ def shown(value: Any) -> str:
 def _line(content: str, key: tuple[str | int, ...]) -> int:
     """Return the number of the line that sets a key.
 
-    If the key is in an array of tables, search below the header of its table.
+    Search for a key in an array of tables below the header of the key's table.
     """
     from ..foundation.toml_lines import line_of
 

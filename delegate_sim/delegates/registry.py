@@ -28,7 +28,7 @@ _PLUGINS = {
 }
 
 PLUGIN_NAMES = tuple(_PLUGINS)
-"""Compiler plugins. They change the file before the runtime loads it (``Delegate.is_plugin``)."""
+"""Compiler plugins. They change the model before the runtime loads the model (``Delegate.is_plugin``)."""
 _PACKAGES |= _PLUGINS
 
 DELEGATE_NAMES = tuple(_PACKAGES)
@@ -43,7 +43,7 @@ VELA_NAMES = (
 )
 """Configurations of Arm's Ethos-U NPUs, as Arm's compiler Vela names them. Vela decides about nodes."""
 LIVE_ONLY_NAMES = (*CLOSED_PLUGIN_NAMES, *VELA_NAMES)
-"""Delegates that can be run, but not simulated (``Delegate.is_live_only``)."""
+"""Delegates that can only be run (``Delegate.is_live_only``)."""
 LIVE_NAMES = (*PLUGIN_NAMES, *LIVE_ONLY_NAMES, "mldrift", "xnnpack")
 """Delegates that can be run on a host (``Delegate.live``)."""
 
@@ -57,7 +57,7 @@ GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
 """The delegate of LiteRT 2's accelerator for graphics processors."""
 
 GRAPHICS_SPEAKER = "GPU"
-"""The name of the delegates for graphics processors in their own log lines."""
+"""The name that delegates for graphics processors use in their own log lines."""
 DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
     "Hexagon",
     "XNNPACK",
@@ -75,7 +75,7 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the compiled parts (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that lets the CPU run all other nodes if a single delegate is requested.
+"""The option that lets the CPU run nodes that a single requested delegate does not take.
 
 In a list of accelerators, the user names the CPU instead.
 """

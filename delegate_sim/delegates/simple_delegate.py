@@ -19,20 +19,20 @@ READS_BEYOND_OPERANDS = Kind(
     "Give the node the operand, or replace the operator before you convert the model.",
     "give the node the operand, or convert without this operator",
 )
-"""A problem with an uncertain refusal, because the delegate reads memory with unknown content."""
+"""A problem that probably causes a refusal. The refusal is uncertain, because the delegate reads memory with unknown content."""
 
 
 def summary_line(name: str, decision: Decision) -> str:
     """Return the line that a SimpleDelegate prints before nodes are replaced (``DelegatePrepare``).
 
-    The line counts all candidate partitions, also partitions that the delegate then drops.
+    The line counts all candidate partitions, including partitions that the delegate later drops.
     """
     total = len(decision.graph.execution_plan)
     return f"{name}: {len(decision.nodes)} nodes delegated out of {total} nodes with {len(decision.candidates)} partitions."
 
 
 def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) -> KernelFailure | None:
-    """Return the crash of a delegate while it checks nodes, or None if no node has the problem ``crash``.
+    """Return the failure for a delegate that crashes while it checks nodes, or None if no node has the problem ``crash``.
 
     The first node with the problem, in plan order, causes the crash.
     """

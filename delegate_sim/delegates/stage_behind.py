@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class StageRefusal:
     """A refusal by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
 
-    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage refused the whole model.
-    Reports then name the last node that the delegate processed.
+    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage refused the whole model,
+    and reports name the last node that the delegate processed.
     """
 
     call: str

@@ -15,11 +15,11 @@ class ReleaseHistory:
     known_since: str = ""
     """The oldest release with known rules, or an empty string if the delegate is not part of the runtime."""
     starts_at_known: bool = False
-    """Whether tables omit releases before ``known_since``. Those releases lack the delegate, or their rules are unknown."""
+    """Whether tables omit releases before ``known_since``, because these releases lack the delegate or have unknown rules."""
     is_unchanged_since: bool = False
-    """Whether the rules are the same in all releases from ``known_since`` on. Reports then need no note about the rules."""
+    """Whether the rules are the same in all releases from ``known_since`` on, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
-    """The releases in which ``decide`` changed, other than by added or removed checks; None if they are unknown."""
+    """The releases in which ``decide`` changed, or None if they are unknown. Added or removed checks do not count as a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class PartitionLimits:
     minimum_option: str = ""
     """The option for the minimum number of nodes in a partition."""
     fallback: int = 0
-    """The limit for option values of 0 and less. If this number is 0, these values remove the limit."""
+    """The limit for option values of 0 and less; 0 means that these values remove the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogTraits:
-    """Texts that reveal a delegate in a device's log, besides the names of its kernels and its provider."""
+    """Texts that reveal a delegate in a device's log, in addition to the names of the delegate's kernels and provider."""
 
     is_in_benchmark_model: bool = True
     """Whether benchmark_model can apply the delegate. If so, benchmark_model prints a line about the delegate."""
@@ -55,11 +55,11 @@ class LogTraits:
     speaks_as: str = ""
     """The delegate's name in its own log lines. It is set only if another delegate prints lines with the same wording."""
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Option values for each name of a kernel."""
+    """Option values to assume, keyed by the name of the kernel in a log."""
     hinted_options: Mapping[str, str] = field(default_factory=dict)
-    """Option values if a log reports the hint that the whole model is delegated."""
+    """Option values to assume if a log reports the hint that the whole model is delegated."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Option values for each graphics interface, keyed by the printed name of the interface in lower case."""
+    """Option values to assume, keyed by the printed name of the graphics interface in lower case."""
 
     @property
     def off_flag(self) -> str:
@@ -84,7 +84,7 @@ class Platform:
     """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
 
     ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that users can
-    name. In these releases, the stage is not simulated, or assumed to equal the stage of another release.
+    name. In these releases, the stage is not simulated, or is assumed to equal the stage of another release.
     """
 
     key: str

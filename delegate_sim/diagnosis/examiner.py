@@ -55,7 +55,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class RefusedNode:
-    """A node of the file that stays on the CPU: its operator, and the reasons."""
+    """A node of the model file that stays on the CPU: its operator, and the reasons."""
 
     key: NodeKey
     op: str
@@ -63,15 +63,15 @@ class RefusedNode:
 
 
 class Examined(NamedTuple):
-    """A simulated run of a changed model. ``change`` maps nodes of the changed model to nodes of the file."""
+    """A simulated run of a changed model. ``change`` maps nodes of the changed model to nodes of the original model."""
 
     run: Run
     change: Edited
 
     def on_cpu(self) -> Iterator[RefusedNode]:
-        """Yield the CPU nodes of the run that also exist in the file, in execution order.
+        """Yield the CPU nodes of the run that also exist in the original model, in execution order.
 
-        Nodes are identified by their indices in the file.
+        Nodes are identified by their indices in the original model.
         """
         for subgraph, index, reasons in on_cpu(self.run):
             key = self.change.origin(NodeKey(subgraph.graph.index, index))

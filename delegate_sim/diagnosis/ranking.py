@@ -25,7 +25,7 @@ CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""Gains in percent of multiply-adds, in whether any node is delegated, in kernels, partitions and boundary bytes."""
+"""Gains: percent of multiply-adds, whether any node is delegated, kernels, partitions and boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the other causes that must also be fixed so that fixing this cause helps, and the gain.
+    """Return the other causes without which a fix of this cause does not help, and the gain of fixing all of them.
 
     Return None if fixing this cause does not help even after all other causes are fixed. The search starts with all other causes
     fixed. It undoes fixes in groups, first in large groups and then in small groups, and keeps the fixes that this cause needs.

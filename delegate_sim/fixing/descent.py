@@ -89,7 +89,7 @@ class Descent:
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
         """The passes of the last call of ``_chain`` on the current model, with the result after each pass."""
         self._tried_together: tuple[Pass, ...] = ()
-        """Passes that bring no gain on the current model, even if all are applied."""
+        """Passes that bring no gain on the current model, even if all of them are applied together."""
         for item in applied:
             self._keep(item.pass_, item.rewritten, self.standings_of(item.rewritten.model))
 
@@ -167,7 +167,7 @@ class Descent:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """If several passes bring a gain only together, apply the needed ones. Return whether a pass was applied."""
+        """Apply passes that bring a gain only together, without needless passes. Return whether a pass was applied."""
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False
@@ -188,8 +188,8 @@ class Descent:
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes in sequence, and return each pass that changed the model with its result.
 
-        Unless a pass is for all nodes, it rewrites only nodes that are still on the CPU. Results of the last call are reused for
-        the first passes if these passes are the same.
+        A pass rewrites only CPU nodes, unless the pass is for all nodes. If the first passes are the same as in the last call,
+        their results are reused.
         """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]

@@ -26,7 +26,7 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, for models with quantized activations. There, a rounding error can become a whole quantization step."""
+"""Like ``ROUNDING``, for quantized activations. In these models, a rounding error can become a whole quantization step."""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
@@ -46,7 +46,7 @@ class Fixed:
     size: int = 0
     difference: Difference | None = None
     second_path: str | None = None
-    """Path of the file with the trailing nodes; None if the model was not split."""
+    """Path of the model file with the trailing nodes; None if the model was not split."""
     second_size: int = 0
 
     @property
@@ -119,9 +119,9 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
     """Raise FixError if an output file is the original model, or if it exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):
         if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError(printable(f"{path}: is the original model, which is never overwritten"))
+            raise FixError("is the original model, which is never overwritten", printable(path))
         if not replaces:
-            raise FixError(printable(f"{path}: exists already; --force replaces it"))
+            raise FixError("exists already; --force replaces it", printable(path))
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
@@ -140,7 +140,7 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _check_prediction(plan: FixPlan, path: str) -> None:
-    """Raise FixError unless the analysis of the file agrees with the plan's prediction."""
+    """Raise FixError unless the analysis of the rewritten file agrees with the plan's prediction."""
     try:
         model = load(path)
     except ModelError as error:
@@ -191,7 +191,7 @@ def prove(
         raise FixError(
             printable(
                 f"the rewritten model cannot be compared, because the values of {difference.unsteady!r} in the original model "
-                "differ from run to run on this CPU; use --no-proof to write the file without a comparison"
+                "differ from run to run on this CPU; use --no-proof to write the rewritten model without a comparison"
             )
         )
     fault = _fault(plan, difference)
@@ -201,7 +201,7 @@ def prove(
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature outside the first subgraph that runs nodes that the plan changes."""
+    """Return inputs for each signature that has a subgraph of its own and runs changed nodes."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
@@ -227,7 +227,7 @@ def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
 
 
 def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
-    """Return the output tensors that a comparison lists: first of the first subgraph, then of signatures."""
+    """Return the output tensors that a comparison lists: outputs of the first subgraph, then outputs of signatures."""
     model = plan.model
     graph = model.subgraphs[0]
     tensors = [graph.tensors[index] for index in graph.outputs]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SMALL = 1 << 12
 """Largest number of elements of a constant that is computed immediately.
 
-Larger constants are computed when the file is written.
+Larger constants are computed when the rewritten model is written to a file.
 """
 _NUMBERS = itertools.count(1)
 
@@ -161,7 +161,7 @@ class Work:
         return self.editor.add_tensor(tensor)
 
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
-        """Return a new node. The end of the pass sets the node's version."""
+        """Return a new node. The node's version is set when the pass ends."""
         table = schema.options_table(op)
         node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node

@@ -206,7 +206,7 @@ def _conflict(place: int, alone: Sequence[Standing], together: Sequence[Standing
 
 
 def try_shapes(plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Callable[[str], None] = lambda _: None) -> FixPlan:
-    """Return the plan with ``with_shapes`` set, if fixing the unknown sizes to the sizes in the file gives a better result.
+    """Return the plan with ``with_shapes`` set, if the sizes in the model file give a better result than unknown sizes.
 
     Otherwise, return ``plan`` unchanged. A plan with fixed shapes is always returned unchanged.
     """

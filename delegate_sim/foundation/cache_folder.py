@@ -6,7 +6,7 @@ import os
 
 
 def cache_folder(name: str) -> str:
-    """Return the default path of a cache folder, which has the given name."""
+    """Return the default path of the cache folder with this name."""
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
     else:

@@ -26,7 +26,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Refuse to overwrite input files inside this context. Input files are files that were opened in the context."""
+    """Refuse to overwrite input files inside this context. Files that are opened in the context become input files."""
     token = _inputs.set(set())
     try:
         yield
@@ -37,7 +37,7 @@ def inputs_kept() -> Iterator[None]:
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
     """Open a regular file for reading. Raise OSError for a folder, a pipe or a device.
 
-    ``is_updated`` means that the caller reads the file in order to change it, so the file does not become an input file.
+    If ``is_updated`` is True, the caller reads the file in order to change it, and the file does not become an input file.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -66,9 +66,9 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def file_content(file: BinaryIO) -> memoryview:
-    """Return the bytes of an open file. A large file is mapped, not read. Raise OSError if this fails.
+    """Return the bytes of an open file. A large file is mapped instead of read. Raise OSError on failure.
 
-    No program may shorten a mapped file: reading past the new end kills the process (SIGBUS).
+    No program may shorten a mapped file, because reading past the new end kills the process (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
@@ -88,7 +88,7 @@ def keep_inputs(paths: Iterable[str]) -> None:
 
 
 def open_appended(path: str) -> BinaryIO:
-    """Open a file for appending and reading. Create the file if it is missing. Raise OSError if this fails."""
+    """Open a file for appending and reading. Create the file if it is missing. Raise OSError on failure."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -113,9 +113,9 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by text, given as one string or in parts. Raise OSError if this fails.
+    """Replace the content of a file by text, given as one string or in parts. Raise OSError if the replacement fails.
 
-    The old content stays until the new text is completely on disk. An input file is replaced only if ``is_updated`` is true.
+    The old content stays until the new text is completely on disk. An input file is replaced only if ``is_updated`` is True.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -124,7 +124,7 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Replace the content of a file by chunks of bytes, in the same way as ``write_whole``. Raise OSError if this fails.
+    """Replace the content of a file by chunks of bytes, in the same way as ``write_whole``.
 
     ``check`` gets the path of the complete new file. If ``check`` raises an error, the old file stays.
     """
@@ -139,7 +139,7 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by the output of a function, in the same way as ``write_whole``. Raise OSError if this fails.
+    """Replace the content of a file by the output of a function, in the same way as ``write_whole``.
 
     ``fill`` gets a path, and writes the new file there. If ``fill`` raises an error, the old file stays.
     """
@@ -166,9 +166,9 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 
 @contextmanager
 def alone_with(path: str) -> Iterator[None]:
-    """Lock a file inside this context. If another process holds the lock, wait. Raise OSError if locking fails.
+    """Lock a file inside this context. If another process holds the lock, wait.
 
-    Also remove unfinished copies of the file, which killed processes leave in the folder.
+    Raise OSError if locking fails. Also remove unfinished copies of the file that killed processes left in the folder.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -222,7 +222,7 @@ else:
     def _lock(path: str) -> Iterator[None]:
         """Lock the folder of the file. The lock ends with the process.
 
-        Python in a browser has no ``fcntl``. No other process can write the file there, so nothing is locked.
+        Python in a browser has no ``fcntl``, so nothing is locked there. No other process can write files in a browser.
         """
         try:
             import fcntl

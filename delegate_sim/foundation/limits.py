@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..errors import DelegateSimError, LimitError, fault_text
+from ..errors import DelegateSimError, FixError, LimitError, fault_text
 
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
-"""Largest length of a list or array, if a shape, an option or a hypothetical change sets the length."""
+"""Largest length of a list or array with a length that a shape, an option or a hypothetical change sets."""
 _MOST_DIMENSIONS = 256
 """Largest number of dimensions of a tensor. No kernel accepts so many dimensions."""
 
@@ -43,8 +43,8 @@ def is_above_limit(count: int) -> bool:
 def bounded(count: int, what: str) -> int:
     """Return a count of elements, or raise LimitError if the count is above the limit.
 
-    Call this function before you allocate memory or run a loop for a count from a file or a hypothetical change. ``what`` names
-    the elements.
+    Call this function for a count from a file or a hypothetical change, before you allocate memory or run a loop. ``what``
+    names the elements.
     """
     if is_above_limit(count):
         most = raised(_MOST_ELEMENTS)
@@ -72,9 +72,16 @@ def element_count(shape: Sequence[int]) -> int:
 
 @contextmanager
 def naming_model(path: str | None) -> Iterator[None]:
-    """Prefix the message of each LimitError raised in this context with the path of a model."""
+    """Prefix the message of each LimitError or FixError raised in this context with the path of a model.
+
+    A FixError that names a file already is kept.
+    """
     try:
         yield
+    except FixError as error:
+        if error.path or not path:
+            raise
+        raise FixError(error.reason, path) from error
     except LimitError as error:
         raise LimitError(error.reason, path or "the model") from None
     except (MemoryError, RecursionError) as error:
@@ -91,7 +98,7 @@ def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> L
 
 
 def problem_text(error: Exception, path: str, fault: Callable[[Exception], str] = fault_text) -> tuple[str, bool]:
-    """Return the text of an error in one of several models, and whether the error is internal.
+    """Return the text of an error that one of several models caused, and whether the error is internal.
 
     ``fault`` returns the text of an internal error.
     """

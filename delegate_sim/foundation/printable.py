@@ -21,8 +21,8 @@ _ESCAPES = _Escapes()
 def printable(text: str) -> str:
     """Return text as one line that is safe to print on a terminal.
 
-    Characters that Unicode calls not printable are escaped, such as control characters, line ends and invisible characters.
-    Undecodable bytes are escaped too. Markup does not change.
+    Characters that are not printable according to Unicode are escaped, such as control characters, line ends and invisible
+    characters. Undecodable bytes are escaped too. Markup does not change.
     """
     return text if text.isprintable() else text.translate(_ESCAPES)
 
@@ -42,7 +42,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return ``part`` as a percentage of ``whole``, rounded down: only the whole is 100 %."""
+    """Return ``part`` as a percentage of ``whole``, rounded down, so that only the whole is 100 %."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 

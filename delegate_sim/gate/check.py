@@ -214,7 +214,7 @@ def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredT
     from .live_targets import can_run
 
     if not any(can_run(target.target) for target in targets):
-        raise ConfigurationError(f"{configuration.path}: none of its targets can run live (see delegate-sim doctor)")
+        raise ConfigurationError(f"{configuration.path}: none of the targets can run live (see delegate-sim doctor)")
 
 
 def _cases(

@@ -59,8 +59,9 @@ class NoConfigurationError(ConfigurationError):
 class ConfiguredTarget:
     """A named target, the models to check on it, and their budgets.
 
-    If a target in the file lists several releases, there is one target per release, named ``NAME@RELEASE``. The releases may be
-    releases of the runtime or of the delegate's platform. ``group`` is the target's name in the file.
+    If a target in the configuration file lists several releases, there is one target per release, named ``NAME@RELEASE``. The
+    releases may be releases of the runtime or of the delegate's platform. ``group`` is the target's name in the configuration
+    file.
     """
 
     name: str

@@ -11,14 +11,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ..model.model import Node
-from .graph import Graph
-from .partition import Subset, partition
+from .graph import Graph, has_side_effects
+from .partition import Subset, is_in_order, partition
 
-_MOST_WORK = 500_000
-"""The largest number of nodes that all calls together may visit.
+_MOST_CALLS = 3
+"""The largest number of calls that are simulated one after another.
 
-Calls beyond this limit are not simulated. The simulation assumes that they do not change the order of the plan.
+Calls beyond this limit are not simulated, and are assumed to leave the order of the plan unchanged.
 """
+_MOST_BITS = 1 << 28
+"""The same limit for calls that are simulated together: the largest product of the numbers of operands and of calls."""
 
 DELEGATE = 51
 """The builtin code of a delegate kernel in the graph."""
@@ -62,28 +64,79 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
     ``name`` is the delegate's name. Raise PartitionError if the graph has a cycle.
     """
     now, made, reports = graph, dict[int, Subset](), list[ReplacingCall]()
-    followed = max(1, _MOST_WORK // max(1, len(graph.execution_plan)))
-    for nodes in calls[:followed]:
+    taken = {node for nodes in calls for node in nodes}
+    plan = now.execution_plan
+    for number, nodes in enumerate(calls):
+        together = _in_single_calls(now, calls[number:])
+        if together is not None:
+            plan, further = together
+            reports += further
+            break
+        if number >= _MOST_CALLS:
+            break
         subsets = partition(now, nodes)
         reports.append(ReplacingCall(len(nodes), len(now.execution_plan), len(subsets)))
         delegated = [subset for subset in subsets if subset.is_delegated]
         made.update(enumerate(delegated, len(now.nodes)))
         new_nodes, plan = with_kernels(now, subsets, name)
         now = replace(now, nodes=new_nodes, execution_plan=plan)
-    taken = {node for nodes in calls[followed:] for node in nodes}
     groups: list[tuple[bool, list[int]]] = []
-    for node in now.execution_plan:
+    for node in plan:
         if node in made or node in taken:
             groups.append((True, list(made[node].nodes) if node in made else [node]))
         elif groups and not groups[-1][0]:
             groups[-1][1].append(node)
         else:
             groups.append((False, [node]))
-    return InCalls(_with_borders(graph, groups), tuple(reports), not taken)
+    return InCalls(_with_borders(graph, groups), tuple(reports), len(reports) == len(calls))
+
+
+def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tuple[int, ...], list[ReplacingCall]] | None:
+    """Simulate calls that replace one node each, all together, and return the final plan and a report of each call.
+
+    A node keeps its index in the plan after it is replaced. Return None if the plan is not in order, if its metadata fixes an
+    order, or if a replaced node has side effects.
+
+    A call moves the node that it replaces, and all nodes that wait for this node, behind all other nodes; it changes no order
+    otherwise. If the plan begins with the replaced node, the call moves nothing. So the final plan is sorted by the last call
+    that moves a node, then by the call before that, and so on: by a number that has a bit for each call.
+    """
+    singles = [node for nodes in calls for node in nodes]
+    if len(singles) != len(calls) or any(len(nodes) != 1 for nodes in calls):
+        return None
+    plan, nodes = graph.execution_plan, graph.nodes
+    stateful = {index for index in plan if has_side_effects(graph, nodes[index])}
+    if graph.control_edges or not stateful.isdisjoint(singles) or not is_in_order(graph):
+        return None
+    operands = sum([len(nodes[index].inputs) + len(nodes[index].outputs) for index in plan])
+    followed = singles[: max(1, _MOST_BITS // max(1, operands))]
+    bit_of = {node: 1 << number for number, node in enumerate(followed) if node != plan[0]}
+    moves: dict[int, int] = {}
+    """For each node, the calls that move it, as bits."""
+    moves_of_tensor: dict[int, int] = {}
+    moves_of_stateful = 0
+    for index in plan:
+        node = nodes[index]
+        own = bit_of.get(index, 0)
+        for tensor in node.inputs:
+            own |= moves_of_tensor.get(tensor, 0)
+        if index in stateful:  # nodes with side effects keep their order
+            own |= moves_of_stateful
+            moves_of_stateful = own
+        moves[index] = own
+        moves_of_tensor.update([(tensor, own) for tensor in node.outputs if tensor >= 0])
+
+    def partitions(index: int) -> int:
+        if index == plan[0]:
+            return min(2, len(plan))
+        return 3 if any(tensor in graph.readers for tensor in nodes[index].outputs if tensor >= 0) else 2
+
+    reports = [ReplacingCall(1, len(plan), partitions(index)) for index in followed]
+    return tuple(sorted(plan, key=moves.__getitem__)), reports
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return groups of nodes as subsets, with the tensors at their boundaries."""
+    """Return groups of nodes as subsets with the tensors that cross the boundaries of the groups."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

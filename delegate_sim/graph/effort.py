@@ -15,26 +15,30 @@ from .graph import Graph, file_graphs
 _Item = TypeVar("_Item")
 
 _MOST_NODES = 850_000
-"""Number of simulated nodes above which a command skips optional simulations of a model."""
+"""A command skips optional simulations of a model after it has simulated this number of nodes."""
 _MOST_NODES_OF_TARGETS = 800_000
-"""Number of simulated nodes above which a command skips whole targets of a model."""
+"""A command skips all remaining targets of a model after it has simulated this number of nodes."""
 _MOST_NODES_REQUIRED = 1_000_000
-"""Number of nodes in required simulations above which a question about a model is refused."""
+"""A question about a model is refused if its required simulations have more nodes than this number."""
 _MOST_NODES_OF_A_QUESTION = 200_000
 """Largest number of nodes in all simulations for one question, such as "Does a cause depend on other causes?"."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of extra nodes that each form counts for.
+"""Number of nodes that are added to a model's size for each form.
 
 A form is one combination of operator, version, options and operand properties. Nodes of one form share most results.
 """
 _WEIGHT_OF_A_SUBGRAPH = 16
-"""Number of nodes that each subgraph counts for. Delegates are applied to each subgraph separately."""
+"""Number of nodes that are added to a model's size for each subgraph.
+
+Delegates are applied to each subgraph separately.
+"""
 _OF_A_NEW_FORM = 25
-"""Number of nodes that each form counts for in the limit for one question."""
+"""Number of nodes that are added for each form when the limit for one question is applied."""
 _LARGE_MODEL = 3500
-"""Number of nodes above which the time for a simulation grows with the square of the number of nodes."""
+"""In models with more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands that do not increase the cost of a node. Two further operands cost as much as one node."""
+"""Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
+_COMPOSITE = "STABLEHLO_COMPOSITE"
 _SMALL_CONSTANT = 64
 """Largest size, in bytes, of constants that are part of a form by value, such as shapes, axes and permutations."""
 
@@ -69,13 +73,10 @@ class Effort:
         self._run += simulations
 
     def refusal(self, question: EffortQuestion) -> str:
-        """Return why the model is too large for a question, or "" if it is not too large.
-
-        Earlier simulations do not matter.
-        """
+        """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # The forms of a small model need not be counted.
-        most_weight = nodes * (1 + _WEIGHT_OF_A_FORM) + len(self._model.subgraphs) * _WEIGHT_OF_A_SUBGRAPH
+        most_weight = self._size + nodes * _WEIGHT_OF_A_FORM
         if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
@@ -129,7 +130,7 @@ class Effort:
     def simulations(self, at_least: int, at_most: int) -> int:
         """Return the number of simulations that one question may use, or 0 if no optional simulation is left.
 
-        The number lies between ``at_least``, for large models, and ``at_most``, for small models.
+        The number is ``at_least`` for the largest models, and up to ``at_most`` for smaller models.
         """
         if self.is_over:
             return 0
@@ -138,14 +139,22 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation in nodes: the weight, or more for a large model."""
+        """The cost of one simulation in nodes: the weight of the model, or more if the model is large."""
         return self._weight * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
 
     @functools.cached_property
     def _weight(self) -> int:
-        """The size of the model in nodes. Large nodes, subgraphs and forms count for several nodes."""
-        graphs = file_graphs(self._model)
-        return sum([_WEIGHT_OF_A_SUBGRAPH + sum(map(_size, graph.nodes)) for graph in graphs]) + _WEIGHT_OF_A_FORM * self._forms
+        """The sizes of all nodes and subgraphs. Forms of nodes increase the weight."""
+        return self._size + _WEIGHT_OF_A_FORM * self._forms
+
+    @functools.cached_property
+    def _size(self) -> int:
+        """The sizes of all nodes and subgraphs, and once more the nodes of a body for each composite, which it may replace."""
+        size = 0
+        for subgraph in self._model.subgraphs:
+            size += _WEIGHT_OF_A_SUBGRAPH + sum(map(_size, subgraph.nodes))
+            size += sum([_nodes_of_body(self._model, node) for node in subgraph.nodes if node.op == _COMPOSITE])
+        return size
 
     @property
     def _nodes(self) -> int:
@@ -162,6 +171,12 @@ def _reason(limit: int) -> str:
 
 def _size(node: Node) -> int:
     return 1 + max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0) // 2
+
+
+def _nodes_of_body(model: Model, node: Node) -> int:
+    """Return the number of nodes in the body of a composite; 0 if there is no such body."""
+    index = 0 if node.is_custom else int(model.options(node).decomposition_subgraph_index)
+    return len(model.subgraphs[index].nodes) if 0 < index < len(model.subgraphs) else 0
 
 
 def _count_forms(graph: Graph) -> int:
@@ -187,7 +202,7 @@ def _form_of(model: Model, tensor: Tensor) -> Hashable:
 
 
 class Tries:
-    """The limit on the simulations for one question. The limit on the whole command also applies."""
+    """The limit on the simulations for one question, in addition to the limit on the whole command."""
 
     def __init__(self, count: int, effort: Effort) -> None:
         self._left = count

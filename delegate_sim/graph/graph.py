@@ -18,17 +18,18 @@ from .analysis_cache import AnalysisCache
 class DynamicTensor:
     """The first tensor with a size that is known only at run time.
 
-    ``node`` is the node that makes the tensor dynamic, or None if the tensor is dynamic from the start. ``cause`` is the operand
-    that must become constant to make the size known, or None if no constant helps.
+    ``node`` is the node that makes the tensor dynamic, or None if the tensor is dynamic from the start. ``cause`` is the
+    operand that would make the size known if the operand was constant, or None if there is no such operand.
     """
 
     tensor: int
     node: int | None
     cause: int | None
     named: int
-    """The index of the tensor in the runtime's message, usually the index of ``tensor``.
+    """The tensor index in the runtime's message, usually the index of ``tensor``.
 
-    If no kernel set the size of ``tensor``, the message has the index of an earlier dynamic tensor, or -1 if there is none.
+    If no kernel set the size of ``tensor``, the message names an earlier dynamic tensor, or -1 if there is no earlier dynamic
+    tensor.
     """
 
 
@@ -37,7 +38,7 @@ class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the runtime's messages about the node.
 
     ``lines`` are log lines: first a line about the node, then a line about each node on the path of subgraph calls, innermost
-    first. ``unregistered`` is the custom operator of a node that fails because the operator is not registered.
+    first. ``unregistered`` is the name of the custom operator if the node fails because the operator is not registered.
     """
 
     node: int
@@ -69,7 +70,7 @@ class Graph:
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
-    """The nodes that a hypothetical change makes supported, whatever the delegate's rules say."""
+    """The nodes that a hypothetical change makes supported, regardless of the delegate's rules."""
 
     def tensor(self, index: int) -> Tensor:
         """Return the tensor with an index, or ``NO_TENSOR`` for the index -1 of an omitted or missing tensor."""
@@ -120,7 +121,7 @@ class Graph:
 
     @functools.cached_property
     def results(self) -> AnalysisCache:
-        """Cached results about this graph. They must not depend on ``assumed``."""
+        """Cached results about this graph. These results must not depend on ``assumed``."""
         return AnalysisCache()
 
     def assuming(self, nodes: frozenset[int]) -> Graph:
@@ -130,7 +131,7 @@ class Graph:
         return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
-        """Return a copy of this graph in which some nodes have other inputs, given by node index."""
+        """Return a copy of this graph with changed inputs of some nodes. ``inputs`` has the new inputs by node index."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return replace(self, nodes=nodes)
 
@@ -228,7 +229,7 @@ def file_graphs(model: Model) -> tuple[Graph, ...]:
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     """Return the nodes that the runtime adds to the graph, numbered without gaps.
 
-    The runtime does not add a builtin node with parameters if one tensor is both its input and its output
+    The runtime does not add a builtin node with parameters if one tensor is both an input and an output of the node
     (``AddNodeWithParameters``, ``core/subgraph.cc``).
     """
     refused = {node.index for node in overlapping_nodes(subgraph)}
@@ -243,8 +244,8 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
     The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
     """
-    looped = [node for node in subgraph.nodes for result in node.outputs if result in node.inputs]
-    return tuple([node for node in dict.fromkeys(looped) if _has_parameters(node)])
+    looped = [node for node in subgraph.nodes if not set(node.outputs).isdisjoint(node.inputs)]
+    return tuple([node for node in looped if _has_parameters(node)])
 
 
 def _has_parameters(node: Node) -> bool:

@@ -1,10 +1,10 @@
 """The runtime's partitioner, which groups the nodes of a graph into partitions.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
-``core/subgraph.cc``. The subsets, their order, and the order of the nodes in each subset are the same as upstream.
+``core/subgraph.cc``. The subsets, the order of the subsets, and the order of the nodes in each subset are the same as upstream.
 
-Upstream scans all nodes repeatedly until nothing changes. This module scans a plan once if the plan writes every tensor before
-reading it. For any other plan, heaps hold the nodes that are ready.
+Upstream scans all nodes repeatedly until nothing changes. This module scans a plan only once if the plan writes every tensor
+before reading it. For any other plan, this module keeps the nodes that are ready in heaps.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
 
 def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]:
     control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
-    if _is_in_order(graph) and all(before < after for before, after in control_edges):
+    if is_in_order(graph) and all(before < after for before, after in control_edges):
         return _in_one_scan(graph, delegated, control_edges)
     run = _Partitioner(graph, delegated, control_edges)
     run.gather()
     return run.finish()
 
 
-def _is_in_order(graph: Graph) -> bool:
+def is_in_order(graph: Graph) -> bool:
     """Return whether the plan writes each tensor at most once, and never after a node reads the tensor."""
     nodes = graph.nodes
     known = set[int]()
@@ -72,7 +72,7 @@ def _is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes on one side that run together, and the tensors that cross their boundary."""
+    """Nodes on one side (delegate or CPU) that run together, and the tensors that cross the boundary."""
 
     nodes: list[int]
     inputs: list[int]
@@ -82,8 +82,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the first epoch of its side in which all nodes
-    that it waits for have run.
+    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the first epoch on its side that does not come
+    before the epoch of a node that it waits for.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
@@ -151,7 +151,7 @@ class _Dependencies(NamedTuple):
 
 
 def _dependencies(graph: Graph) -> _Dependencies:
-    """Return the dependencies of a graph's nodes. They are the same for all delegates."""
+    """Return the dependencies of a graph's nodes. These dependencies are the same for all delegates."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     epochs = [_ALWAYS_READY] * len(graph.tensors)
     for node in nodes:
@@ -181,7 +181,7 @@ def _side_effect_chain(graph: Graph) -> ControlEdges:
 
 
 class _Partitioner:
-    """One run of the partitioner. It assigns the positions of the execution plan to epochs, which become subsets."""
+    """One run of the partitioner, which assigns the positions of the execution plan to epochs. Epochs become subsets."""
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)

@@ -58,7 +58,7 @@ def _median(run: list[tuple[int, Element]], candidates: tuple[int, int, int]) ->
 
 
 def _split(run: list[tuple[int, Element]], pivot: int, last: int) -> int:
-    """Move elements less than the pivot to the front. Return the position after them."""
+    """Move elements less than the pivot to the front. Return the position after these elements."""
     left, right, value = pivot + 1, last, run[pivot][0]
     while True:
         while run[left][0] < value:
@@ -77,7 +77,7 @@ def _swap(run: list[tuple[int, Element]], one: int, other: int) -> None:
 
 
 def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort with a heap. A hole sinks to a leaf before an element rises to its final place."""
+    """Sort with a heap. For each element, a hole sinks to a leaf, and then the element rises from the leaf to its place."""
     for parent in range(len(heap) // 2 - 1, -1, -1):
         _gnu_settle(heap, parent, len(heap), heap[parent])
     for end in range(len(heap) - 1, 0, -1):
@@ -164,7 +164,7 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
     """Move the elements that are less than the first element to its left.
 
-    Return its new position, and whether the rest of the run already began with these elements.
+    Return the new position of the first element, and whether the smaller elements already came before all others.
     """
     begin, pivot = first, run[first]
     first += 1

@@ -40,9 +40,9 @@ def computes_shapes(model: Model) -> bool:
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
     """Return the model that a converter would write if the sizes of the inputs were known.
 
-    ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the file replace the unknown sizes. In
-    every subgraph, nodes whose results depend only on shapes are folded. With ``all_sizes``, they are folded even if the model
-    has no unknown sizes, because older converters write 1 for an unknown size and do not fold nodes.
+    ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the model file replace the unknown
+    sizes. In every subgraph, nodes whose results depend only on shapes are folded. With ``all_sizes``, these nodes are folded
+    even if the model has no unknown sizes, because older converters write 1 for an unknown size and do not fold nodes.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
@@ -55,7 +55,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
 
 def _explained_versions(model: Model) -> frozenset[str]:
-    """Return the operators that already have the version that a converter would write, in all nodes."""
+    """Return the operators whose nodes all have the version that a converter would write."""
     versions = demanded_versions(model)
     own: dict[str, set[int]] = {}
     for graph in file_graphs(model):

@@ -39,9 +39,9 @@ class HypotheticalChanges:
     """The assumptions about a model and its target.
 
     ``op_versions`` and ``node_versions`` set the versions of operators and of single nodes. ``batch`` is the first dimension of
-    every input. With ``fixed_inputs``, the sizes in the file replace the unknown sizes of the inputs, and the model is converted
-    again. With ``fixed_shapes``, every tensor also keeps its shape from the file at run time. ``conversion`` is a key of
-    ``CONVERSIONS``, or empty to keep the types of the model. Nodes are given by their indices in the file.
+    every input. With ``fixed_inputs``, the sizes in the model file replace the unknown sizes of the inputs, and the model is
+    converted again. With ``fixed_shapes``, every tensor also keeps its shape from the model file at run time. ``conversion`` is a
+    key of ``CONVERSIONS``, or empty to keep the types of the model. Nodes are given by their indices in the model file.
     """
 
     accepted_ops: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ class HypotheticalChanges:
     release: Release | None = None
     """The release to use instead of the target's release; None to keep the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that their CPU kernels are assumed to accept during preparation."""
+    """Nodes that CPU kernels are assumed to accept during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes to remove from the model, because the application does their work."""
     float_nodes: frozenset[NodeKey] = frozenset()

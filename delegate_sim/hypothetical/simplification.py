@@ -19,11 +19,12 @@ def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -
     """Simplify a subgraph: remove, merge and replace nodes.
 
     ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0. Additions of zeros are
-    always simplified. Other nodes are simplified only if their shapes were unknown, because the converter of the file has already
-    simplified nodes of known shapes.
+    always simplified. Other nodes are simplified only if their shapes were unknown, because the converter that wrote the model
+    has already simplified nodes of known shapes.
     """
     _remove_additions_of_zeros(editor, zeros)
     _reshape_in_place_of_transposing(editor, constants)
+    _reshape_in_place_of_expanding(editor, constants)
     _remove_reshapes_to_the_same(editor, constants)
     _join_reshapes(editor, constants)
     _add_in_layers(editor)
@@ -62,9 +63,22 @@ def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) 
             or [int(axis) for axis in order if before[axis] != 1] != [axis for axis, size in enumerate(before) if size != 1]
         ):
             continue
-        shape = np.array(after, np.int32)
-        told = editor.add_tensor(editor.tensor(node.input(1))._replace(shape=shape.shape, type="INT32", value=shape, data=None))
-        editor.nodes[place] = origin, editor.with_op(node, "RESHAPE", (node.input(0), told))
+        editor.nodes[place] = origin, _reshape(editor, node, editor.tensor(node.input(1)), after)
+
+
+def _reshape_in_place_of_expanding(editor: Editor, constants: frozenset[int]) -> None:
+    """Turn each EXPAND_DIMS along a constant axis into a RESHAPE."""
+    for place, (origin, node) in enumerate(editor.nodes):
+        if node.op == "EXPAND_DIMS" and editor.tensor(node.input(1)).is_constant and _was_unknown(editor, node, constants):
+            axis = editor.tensor(node.input(1))
+            editor.nodes[place] = origin, _reshape(editor, node, axis, editor.tensor(node.output(0)).shape)
+
+
+def _reshape(editor: Editor, node: Node, constant: Tensor, sizes: tuple[int, ...]) -> Node:
+    """Return a RESHAPE to ``sizes`` in place of a node, which reads them from a copy of one of its constants."""
+    shape = np.array(sizes, np.int32)
+    told = editor.add_tensor(constant._replace(shape=shape.shape, type="INT32", value=shape, data=None))
+    return editor.with_op(node, "RESHAPE", (node.input(0), told))
 
 
 def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> None:
@@ -119,10 +133,10 @@ class _Neighbors:
         """Return whether a tensor is read more than once. For an output of the subgraph, the caller counts as a reader."""
         return self._reads[index] > 1
 
-    def before(self, index: int, *ops: str) -> int | None:
+    def before(self, index: int, *ops: str, may_be_shared: bool = False) -> int | None:
         """Return the place of a tensor's writer, or None if the tensor is shared or the writer's operator is not in ``ops``."""
         place = self._writers.get(index)
-        if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops:
+        if place is None or self.nodes[place][1].op not in ops or (self.is_shared(index) and not may_be_shared):
             return None
         return place
 
@@ -247,7 +261,7 @@ def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors
     layer = editor.nodes[place][1]
     shape = editor.tensor(reshape.output(0)).shape
     if layer.op == "FULLY_CONNECTED":
-        before = neighbors.before(layer.input(0), "RESHAPE")
+        before = neighbors.before(layer.input(0), "RESHAPE", may_be_shared=True)
         first = None if before is None else editor.nodes[before][1].input(0)
         units = editor.tensor(layer.output(0)).shape[-1:]
         depth = editor.tensor(layer.input(0)).shape[-1:]

@@ -25,7 +25,7 @@ _VALUES_KEPT = 1 << 12
 """Largest number of elements of a constant whose values are kept. Larger constants are weights, whose values do not matter."""
 
 _MOST_ELEMENTS = 1 << 31
-"""A constant has fewer elements than this number, because the file stores every element."""
+"""Upper limit for the number of elements of a constant. The file stores every element."""
 
 _HUGE_SCALE = 1e20
 _LEVELS = 255
@@ -48,7 +48,7 @@ _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
 _OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
-"""The operators whose weights TensorFlow's older quantizer keeps quantized, with the version that it writes for all nodes."""
+"""Operators with weights that TensorFlow's older quantizer keeps quantized, and the version that it writes for each operator."""
 
 _NAMES_OF_SAME_SCALE = """
 AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D

@@ -157,7 +157,7 @@ class Difference:
     """The differences of intermediate tensors that both models have."""
     samples: int
     latency: Latency | None = None
-    """The latency; None if it was not measured, or if a model does not run with XNNPACK."""
+    """The latency; None if the latency was not measured, or if a model does not run with XNNPACK."""
     edges: EdgeDifference | None = None
     """The differences on extreme inputs; None if no such inputs were run."""
 
@@ -200,11 +200,11 @@ class Continuation:
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """The source of each input: True and an output index of the other model, or False and an input index of the original."""
+    """The source of each input: True and an output index of the first model, or False and an input index of the original."""
     outputs: tuple[tuple[int, int], ...]
-    """The source of each original output: 0 and an output index of the other model, or 1 and an output index of this model."""
+    """The source of each original output: 0 and an output index of the first model, or 1 and an output index of this model."""
     tensors: Mapping[int, int]
-    """The tensors that this model shares with the original: indices in this model, keyed by index in the original."""
+    """Shared tensors of this model and the original model: indices in this model, keyed by index in the original model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +319,7 @@ def _differences(
 def _edges(results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[int, str]) -> EdgeDifference:
     edges = results.get("edges")
     if edges is None:
-        return EdgeDifference(problem="the runtime did not finish on them")
+        return EdgeDifference(problem="the runtime did not finish these runs")
     return EdgeDifference(*_differences(edges, names, tensors), edges["refused"])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import OptionError
 from ..foundation.files import open_input
-from ..foundation.late_numpy import np
+from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ..foundation.limits import element_count, how_to_raise, raised
 from ..foundation.printable import printable
 from ..graph.graph import Graph, file_graph
@@ -37,21 +37,29 @@ _FLAGS = 2
 def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
     """Return generated arrays for the inputs of a subgraph, in order. Equal seeds give equal arrays.
 
-    ``shapes`` replaces the shapes of tensors in the file. Raise OptionError for a type or shape that cannot be generated.
+    ``shapes`` replaces shapes that the model file gives. Raise OptionError for a type or shape that cannot be generated.
     """
     generator = np.random.default_rng(seed)
     graph = file_graph(model, subgraph)
     sizes = [(subgraph.tensors[index], tuple(shapes.get(index, subgraph.tensors[index].shape))) for index in subgraph.inputs]
     for tensor, shape in sizes:
-        if min(shape, default=0) < 0:
-            raise OptionError(
-                printable(f"{tensor.name}: an input of shape {list(shape)} cannot be generated; give it in a .npz file")
+        if min(shape, default=0) < 0 or len(shape) > MOST_ARRAY_DIMENSIONS:
+            raise _refusal(
+                model, f"{tensor.name!r}, an input of shape {list(shape)}, cannot be generated; give it in a .npz file"
             )
+        if tensor.type not in schema.NUMPY_TYPES:
+            raise _refusal(model, f"inputs of type {tensor.type} cannot be generated: give them in a .npz file")
     most = raised(_MOST_ELEMENTS)
     # NumPy refuses sizes above its limit even if another size is 0.
     if sum([element_count([max(size, 1) for size in shape]) for _, shape in sizes]) > most:
-        raise OptionError(f"inputs with more than {most:,} elements are not generated; give them in a .npz file{how_to_raise()}")
+        raise _refusal(
+            model, f"inputs with more than {most:,} elements are not generated; give them in a .npz file{how_to_raise()}"
+        )
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
+
+
+def _refusal(model: Model, reason: str) -> OptionError:
+    return OptionError(printable(f"{model.path or 'the model'}: {reason}"))
 
 
 def edge_inputs(model: Model, subgraph: Subgraph, shapes: Mapping[int, Sequence[int]]) -> list[list[InputArray]]:
@@ -97,6 +105,10 @@ def _set_edges(flat: InputArray, values: InputArray, number: int, shift: int) ->
         places[:] = values[(np.arange(places.size) + number * places.size + shift) % len(values)]  # bounded: the input's size
 
 
+def _none_for(array: InputArray) -> InputArray:
+    return array.reshape(-1)[:0]
+
+
 def _small_edges(_graph: Graph, tensor: Tensor, array: InputArray) -> InputArray:
     if array.dtype.kind == "f":
         limits = np.finfo(array.dtype)
@@ -106,25 +118,25 @@ def _small_edges(_graph: Graph, tensor: Tensor, array: InputArray) -> InputArray
         limits_of_integers = np.iinfo(array.dtype)
         edges = (limits_of_integers.min, limits_of_integers.max, tensor.zero_point)
         return np.array([edge for edge in edges if limits_of_integers.min <= edge <= limits_of_integers.max], array.dtype)
-    return array[:0]
+    return _none_for(array)
 
 
 def _large_edges(_graph: Graph, _tensor: Tensor, array: InputArray) -> InputArray:
     if array.dtype.kind != "f":
-        return array[:0]
+        return _none_for(array)
     largest = np.finfo(array.dtype).max
     root = np.sqrt(largest)
     return np.array([largest, -largest, largest / 2, -largest / 2, root, -root, 2 * root], array.dtype)
 
 
 def _infinite_edges(_graph: Graph, _tensor: Tensor, array: InputArray) -> InputArray:
-    return np.array([np.inf, -np.inf, np.nan], array.dtype) if array.dtype.kind == "f" else array[:0]
+    return np.array([np.inf, -np.inf, np.nan], array.dtype) if array.dtype.kind == "f" else _none_for(array)
 
 
 def _index_edges(graph: Graph, tensor: Tensor, array: InputArray) -> InputArray:
     limit = _index_limit(graph, tensor.index) if array.dtype.kind == "i" and not tensor.scale else None
     if limit is None:
-        return array[:0]
+        return _none_for(array)
     limits = np.iinfo(array.dtype)
     edges = [limit, 1 << 32, -1, limits.max, limits.min, -(1 << 32)]
     return np.array([edge for edge in edges if limits.min <= edge <= limits.max], array.dtype)
@@ -140,9 +152,7 @@ _EDGES: tuple[Callable[[Graph, Tensor, InputArray], InputArray], ...] = (
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
-    kind = schema.NUMPY_TYPES.get(tensor.type)
-    if kind is None:
-        raise OptionError(f"inputs of type {tensor.type} cannot be generated; give them in a .npz file")
+    kind = schema.NUMPY_TYPES[tensor.type]
     array = np.empty(shape, np.bool_ if tensor.type == "BOOL" else np.dtype(kind))  # bounded: all inputs are counted before
     limit = _index_limit(graph, tensor.index) or _FLAGS
     flat = array.reshape(-1)

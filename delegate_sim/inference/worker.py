@@ -161,7 +161,7 @@ class _Stored:
 
 
 class _Facing:
-    """An adapter for the second model that has the first model's input types and the first model's order of inputs and outputs.
+    """An adapter that gives the second model the input types of the first model, and the same order of inputs and outputs.
 
     If the two models have different types for an output, the output is returned as real numbers.
     """

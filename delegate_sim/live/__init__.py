@@ -1,1 +1,1 @@
-"""Run the real code of delegates on this host, in separate processes. The user installs the code."""
+"""Run the real code of delegates on this host, in separate processes. Users install this code themselves."""

@@ -28,7 +28,7 @@ _PREFIX = "ERROR: "
 class AcceleratorEngine(Engine):
     """An engine that compiles a model, reads messages about refused nodes, and records whether compilation fails.
 
-    The accelerator prints the number of delegated nodes, but not their indices.
+    The accelerator prints only the number of delegated nodes, without their indices.
     """
 
     def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
@@ -79,7 +79,7 @@ class AcceleratorEngine(Engine):
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
 
-        Compilation may fail in the accelerator, or later in the CPU delegate that runs all other nodes.
+        Compilation may fail in the accelerator, or later in the CPU delegate that runs the remaining nodes.
         """
         lines = self._messages(run.log_lines)
         if run.refusal is not None:

@@ -30,7 +30,7 @@ class LiveResult:
     decision: LiveDecision
     differences: tuple[str, ...] = ()
     is_run: bool = True
-    """True if the code ran. If the code could not run, the decision names the missing requirements."""
+    """True if the code ran. If the code did not run, the decision names the missing requirements."""
 
     @property
     def is_compared(self) -> bool:
@@ -69,8 +69,8 @@ class LiveResult:
 def comparable_release(engine: Engine, requested: Release) -> Release:
     """Return the release to simulate for a comparison with the installed code.
 
-    If the user requests the default release, return the installed release. If the code has no release number, return
-    ``requested``. Raise OptionError for a release that is not installed.
+    If the user requests the default release, return the installed release. If the installed code has no release number, return
+    ``requested``. If the user requests another release than the installed release, raise OptionError.
     """
     try:
         installed = parse_release(engine.software)
@@ -79,7 +79,7 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     if requested.order == installed.order:
         return requested
     if requested.order != parse_release(DEFAULT_RELEASE).order:
-        raise OptionError(f"{engine.delegate.name} cannot run as in {requested}, because {installed} is installed")
+        raise OptionError(f"{engine.delegate.name} cannot run with {requested}, because {installed} is installed")
     return installed
 
 
@@ -114,7 +114,7 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield descriptions of the partitions that are in ``these`` but not in ``those``.
+    """Yield descriptions of the partitions that are only in ``these`` and missing in ``those``.
 
     If the places of nodes are not known, compare operators.
     """

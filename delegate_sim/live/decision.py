@@ -42,7 +42,7 @@ class LivePlacement:
     reason: str = ""
     """The first failed check of the node, as the compiler printed it, or "" if it printed no check."""
     is_listed: bool = True
-    """Whether the compiler's database lists the node. The place of any other node follows from the compiled file."""
+    """Whether the compiler's database lists the node. The place of a node that is not listed follows from the compiled file."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the placement as plain data."""
@@ -69,7 +69,7 @@ class LiveDecision:
     lines: tuple[str, ...] = ()
     partitions: tuple[LivePartition, ...] | None = None
     lacks: str = ""
-    """Requirements that the code did not find on this host, or "" if nothing is missing."""
+    """Requirements of the code that are missing on this host, or "" if nothing is missing."""
     is_closed: bool = False
     """True if closed-source code made the decision. The decision is then not compared with the simulation."""
     placements: tuple[LivePlacement, ...] | None = None
@@ -79,4 +79,4 @@ class LiveDecision:
     has_further: bool = False
     """True if ``partitions`` may include nodes that the delegate did not select."""
     is_decided: bool = False
-    """True if the decision is valid, but a later step failed."""
+    """True if the decision is valid although a later step failed."""

@@ -12,9 +12,9 @@ from .decision import LiveDecision
 
 
 class Engine(ABC):
-    """Interface to a delegate's real code on this host. Only ``decide`` imports or runs the code.
+    """Interface to a delegate's real code on this host.
 
-    ``lacks`` names the requirements to install. It is empty if the engine can run.
+    Only ``decide`` imports or runs the code. ``lacks`` names the requirements to install, and is empty if the engine can run.
     """
 
     def __init__(self, delegate: Delegate, lacks: str = "") -> None:
@@ -42,7 +42,7 @@ class Engine(ABC):
 
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
-        """Return the decision of a simulated run."""
+        """Return the decision of a simulated run in the engine's format."""
 
 
 class NoEngine(Engine):

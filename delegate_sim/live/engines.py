@@ -1,7 +1,7 @@
 """Engines for the delegates with real code that can run on this host.
 
-LiteRT's wheel has most of the code. Some delegates need a library from the vendor. This package does not include the code, and
-does not download it.
+LiteRT's wheel contains most of this code. Some delegates need a library from the vendor. This package neither includes nor
+downloads the code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .vela.engine import VelaEngine
 
 
 def find_engine(delegate: Delegate) -> Engine:
-    """Return a delegate's engine. ``lacks`` of the engine names the requirements that are missing on this host.
+    """Return a delegate's engine. The engine's ``lacks`` names the requirements that are missing on this host.
 
     A missing library from a vendor is detected only when the engine runs.
     """
@@ -34,6 +34,6 @@ def find_engine(delegate: Delegate) -> Engine:
 
 
 def engines() -> Iterator[Engine]:
-    """Yield the engine of every delegate that has an engine."""
+    """Yield all engines."""
     for name in LIVE_NAMES:
         yield find_engine(find_live(name))

@@ -1,7 +1,7 @@
 """Read the nodes of the default delegate from LiteRT's interpreter.
 
-Python's API does not show execution plans, but delegates see them. This module therefore applies a second delegate after the
-default delegate. The second delegate claims no node, and records the plans.
+LiteRT's Python API does not show execution plans, but every delegate receives them. Therefore, this module applies a second
+delegate after the default delegate. The second delegate claims no nodes, and records the plans.
 """
 
 from __future__ import annotations

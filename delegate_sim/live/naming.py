@@ -1,6 +1,6 @@
-"""Give node outputs unique names, so that nodes can be identified after a tool rewrites the file.
+"""Give node outputs unique names, so that nodes can be identified after a tool has rewritten the model file.
 
-The new names are appended to the file's bytes. Names change verdicts only if options select nodes by name.
+The new names are appended to the bytes of the model file. The new names change verdicts only if options select nodes by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes by the name of their first output. Nodes with an output name that is not unique are left out."""
+    """Return the nodes, keyed by the name of their first output. Nodes that share this name are left out."""
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
     nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
@@ -31,7 +31,10 @@ def result_names(model: Model) -> Mapping[str, FileNode]:
 
 
 def with_distinct_names(model: Model) -> bytes:
-    """Return the file with a unique name for the first output of every node. Outputs without a name field do not change."""
+    """Return the bytes of the model file with a unique name for the first output of every node.
+
+    Outputs without a name field do not change.
+    """
     places = _places_without_name(model)
     used_names = {tensor.name for graph in model.subgraphs for tensor in graph.tensors}
     names = {}
@@ -45,7 +48,10 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def with_numbered_names(model: Model) -> bytes:
-    """Return the file with ``numbered_name`` as name of every tensor. Tensors without a name field do not change."""
+    """Return the bytes of the model file, in which every tensor has the name from ``numbered_name``.
+
+    Tensors without a name field do not change.
+    """
     places = [(graph.index, tensor) for graph in model.subgraphs for tensor in range(len(graph.tensors))]
     return _renamed(model, {place: numbered_name(*place) for place in places})
 
@@ -56,7 +62,7 @@ def numbered_name(subgraph: int, tensor: int) -> str:
 
 
 def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
-    """Return the file with new names for some tensors, keyed by subgraph and tensor index."""
+    """Return the bytes of the model file with new names for some tensors. ``names`` is keyed by subgraph and tensor index."""
     content = bytearray(model.content)
     if not names:
         return bytes(content)

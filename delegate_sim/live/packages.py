@@ -23,7 +23,7 @@ def runtime_release() -> str:
 def package_version(name: str) -> str:
     """Return the version of an installed package, or "" if the package is not installed.
 
-    ``name`` is the name in the package index.
+    ``name`` is the package's name in the package index.
     """
     try:
         return importlib.metadata.version(name)

@@ -76,7 +76,10 @@ class PluginEngine(Engine):
         return LiveDecision(False, "", lines, tuple(groups))
 
     def _run_tool(self, model: bytes, options: OptionValues) -> tuple[Finished, bytes | None]:
-        """Run the tool. Return the end of the process, and the model with the partitions, or None if there is no model."""
+        """Run the tool.
+
+        Return how the process ended, and the model with the partitions. The model is None if the tool wrote no model.
+        """
         root = packages.package_folder(packages.RUNTIME)
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -106,7 +109,7 @@ def _lacks(traits: PluginTraits) -> str:
 
 
 def _missing_library(printed: Sequence[str], needs: str) -> str:
-    """Return the requirement to install if a printed line reports a missing library, or "" if no line does."""
+    """Return the requirement to install if a printed line reports a missing library, or ""."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
     return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
 
@@ -135,7 +138,7 @@ def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:
     """Return the decision. The partitions are the last ``number`` subgraphs of the model ``written``.
 
-    An ``odml.npu_call`` has a partition too, although the plugin does not select its nodes.
+    An ``odml.npu_call`` also has a partition, although the plugin does not select the nodes of this composite.
     """
     if written is None:
         return LiveDecision(False, "", lines)
@@ -152,7 +155,7 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, nu
 
 
 def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
-    """Find a node of a partition in the file, by the name of its first output.
+    """Find a node of a partition in the model file, by the name of the node's first output.
 
     The last node of an inlined body has the output name of another node, so the operators must agree too. A call of compiled
     code matches any operator.

@@ -37,17 +37,20 @@ class Finished:
 _PROBE = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
-"""Python code that starts a module. Python's own folders come first in the path, so this package hides no other modules."""
+"""Python code that starts a module.
+
+Python's own folders come first in the path, so that this package's folder does not hide other modules.
+"""
 
 
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a module of this package as a process in a folder. Wait for the end of the process."""
+    """Run a module of this package as a process in a folder, and wait until the process ends."""
     own = str(Path(__file__).resolve().parents[2])
     return run_limited([sys.executable, "-c", _PROBE, own, name, *arguments], environment, folder)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a command in a folder. Wait for the end of the process."""
+    """Run a command in a folder, and wait until the process ends."""
     try:
         process = subprocess.run(
             command,

@@ -38,7 +38,7 @@ class RuntimeEngine(Engine):
         """Run the interpreter in a separate process."""
         if options != parse_options(self.delegate.name, self.delegate.options, {}):
             raise OptionError(
-                f"{self.delegate.name} can run only with its default options, because the interpreter applies it by itself"
+                f"{self.delegate.name} can run only with its default options, because the interpreter applies it without options"
             )
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "plans.json")

@@ -20,7 +20,7 @@ _MODEL = (
 def lacking(engine: Engine) -> str:
     """Return the missing requirements of an engine on this host, or "" if the engine runs.
 
-    If no missing requirement is known, run the engine on a small model.
+    If the engine reports no missing requirement, run the engine on a small model.
     """
     if not engine.is_ready:
         return engine.lacks

@@ -200,7 +200,7 @@ def _reasons(run: Run) -> tuple[str, ...]:
 
 
 def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
-    """Yield the nodes that ML Drift takes, but that crash the process when ML Drift builds their kernels."""
+    """Yield the nodes that ML Drift takes and that crash the process when ML Drift builds their kernels."""
     for run in compiled.run.subgraphs:
         if len(run.delegated) < len(run.graph.execution_plan):
             continue

@@ -16,9 +16,10 @@ def is_magic(size: int) -> bool:
 
 
 def target_of(size: int, most: int) -> int:
-    """Return the size that replaces a magic number: the number of tokens ``most``, if it is smaller than the magic number.
+    """Return the size that replaces a magic number. Other sizes are returned unchanged.
 
-    Otherwise, return the largest multiple of 256 below the magic number, or the largest power of two if there is no multiple.
+    If ``most``, the number of tokens, is smaller than the magic number, return ``most``. Otherwise, return the largest multiple
+    of 256 below the magic number, or the largest power of two if there is no multiple.
     """
     if not is_magic(size):
         return size

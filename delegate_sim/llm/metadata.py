@@ -34,9 +34,9 @@ class LlmMetadata:
     """The fields of ``LlmMetadata`` that the engine checks or that reports show."""
 
     model_name: str | None
-    """The family of the model; None if the file does not have this field."""
+    """The family of the model; None if the metadata does not have this field."""
     max_num_tokens: int
-    """The largest number of tokens; 0 if the file does not have this field."""
+    """The largest number of tokens; 0 if the metadata does not have this field."""
     stop_tokens: int
     """The number of stop tokens that are not empty."""
     has_start_token: bool
@@ -44,7 +44,7 @@ class LlmMetadata:
 
     @property
     def has_model_type(self) -> bool:
-        """Whether the file gives the family of the model."""
+        """Whether the metadata gives the family of the model."""
         return self.model_name is not None
 
 
@@ -53,7 +53,7 @@ class StateBuffer:
     """One state of the model that the engine keeps between runs, such as a cache."""
 
     names: tuple[str, ...]
-    """The names in the file, in the order prefill input, prefill output, decode input, decode output."""
+    """The state's names in the metadata, in the order prefill input, prefill output, decode input, decode output."""
     prefill_input: str
     decode_input: str
     type: int

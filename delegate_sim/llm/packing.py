@@ -29,7 +29,7 @@ _SUFFIXES = {3: ".tflite", 4: ".spiece", 5: ".pb", 6: ".json.zlib", 9: ".pb"}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A section's file: the section, and the name of the file."""
+    """A section, and the name of the file with the section's bytes."""
 
     section: Section
     file: str
@@ -153,7 +153,7 @@ def _file_name(section: Section, name: str) -> str:
 
 
 def _manifest(folder: str) -> dict[int, str]:
-    """Return the file of each section, by section number. Raises ModelError."""
+    """Return the file name of each section, by section number. Raises ModelError."""
     fault = printable(f"{os.path.join(folder, MANIFEST)}: is not a list of sections that 'unpack' wrote")
     try:
         # bounded: as long as the file

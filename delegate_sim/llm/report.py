@@ -81,7 +81,7 @@ class BackendReport:
 
     @property
     def stage(self) -> str | None:
-        """The stage in which the engine stops; None if it does not stop."""
+        """The stage in which the engine stops; None if the engine does not stop."""
         return None if self.stop is None else self.stop.stage
 
     @property

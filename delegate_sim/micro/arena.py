@@ -44,7 +44,7 @@ class Arena:
     tail: int
     """The estimated size of the data that stays in memory: structures, kernel data and variables."""
     planning: int
-    """The estimated bytes that the planner needs. They are in the place of the head."""
+    """The estimated bytes that the planner needs. The head later uses the same memory."""
     buffers: tuple[PlacedBuffer, ...]
 
     @property

@@ -26,7 +26,7 @@ class MicroKernel:
     prepare: OpRule[MicroTarget]
     invoke: OpRule[MicroTarget]
     shapes: TensorShapes | None = None
-    """The shapes that Prepare sets; None if the results keep the shapes in the file."""
+    """The shapes that Prepare sets; None if the results keep the shapes that the model file gives."""
     scratch: Scratch | None = None
     """The scratch buffers that Prepare requests; None if there are none."""
     may_lack_results: bool = False

@@ -99,7 +99,7 @@ class _Marking:
 
 
 def offline_offsets(model: Model) -> Sequence[int] | None:
-    """Return the offset of each tensor in the file's metadata, or None without metadata. An offset of -1 is not fixed."""
+    """Return the offset that the model's metadata gives for each tensor, or None without metadata. -1 means no fixed offset."""
     span = model.metadata.get(OFFLINE_METADATA)
     if span is None or span[1] < 12:
         return None

@@ -16,7 +16,7 @@ ONLINE = -1
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A buffer to place: its size, the first and the last step of its use, and its offset if the file fixes the offset."""
+    """A buffer to place: its size, the first and the last step of its use, and its offset if the model file fixes the offset."""
 
     size: int
     first: int

@@ -29,7 +29,7 @@ class MicroReport:
     target: MicroTarget
     outcome: Outcome
     problem: str
-    """The reason why the file itself cannot be used; empty for other outcomes."""
+    """The reason why the model file itself cannot be used; empty for other outcomes."""
     nodes: tuple[MicroNode, ...]
     missing_operators: tuple[str, ...]
     """The operators that the resolver does not have, in the order of their first nodes."""

@@ -43,7 +43,7 @@ def _invoke_rules(module: ModuleType) -> Rules[MicroTarget]:
 
 
 def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
-    """Refuse tensors of types without a size. Prepare treats them as missing (``PopulateTfLiteTensorFromFlatbuffer``)."""
+    """Refuse tensors of types without a size. Prepare treats such tensors as missing (``PopulateTfLiteTensorFromFlatbuffer``)."""
     kernel = kernel_of(node.op, is_custom=node.node.is_custom)
     if kernel is None or not kernel.prepare.checks or node.op in _READS_NO_TENSORS:
         return None

@@ -132,7 +132,7 @@ def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
 
 
 def planning_size(preparation: Preparation, buffers: int, layout: TailLayout = BITS_32) -> int:
-    """Return the bytes that the runtime needs for planning, in addition to the tail. They are in the place of the head."""
+    """Return the bytes that the runtime needs for planning, in addition to the tail. The head later uses these bytes."""
     tensors = sum([len(graph.tensors) for graph in preparation.graphs])
     scratch = len(preparation.scratch)
     records = layout.allocation_info * (tensors + scratch) + layout.pointer * len(preparation.graphs)

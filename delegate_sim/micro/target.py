@@ -13,7 +13,7 @@ TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b99
 """The source of the rules. TensorFlow Lite Micro has no releases."""
 
 Kernels: TypeAlias = Literal["reference", "cmsis-nn"]
-"""The kernels that the application links: the reference kernels, or Arm's CMSIS-NN kernels for the operators that have them."""
+"""The kernels that the application links: the reference kernels, or CMSIS-NN kernels where Arm provides them."""
 KERNELS: tuple[Kernels, ...] = ("reference", "cmsis-nn")
 
 

@@ -3,9 +3,9 @@
 ``Tables`` reads one field of many tables at a time, so that the loops run inside Python's built-in functions. The accessors of
 the ``tflite`` package are much slower.
 
-``Flatbuffer`` checks every position against the file size before it reads the bytes there. It also limits the sum of the sizes
-of all tables, vectors and strings, in proportion to the file size. This keeps memory and time proportional to the file size, even
-if many references have the same target.
+``Flatbuffer`` checks every position against the file size before it reads the bytes there. ``Flatbuffer`` also limits the total
+size of all tables, vectors and strings that are read, in proportion to the file size. The limit keeps memory and time
+proportional to the file size, even if many references have the same target.
 
 Position 0 means that a field is absent. No field of a file can be at position 0.
 """
@@ -25,12 +25,12 @@ from .model import OPTIONAL_TENSOR
 
 IDENTIFIER = b"TFL3"
 _SMALLEST_TABLE = 8
-"""Smallest size of a table in bytes: a reference to the table, and the table's reference to its vtable."""
+"""Smallest number of bytes for a table: a reference to the table, and the table's own reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
-"""Largest allowed ratio of the sum of all sizes to the file size.
+"""Largest allowed ratio of the total size to the file size.
 
-The ratio may be above 1, because several references may have the same target, and the size counts for each reference.
+The ratio may be above 1, because data with several references is counted once for each reference.
 """
 _GREATEST_STRUCTURE = 1 << 27
 """Largest size, in bytes, of all tables, names and shapes of a file: enough for about a million nodes."""
@@ -40,16 +40,19 @@ _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """Raised if a file is not valid. The message continues a sentence that begins with the name of the file."""
+    """Raised if a file is not valid. The message is the predicate of a sentence with the file's name as the subject."""
 
 
 def _outside(what: str) -> Malformed:
-    """Return the error for a position before the beginning or past the end of the file."""
+    """Return the error for a position outside the file."""
     return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
 class Flatbuffer:
-    """The bytes of a file, and a limit on the sizes that are read. ``what`` describes data in error messages."""
+    """The bytes of a file, and a limit on the total size that is read.
+
+    The arguments ``what`` describe the data in error messages.
+    """
 
     def __init__(self, content: memoryview) -> None:
         self.content = content
@@ -167,7 +170,7 @@ class Tables:
         return len(self.positions)
 
     def at(self, field: str) -> list[int]:
-        """Return the position of a field in each table, or 0 for a table that lacks the field.
+        """For each table, return the position of a field, or 0 if the table lacks the field.
 
         Each distinct vtable is read once, because all tables with the same layout share a vtable.
         """
@@ -181,7 +184,7 @@ class Tables:
         return [position + offset if offset else 0 for position, offset in zip(self.positions, own, strict=True)]
 
     def targets(self, field: str, what: str) -> list[int]:
-        """Return the position that a field of each table refers to, or 0 for a table that lacks the field."""
+        """For each table, return the position that a field refers to, or 0 if the table lacks the field."""
         return self.buffer.follow(self.at(field), what)
 
     def lengths(self, field: str, what: str) -> list[int]:
@@ -189,7 +192,7 @@ class Tables:
         return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
-        """Return the positions of the first elements and the lengths of the vectors in a field of each table.
+        """Return two lists about the vectors in a field of each table: the positions of the first elements, and the lengths.
 
         Both numbers of an absent vector are 0.
         """
@@ -218,7 +221,7 @@ class Tables:
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table.
 
-        ``limits`` has the number of tensors in the subgraph of each table. ``place`` returns the name of the table with an index,
+        ``limits`` has, for each table, the number of tensors in its subgraph. ``place`` returns the name of a table by index,
         for error messages.
         """
         rows = self.rows(field)
@@ -239,8 +242,8 @@ class Tables:
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
         """Return the place of each table's data in the file, as (offset, size), or None for a table without data.
 
-        ``field`` has data inside the flatbuffer. In large models, ``offset_field`` and ``size_field`` may have a place after the
-        flatbuffer instead. ``first`` is the number of the first table in error messages.
+        The data is in ``field``. In large models, the data may be after the flatbuffer instead, at the place in
+        ``offset_field`` and ``size_field``. ``first`` is the number of the first table in error messages.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -269,7 +272,10 @@ class Tables:
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Return all tables in a vector field, in blocks of a few thousand to save memory, and the length of each vector."""
+        """Return all tables in a vector field, and the length of each vector.
+
+        To save memory, the tables are yielded in blocks of a few thousand tables.
+        """
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
         return (self._referred(field, block) for block in blocks), counts

@@ -1,4 +1,4 @@
-"""A TFLite model as plain, frozen data: the contents of the file."""
+"""A TFLite model as plain, frozen data: the contents of the model file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Allocation(Enum):
     DYNAMIC = "dynamic"
     """On the heap, because its size is known only at run time (kTfLiteDynamic)."""
     CUSTOM = "custom"
-    """Provided by the subgraph that calls this subgraph (kTfLiteCustom)."""
+    """Provided by the calling subgraph (kTfLiteCustom)."""
 
     __hash__ = object.__hash__  # faster than Enum's hash, which runs in Python; allocations are looked up often
 
@@ -65,7 +65,7 @@ class Quantization(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """The first scale; 0 if there is none, as in a file that the runtime does not load."""
+        """The first scale, or 0 if there are no scales."""
         return float(self.scales[0]) if len(self.scales) else 0.0
 
     @property
@@ -84,7 +84,8 @@ class Sparsity:
     """The storage of a sparse constant.
 
     ``traversal_order`` is the order of the stored dimensions. ``block_map`` lists the dimensions that are divided into blocks.
-    ``dimensions`` has a pair for each stored dimension: whether the dimension is dense, and the size of a dense dimension.
+    ``dimensions`` has a pair for each stored dimension: whether the dimension is dense, and the dimension's size if it is
+    dense.
     """
 
     traversal_order: tuple[int, ...]
@@ -249,13 +250,13 @@ class Model:
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: memoryview
     parts_digest: str = ""
-    """For a model in a remote store, a digest of the parts that were read. Empty for a local model."""
+    """A digest of the parts that were read, for a model in a remote store. Empty for a local model."""
     offset_buffers: frozenset[int] = frozenset()
     """The buffers with bytes after the flatbuffer (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """The options that hypothetical changes set, keyed by negative numbers.
 
-    ``Node.options`` of a changed node has the key instead of a position in the file.
+    ``Node.options`` of a changed node has such a key in place of a position in the file.
     """
 
     def __repr__(self) -> str:
@@ -265,9 +266,9 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of all bytes of the model. For a remote model, digest of the bytes that were read.
+        """Digest of all bytes of the model.
 
-        Raise ModelError if the file can no longer be read.
+        For a remote model, digest of the bytes that were read. Raise ModelError if the model file can no longer be read.
         """
         import hashlib  # imported here because it loads OpenSSL, which only JSON reports need
 
@@ -285,7 +286,7 @@ class Model:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 
     def options(self, node: Node) -> Options:
-        """Return the builtin options of a node. An options table of another operator counts as absent."""
+        """Return the builtin options of a node. An options table that belongs to another operator counts as absent."""
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return absent_options(own_table)
@@ -301,8 +302,8 @@ class Model:
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a copy of the model with the same bytes and some changed fields.
 
-        All copies share the options that were already read. A key of ``changed_options`` must therefore have the same options in
-        all copies.
+        All copies share the options that were already read. Therefore, a key of ``changed_options`` must have the same options
+        in all copies.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options

@@ -28,7 +28,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 """The format characters of the struct module for numpy's types, except complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""Number of elements above which numpy is faster, even if numpy must be imported first."""
+"""With more elements than this number, numpy is faster even if numpy must be imported first."""
 
 
 class FlatNumbers(Protocol):
@@ -135,7 +135,7 @@ class StoredNumbers:
 
 
 class RepeatedNumber(StoredNumbers):
-    """The elements of a tensor with only one value. The value is stored once."""
+    """The elements of a tensor that are all equal. The value is stored once."""
 
     __slots__ = ("number",)
 
@@ -193,7 +193,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
 
 
 def distinct(values: FlatNumbers) -> Sequence[Any]:
-    """Return the elements as Python numbers, or a single number for a ``RepeatedNumber``."""
+    """Return the elements as Python numbers. For a ``RepeatedNumber``, return a single number."""
     if isinstance(values, RepeatedNumber):
         return [values.number] if len(values) else []
     numbers: list[Any] = values.tolist()

@@ -47,7 +47,7 @@ class OptionsReader:
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
-        """Layouts of options tables, by table name and vtable position. Many tables share one vtable."""
+        """Layouts of options tables, keyed by table name and vtable position. Many tables share one vtable."""
         self._by_bytes: dict[tuple[str, bytes, bytes], Options] = {}
         self._by_place: dict[tuple[str, int], Options] = {}
 
@@ -76,7 +76,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return the table's name and all bytes that determine its values, or None if the table does not fit in the file."""
+        """Return the table's name and all bytes that determine its values, or None if the file is too short."""
         content = self._content
         try:
             vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
@@ -102,7 +102,8 @@ class OptionsReader:
 class _OptionsLayout:
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
-    ``elsewhere`` has a pair for each vector or string: the offset of the reference to it, and the size of an element in bytes.
+    ``elsewhere`` has a pair for each vector or string: the offset of the reference to the vector or string, and the size of an
+    element in bytes.
     """
 
     vtable: bytes

@@ -45,7 +45,7 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
     """Return the places of all buffers, and the set of buffers that are stored after the flatbuffer.
 
-    A place is (offset, size), or None if the buffer is empty.
+    A place is a pair (offset, size), or None for an empty buffer.
     """
     what = "the data of a buffer"
     spans = tables.spans("data", "offset", "size", what)
@@ -56,7 +56,8 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code in a byte field, and new files in an int field. The larger number is the code (``schema_utils.cc``).
+    Old files store a code in a byte field, and new files store it in an int field. The code is the larger number of both fields
+    (``schema_utils.cc``).
     """
     codes = []
     for old, new, custom_code, has_custom_code, version in zip(
@@ -313,7 +314,7 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
     """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
 
-    ``counts`` has the number of items in each subgraph. The argument of the function is a number that counts the items of all
+    ``counts`` has the number of items in each subgraph. The function's argument is the item's position among the items of all
     subgraphs, minus ``start``.
     """
 

@@ -29,9 +29,9 @@ class CompiledOperator:
 
     accelerator: str
     compiler: str
-    """The tool that makes the programs, for use in a sentence."""
+    """The name of the tool that makes the programs, for use in a sentence."""
     runner: str
-    """The delegate that runs the programs, for use in a sentence."""
+    """The name of the delegate that runs the programs, for use in a sentence."""
 
 
 COMPILED_OPERATORS: Mapping[str, CompiledOperator] = MappingProxyType(
@@ -51,7 +51,7 @@ _STAMP_FIELD = 125
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """Data in a file about its compilation. All fields are empty if the file was not compiled."""
+    """Data in a model file about the compilation of the model. All fields are empty if the model was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
@@ -86,9 +86,10 @@ class Precompiled:
 
 
 def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
-    """Yield sentences about the compiled programs in a model, except programs from plugins of LiteRT (see ``precompiled``).
+    """Yield sentences about the compiled programs in a model.
 
-    ``runnable`` has the custom operators that the simulated delegates run.
+    Programs from LiteRT's plugins are left out (see ``precompiled``). ``runnable`` has the custom operators that the simulated
+    delegates run.
     """
     codes = [code.custom_code for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
     if all(code == DISPATCH for code in codes):
@@ -106,9 +107,9 @@ def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
 
 
 def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
-    """Return the accelerator that a model was compiled for, for use in a sentence, or "" if there is none.
+    """Return the name of the accelerator that a model was compiled for, or "" if there is none. The name fits into a sentence.
 
-    ``runnable`` has the custom operators that the simulated delegate runs. They do not count.
+    ``runnable`` has the custom operators that the simulated delegate runs. Programs in these operators do not count.
     """
     codes = [str(code.custom_code) for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
     code = next((code for code in codes if code not in runnable), "")
@@ -131,12 +132,12 @@ def is_dispatch(node: Node) -> bool:
 
 
 def has_dispatches(model: Model) -> bool:
-    """Return whether the file lists the operator that runs compiled code."""
+    """Return whether the model lists the operator that runs compiled code."""
     return any(code.custom_code == DISPATCH for code in model.operator_codes)
 
 
 def precompiled(model: Model) -> Precompiled:
-    """Return the data in a file about its compilation: the build stamp and the nodes that run compiled code."""
+    """Return a model file's data about its compilation: the build stamp, and the nodes that run compiled code."""
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()

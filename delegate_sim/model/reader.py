@@ -19,8 +19,9 @@ from .parsing import read_model
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
 
-    A file of more than 64 MiB is mapped into memory, and must not become shorter while the model is used. In a model from a URL
-    (``s3://...``, ``https://...``), zeros replace large weights. Raise ModelError with a line that names the file and the fault.
+    A file of more than 64 MiB is mapped into memory. Such a file must not become shorter while the model is used. In a model
+    from a URL (``s3://...``, ``https://...``), large weights are replaced by zeros. Raise ModelError with a line that names the
+    file and the fault.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
@@ -35,9 +36,9 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
 
 
 def _content(path: str) -> tuple[memoryview, str]:
-    """Return the bytes at a path, an address or a URL, and a digest of the parts that were read from a URL.
+    """Return the bytes at a path, an address or a URL, and a digest.
 
-    For a path or an address, the digest is empty.
+    The digest covers the parts that were read from a URL. For a path or an address, the digest is empty.
     """
     member = None
     if SEPARATOR in path:
@@ -75,7 +76,7 @@ def _model_error(label: str, fault: str) -> ModelError:
 
 
 def _bundle_fault(path: str | None) -> str:
-    """Return the error message for a bundle or an archive in place of a model."""
+    """Return the error message for a bundle or an archive that was given in place of a model."""
     if path is None:
         return "are a bundle or an archive: give the path of the file, or the bytes of one of its models"
     from ..bundles.members import models_in
@@ -90,7 +91,10 @@ def _bundle_fault(path: str | None) -> str:
 
 
 def _source_fault(source: str) -> str:
-    """Return the error message for a source model. ``source`` describes the format of the source model."""
+    """Return the error message for a source model that was given in place of a TFLite model.
+
+    ``source`` describes the format of the source model.
+    """
     return f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
 
 

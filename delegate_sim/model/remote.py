@@ -16,7 +16,7 @@ from .flatbuffer import Flatbuffer
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
-"""Smallest size, in bytes, of a buffer that is not fetched. The constants that rules read are far smaller."""
+"""Buffers of at least this size, in bytes, are not fetched. The constants that rules read are far smaller."""
 _GREATEST_REQUEST = 1 << 22
 _SMALLEST = 8
 
@@ -33,8 +33,8 @@ class RemoteContent(NamedTuple):
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
     """Read a remote model without its large weights.
 
-    If the file is a bundle, read only the beginning. If the store cannot return parts of a file, read the whole file. Raise
-    BundleError if reading fails, or Malformed if the flatbuffer is not valid.
+    If the remote file is a bundle, read only the beginning. If the store cannot return parts of a file, read the whole file.
+    Raise BundleError if reading fails, or Malformed if the flatbuffer is not valid.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -68,7 +68,7 @@ class _Parts:
         self.size = size
         self.content = mmap.mmap(-1, size)
         self._has = bytearray(-(-size // _BLOCK))  # bounded: blocks of the file
-        """For each block, 1 if the block was read, or 0."""
+        """For each block, 1 if the block was read, or 0 if it was not read."""
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
@@ -100,7 +100,7 @@ class _Parts:
             self.read += len(part)
 
     def digest(self) -> str:
-        """Return a digest of the parts that were read, their positions, and the size of the file."""
+        """Return a digest of three things: the parts that were read, the positions of the parts, and the size of the file."""
         sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
@@ -115,7 +115,7 @@ class _RangedFlatbuffer(Flatbuffer):
         super().__init__(memoryview(parts.content))
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[int]:
-        """Fetch the blocks that contain some numbers, and read the numbers."""
+        """Fetch the blocks that contain the numbers at these positions, and read the numbers."""
         self._parts.ensure(positions, struct.calcsize(kind))
         return super().gather(kind, positions, what)
 
@@ -128,7 +128,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that do not consist entirely of weights, as (first, end)."""
+    """Yield the ranges of blocks that contain other data than weights, as (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)

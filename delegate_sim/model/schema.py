@@ -115,7 +115,7 @@ class Field:
 
     @property
     def size(self) -> int:
-        """The size in bytes of the number or reference in the table."""
+        """The size in bytes of the field's number or reference in the table."""
         return struct.calcsize(self.format or "<I")
 
     @property
@@ -167,7 +167,7 @@ def table_fields(table: str) -> Mapping[str, Field]:
 
 
 def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
-    """Return a field. The default is () for a vector of numbers, and "" for any other reference."""
+    """Return a field. The field's default is () for a vector of numbers, and "" for any other reference."""
     field = Field(name, slot, declared_type, default)
     if field.format is None:
         return replace(field, default=() if field.element else "")

@@ -1,6 +1,7 @@
 """Access to single tables of a flatbuffer by the names in the schema.
 
-Use this module to read a few tables of a loaded file. To load a file, use ``flatbuffer.py``, which checks all tables.
+Use this module to read a few tables of a file that was already loaded. To load a file, use ``flatbuffer.py``, which checks all
+tables.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class FileTable:
         return offset and self.position + offset
 
     def places(self) -> dict[int, int]:
-        """Return the position of each stored field by slot, including fields that the schema lacks."""
+        """Return the positions of the stored fields, keyed by slot. Fields that the schema lacks are included."""
         vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
         slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2
         offsets = struct.unpack_from(f"<{slots}H", self.content, vtable + 4)

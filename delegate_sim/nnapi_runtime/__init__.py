@@ -2,7 +2,7 @@
 
 ``builder.ModelBuilder`` checks operands, operations and models, and computes the feature level that a model needs.
 ``compilation.compile_model`` compiles a model for a list of devices. ``rules`` lists all checks. The functions in this module
-take test cases as plain data and return plain data.
+take test cases and return results as plain data.
 
 Upstream: packages/modules/NeuralNetworks of Android 13.
 """

@@ -1,4 +1,6 @@
-"""Builder of models, with one method for each NNAPI call. A method raises NnRefused if the call returns an error.
+"""Builder of models, with one method for each NNAPI call.
+
+A method raises NnRefused if the NNAPI call returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -33,8 +35,9 @@ BOUNDARY_OPERAND = Rule(
 class ModelBuilder:
     """A model under construction.
 
-    The caller may continue after a refused call. If ``on_refusal`` is given, it gets all refusals except refusals by ``finish``.
-    These refusals are not raised, and the refused calls take effect, so that later calls report more refusals.
+    The caller may continue after a refused call. Without ``on_refusal``, every refusal is raised. With ``on_refusal``, only
+    refusals by ``finish`` are raised. All other refusals are passed to ``on_refusal``, and the refused calls take effect, so
+    that later calls report more refusals.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class ModelBuilder:
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
         self._verdicts: list[Version | NnRefusal] = []
-        """The verdict on each operation together with its operands. A later change of an operand does not update it."""
+        """The verdict on each operation together with its operands. A later change of an operand does not update the verdict."""
         self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
@@ -80,7 +83,7 @@ class ModelBuilder:
     ) -> int:
         """Add an operand and return its index.
 
-        ``has_pointer`` means that the pointer to the dimensions is not null, even if there are no dimensions.
+        If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
         """
         shape = tuple(dimensions)
         scale = float32(scale) if scale else 0.0
@@ -105,7 +108,7 @@ class ModelBuilder:
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
 
-        Only the values of scalars matter, because they may be defaults of optional inputs.
+        Only the values of scalars matter, because a scalar may have the default value of an optional input.
         """
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
@@ -159,7 +162,8 @@ class ModelBuilder:
     ) -> None:
         """Set the model's inputs and outputs.
 
-        ``pointers`` has a flag for each list: whether the pointer to the list is not null, even if the list is empty.
+        ``pointers`` has a flag for each of the two lists. If the flag is True, the pointer to the list is not null, even if the
+        list is empty.
         """
         for subject, listed, has_pointer in zip(("inputs", "outputs"), (inputs, outputs), pointers, strict=True):
             if not listed:

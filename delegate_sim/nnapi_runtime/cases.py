@@ -1,4 +1,4 @@
-"""Run test cases that are given as plain data. Results of real runtimes are recorded in the same format."""
+"""Run test cases that are given as plain data. The recorded results of real runtimes have the same format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
-    """Return the operand of a case after addOperand. Later calls set channel scales and a value."""
+    """Return the operand of a case as addOperand creates it. Later calls set channel scales and a value."""
     # Infinity and NaN are strings, because JSON has no such numbers.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
 
@@ -36,8 +36,8 @@ def read_operand(case: Mapping[str, Any]) -> NnOperand:
 def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return the verdict on the operand of a case with the keys ``type dims scale zero_point per_channel value``.
 
-    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair of the length and the kind of value.
-    The kind "null" means an omitted operand, "mem" means a memory object, and any other text means a pointer.
+    ``per_channel`` is a pair of the channel dimension and the scales. ``value`` is a pair: the length of the value, and its
+    kind. The kind "null" means an omitted operand, "mem" means a memory object, and any other text means a pointer.
     """
     operand = read_operand(case)
     try:

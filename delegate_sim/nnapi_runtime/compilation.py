@@ -36,12 +36,15 @@ SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/C
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
-"""The first release in which steps may pass operands of unknown size to other steps."""
+"""From this release on, steps may pass operands of unknown size to other steps."""
 _OUTPUTS_FOUND_SINCE = AndroidRelease.ANDROID_12
 
 
 class Partitioning(IntEnum):
-    """The values of the property ``debug.nn.partition``. If the application chooses devices, WITHOUT_FALLBACK applies."""
+    """The values of the property ``debug.nn.partition``.
+
+    If the application chooses devices, the value WITHOUT_FALLBACK applies.
+    """
 
     CPU_ONLY = 0
     WITH_FALLBACK = 1
@@ -73,7 +76,7 @@ class CompilationOptions:
 class Compilation:
     """The result of a compilation.
 
-    ``refusal`` is the first failure. If the CPU then runs the model, ``code`` still means success.
+    ``refusal`` is the first failure. If the CPU runs the model after this failure, ``code`` means success.
     """
 
     code: int
@@ -111,7 +114,8 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
     """Return whether the CPU may run the whole model after a failure with this result code.
 
-    It may not if the caller made an error, if the options forbid a fallback, or if the CPU lacks an operation.
+    The CPU must not run the model if the caller made an error, if the options forbid a fallback, or if the CPU lacks an
+    operation.
     """
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
         return False
@@ -138,7 +142,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Add the temporary operands that another step, or an interpreted IF or WHILE, reads to the outputs of their steps.
+    """Find temporary operands that another step, or an interpreted IF or WHILE, reads. Make them outputs of their steps.
 
     Upstream: findTempsAsStepModelOutputs.
     """
@@ -184,7 +188,7 @@ def _check_prepared(code: ResultCode, device: Device) -> None:
 def _check_outputs_read_later(plan: Plan) -> None:
     """Raise ProcessAborted if a step reads a model output, but no step of the main model writes the output.
 
-    The runtime has an assertion for this. Upstream: findModelOutputsThatAreDownstreamInputs.
+    The runtime aborts because an assertion fails. Upstream: findModelOutputsThatAreDownstreamInputs.
     """
     written = {(step.source, index) for step in plan.execution_steps for index in step.model_outputs}
     for step in plan.execution_steps:

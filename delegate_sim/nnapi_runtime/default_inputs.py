@@ -16,7 +16,7 @@ from .operations import OPERATIONS
 from .types import AndroidRelease
 
 DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
-"""The first release with a ``finish`` that removes trailing inputs with default values."""
+"""From this release on, ``finish`` removes trailing inputs with default values."""
 
 
 def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:

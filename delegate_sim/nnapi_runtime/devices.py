@@ -41,8 +41,8 @@ _CPU_COST = DeviceCost(1.0, 1.0)
 class Costs:
     """The costs of a device's operations.
 
-    ``by_type`` has the costs by type of the first operand. ``default`` is the cost of all other types. The ``relaxed`` costs are
-    for FLOAT32 operands if float16 precision is allowed.
+    ``by_type`` has the costs, keyed by the type of the first operand. ``default`` is the cost for all other types. The
+    ``relaxed`` costs are for FLOAT32 operands if float16 precision is allowed.
     """
 
     by_type: Mapping[int, DeviceCost] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Costs:
     while_overhead: DeviceCost = _UNKNOWN_COST
 
     def of_type(self, code: int, is_relaxed: bool) -> DeviceCost:
-        """Return the cost of an operation with a first operand of the type ``code``.
+        """Return the cost of an operation. ``code`` is the type of the first operand.
 
         ``is_relaxed`` means that the model allows float16 precision.
         """
@@ -99,7 +99,7 @@ _CPU_COSTS = Costs({}, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST, _CPU_COST)
 
 @dataclass(frozen=True, slots=True)
 class CpuDevice:
-    """The runtime's own CPU device. It supports all operations except OEM operations and extensions."""
+    """The runtime's own CPU device, which supports all operations except OEM operations and extensions."""
 
     android: AndroidRelease = AndroidRelease.ANDROID_13
     name: str = CPU_NAME
@@ -142,7 +142,8 @@ class DriverDevice:
     def supported(self, model: NnModel) -> list[bool]:
         """Return whether the driver accepts each operation.
 
-        The driver sees only the operations that its feature level allows. If a call of the driver fails, it accepts no operation.
+        The driver sees only the operations that its feature level allows. If the call to the driver fails, the driver accepts
+        no operation.
         """
         visible = visible_operations(model, self.version)
         if visible is None or not self.answers:

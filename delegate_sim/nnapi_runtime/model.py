@@ -111,7 +111,7 @@ class NnModel:
 
     @cached_property
     def version_as_submodel(self) -> Version:
-        """The version that a device needs to run the model as a submodel. Unused operands count too."""
+        """The version that a device needs to run the model as a submodel. Here, unused operands count too."""
         return combine([*self.operation_versions, *map(operand_version, self.operands)])
 
 
@@ -133,8 +133,8 @@ def operation_version(operation: NnOperation, operands: Sequence[NnOperand], and
 def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bool]) -> list[NnOperation]:
     """Return the operations in run order, without operations that can never run.
 
-    The operation that became ready last runs next. ``is_produced`` returns whether an operation must write the operand with an
-    index.
+    Of all ready operations, the operation that became ready last runs next. ``is_produced`` takes an operand's index and
+    returns whether an operation must write this operand.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder.
     """
@@ -154,7 +154,7 @@ def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
 
 
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
-    """Return whether the operations are in run order: no operation reads an operand before it is written."""
+    """Return whether the operations are in run order, so that every operand is written before an operation reads it."""
     known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:
@@ -166,9 +166,10 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 
 
 class ReadyTracker:
-    """A record of the inputs that operations wait for. An operation is ready if all its inputs are written.
+    """A record of the inputs that operations wait for.
 
-    An operand that an operation reads twice counts as two inputs.
+    An operation is ready if all its inputs are written. If an operation reads an operand twice, the operand counts as two
+    inputs.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker.
     """
@@ -208,7 +209,7 @@ def check_model(
 ) -> Version:
     """Check a model with operations in run order. Return the version that the model needs.
 
-    ``verdicts`` has the known result of ``operation_version``, or the refusal, for each operation.
+    ``verdicts`` has, for each operation, the known result of ``operation_version`` or the refusal.
 
     Upstream: validateModelSubgraph.
     """

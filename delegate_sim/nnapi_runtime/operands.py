@@ -37,7 +37,7 @@ class Lifetime(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuantization:
-    """The channel dimension of an operand, and its scales: ``scales``, repeated ``repeats`` times."""
+    """The channel dimension of an operand, and the channel scales: ``scales``, repeated ``repeats`` times."""
 
     dimension: int
     scales: tuple[float, ...]
@@ -50,7 +50,7 @@ class ChannelQuantization:
 
 
 class Submodel(Protocol):
-    """The properties that checks read of a finished model in an operand."""
+    """A finished model that is the value of an operand, with the properties that checks read."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -201,9 +201,9 @@ _UNCHECKED = frozenset({_T.TENSOR_INT32, _T.OEM_SCALAR, _T.TENSOR_OEM_BYTE})
 
 
 def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
-    """Check an operand like addOperand.
+    """Check an operand in the same way as addOperand.
 
-    ``has_pointer`` means that the pointer to the dimensions is not null, even if there are no dimensions.
+    If ``has_pointer`` is True, the pointer to the dimensions is not null, even if there are no dimensions.
 
     Upstream: Validation.cpp validateOperandTypeImpl.
     """
@@ -243,7 +243,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
 
 
 def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
-    """Check the scales of a per-channel operand like setOperandSymmPerChannelQuantParams.
+    """Check the scales of a per-channel operand in the same way as setOperandSymmPerChannelQuantParams.
 
     Upstream: Validation.cpp validateOperandSymmPerChannelQuantParamsImpl.
     """
@@ -278,7 +278,7 @@ def check_value(operand: NnOperand, length: int, call: Call = Call.SET_VALUE) ->
 
 
 def check_no_value(length: int) -> None:
-    """Check the length for an omitted operand, which has a null pointer as value."""
+    """Check the length of the value of an omitted operand. The value is a null pointer."""
     if length:
         refuse(VALUE_POINTER, Call.SET_VALUE, "length", length, "0 for a null pointer", ResultCode.BAD_DATA)
 

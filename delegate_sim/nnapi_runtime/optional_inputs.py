@@ -32,8 +32,8 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """The optional inputs after the first ``start`` inputs of one form of an operation.
 
-    ``told_by`` identifies the form: the position of an input, and a type that this input has only in this form. Two optional
-    inputs may be valid only as a pair. Therefore, if only ``paired`` inputs would remain, no input is dropped.
+    ``told_by`` identifies the form by the position of an input, and by a type that this input has only in this form. Two
+    optional inputs may be valid only as a pair. Therefore, no input is dropped if exactly ``paired`` inputs would remain.
     """
 
     start: int

@@ -55,7 +55,7 @@ class Interpreted:
 class PlanStep:
     """Operations of one model that one device runs together.
 
-    ``source`` is the number of the model in the plan. The main model is 0, and models of IF and WHILE follow.
+    ``source`` is the number of the model in the plan. The main model has the number 0, and the models of IF and WHILE follow.
     """
 
     device: Device
@@ -72,7 +72,7 @@ class PlanStep:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, operation: NnOperation) -> None:
-        """Add an operation. This step or earlier steps must already have the operations that write its inputs."""
+        """Add an operation. The operations that write its inputs must already be in this step or in earlier steps."""
         self.operations.append(operation)
         for index in operation.inputs:
             if index not in self._seen:
@@ -189,8 +189,8 @@ class _StepPartitioner:
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
         """Return the device with the lowest cost among the devices that support an operation.
 
-        If several devices have the lowest cost, return the CPU, or the first device if the CPU is not one of them. On Android 12,
-        devices that are updated separately from Android come before all other devices.
+        If several devices have the lowest cost, prefer the CPU, then the first of these devices. On Android 12, devices that
+        are updated separately from Android come before other devices of equal cost.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -218,7 +218,7 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether operands of an IF or WHILE, or inputs or outputs of its models, have an unknown size.
+    """Return whether an operand of an IF or WHILE, or an input or output of its models, has an unknown size.
 
     Only the CPU supports an IF or WHILE with unknown sizes.
     """

@@ -189,7 +189,7 @@ API_LEVELS = {1: 27, 2: 28, 3: 29, 4: 30, 5: 31, 6: 1000006, 7: 1000007, 8: 1000
 def feature_level(api_level: int) -> int:
     """Return the feature level, counted from 1, for an NNAPI constant such as 29 or 1000006.
 
-    For a number between two of NNAPI's constants, return the lower level. For a number below 27, return 0.
+    For a number between two of NNAPI's constants, return the level of the smaller constant. For a number below 27, return 0.
     """
     return max((level for level, number in API_LEVELS.items() if number <= api_level), default=0)
 
@@ -197,7 +197,7 @@ def feature_level(api_level: int) -> int:
 class Version(NamedTuple):
     """The version of NNAPI that a model or an operation needs, or that a device supports.
 
-    ``level`` is a feature level. ``runtime_only`` means that no driver supports this version, only the runtime itself.
+    ``level`` is a feature level. ``runtime_only`` means that only the runtime itself supports this version, and no driver does.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """

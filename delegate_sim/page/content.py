@@ -137,7 +137,7 @@ def _micro_words(report: MicroReport) -> str:
     if report.runs:
         return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
     if report.problem:
-        return _text(f"TensorFlow Lite Micro cannot use the file: {report.problem}.")
+        return _text(f"TensorFlow Lite Micro cannot use the model file: {report.problem}.")
     missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
     refused = f"{len(report.refused):,} of {len(report.nodes):,} nodes cannot run."
     return _text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))

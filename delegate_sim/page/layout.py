@@ -36,20 +36,20 @@ CLOSED_WIDTH, CLOSED_HEIGHT = 196, 62
 """Size of a closed box. The nodes in a closed box are not drawn."""
 
 _MOST_OPTIMIZED = 500_000
-"""Limit for nodes * (edges - nodes). Up to this limit, the library minimizes ranks and crossings in about a second."""
+"""Limit for nodes * (edges - nodes). Up to this limit, fast-sugiyama minimizes ranks and crossings in about a second."""
 _WIDEST_OPTIMIZED = 5_000
-"""Limit for the number of nodes in a layer. Up to this limit, the library minimizes ranks and crossings.
+"""Limit for the number of nodes in a layer. Up to this limit, fast-sugiyama minimizes ranks and crossings.
 
-The run time of the library is quadratic in the number of nodes in a layer.
+The run time of fast-sugiyama is quadratic in the number of nodes in a layer.
 """
 _MOST_ROUTED = 50_000
-"""Limit for the total length of all edges, counted in layers. Above this limit, the library is not used.
+"""Limit for the total length of all edges, counted in layers. Above this limit, fast-sugiyama is not used.
 
-The run time of the library grows with this length.
+The run time of fast-sugiyama grows with this length.
 """
 
 _STACK = 512 << 20
-"""Stack size in bytes for the library. The library recurses once for each node of a path. Unused stack takes no memory."""
+"""Stack size in bytes for fast-sugiyama, which recurses once for each node of a path. Unused stack takes no memory."""
 
 MISSING = (
     "the report page needs the package fast-sugiyama, which is not installed: "
@@ -323,7 +323,7 @@ def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _L
 
 
 def with_deep_stack(work: Callable[[], Key]) -> Key:
-    """Run ``work`` in a thread with a large stack. With a normal stack, the library crashes on a path of about 10,000 nodes.
+    """Run ``work`` in a thread with a large stack. With a normal stack, fast-sugiyama crashes on a path of about 10,000 nodes.
 
     The system frees the stack some time after the thread ends, so draw everything in one call. Raises MemoryError if there is no
     memory for the stack.

@@ -1,8 +1,8 @@
 """Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
-A converter replaces a SHAPE by a constant if the shape is known. It then also computes every node with operands that became
-constant. This module does not compute nodes with only operands that are constant in the file, such as a DEQUANTIZE of float16
-weights. The converter left such nodes in the file on purpose.
+A converter replaces a SHAPE by a constant if the shape is known. The converter then also computes every node with operands that
+became constant. A node that reads only constants of the model file is not computed, such as a DEQUANTIZE of float16 weights.
+The converter left such a node in the model on purpose.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
 
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "MUL")
 _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
-"""Operators that give only zeros for an operand of zeros."""
+"""Operators that return only zeros if their operand has only zeros."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedGraph:
     """A prepared subgraph, with the indices of tensors that became constant or have an unknown shape.
 
-    ``constants`` are the tensors that became constant, and ``zeros`` are the constants that contain only zeros. ``open`` are the
-    tensors of unknown shape. ``dynamic`` are the open tensors with a shape that depends on values at run time.
+    ``constants`` are the tensors that became constant, and ``zeros`` are the constants that contain only zeros. ``open`` are
+    the tensors of unknown shape. ``dynamic`` are the tensors in ``open`` with a shape that depends on values at run time.
     """
 
     graph: Graph
@@ -122,7 +122,7 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Return whether the quantized result of a node has only zeros, because its operand has only zeros."""
+        """Return whether the quantized result of a node has only zeros because the operand has only zeros."""
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros
         value = node.optional_input(1)
@@ -147,8 +147,8 @@ class Folding:
     def _product_of_zeros(self, node: KernelNode) -> FlatNumbers | None:
         """Return the result of a product with a factor of zeros: zeros, or the bias repeated for each row.
 
-        Return None if the result has too many elements. A quantized result is not computed: its elements are 1 if the bias has an
-        element other than 0, and 0 for any other bias.
+        Return None if the result has too many elements. The elements of a quantized result are placeholders: 1 if the bias has
+        an element other than 0, or 0.
         """
         result = node.output(0)
         bias = None

@@ -1,7 +1,7 @@
 """The node and the tensors that the Prepare functions of CPU kernels read and change.
 
-Like the upstream function, a Prepare function reads operands, may refuse the node, and sets the type, shape and allocation of the
-results. Temporary tensors and quantization multipliers are left out, because delegates and reports do not use them.
+As in upstream, a Prepare function reads operands, may refuse the node, and sets the type, shape and allocation of the results.
+Temporary tensors and quantization multipliers are left out, because delegates and reports do not use them.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class KernelTensor:
 
     @property
     def is_constant(self) -> bool:
-        """True if the value is in the file (``IsConstantTensor``)."""
+        """True if the value is in the model file (``IsConstantTensor``)."""
         return self.allocation is Allocation.CONSTANT
 
     @property
@@ -121,7 +121,7 @@ class KernelTensor:
     def known_value(self) -> FlatNumbers | None:
         """Return the elements as a flat sequence in C order, or None if the elements are not known.
 
-        Elements in the file are read with the current type of the tensor.
+        Elements in the model file are read with the current type of the tensor.
         """
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)
@@ -245,7 +245,7 @@ class ComputedElements:
         return is_taken
 
     def take_folded(self, count: int) -> bool:
-        """Return whether a constant of ``count`` elements may be folded. If so, count the elements as folded."""
+        """Return whether a constant of ``count`` elements may be folded. If so, count these elements as folded."""
         is_taken = not is_above_limit(self._folded + count)
         if is_taken:
             self._folded += count
@@ -344,23 +344,26 @@ class KernelNode:
             raise PrepareError(message)
 
     def ensure_counts(self, inputs: int | tuple[int, ...], outputs: int) -> None:
-        """Refuse a node with a wrong number of operands or results. ``inputs`` has one or several allowed numbers."""
+        """Refuse a node with a wrong number of operands or results.
+
+        ``inputs`` is the allowed number of operands, or several allowed numbers.
+        """
         allowed = (inputs,) if isinstance(inputs, int) else inputs
         if len(self.node.inputs) not in allowed or len(self.node.outputs) != outputs:
             raise PrepareError(f"has {counted(self.input_count, 'input')} and {counted(self.output_count, 'output')}")
 
     def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
-        """Refuse the node if the tensor has another type than the given type or types."""
+        """Refuse the node unless the tensor has the given type or one of the given types."""
         if tensor.type != types if isinstance(types, str) else tensor.type not in types:
             raise PrepareError(f"tensor {tensor.index} is {tensor.type}, an unsupported type")
 
     def ensure_rank(self, tensor: KernelTensor, rank: int) -> None:
-        """Refuse the node if the tensor has another number of dimensions."""
+        """Refuse the node unless the tensor has this number of dimensions."""
         if len(tensor.shape) != rank:
             raise PrepareError(f"tensor {tensor.index} has {counted(tensor.rank, 'dimension')}, not {rank}")
 
     def ensure_shape(self, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-        """Refuse the node if the tensor has another shape."""
+        """Refuse the node unless the tensor has this shape."""
         if tensor.shape != shape:
             raise PrepareError(f"tensor {tensor.index} has the shape {list(tensor.shape)}, not {list(shape)}")
 
@@ -372,7 +375,7 @@ class KernelNode:
         """Set the shape of a tensor (``ResizeTensor``).
 
         Refuse the node if the tensor is constant and its shape or size in bytes changes. Also refuse the node if a dimension is
-        negative, except in tensors of types without a size in bytes.
+        negative and the tensor's type has a size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))
@@ -385,7 +388,7 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """Make a tensor dynamic (``SetTensorToDynamic``). ``cause`` is the operand with the unknown size of the tensor."""
+        """Make a tensor dynamic (``SetTensorToDynamic``). ``cause`` is the operand with a value that determines the size."""
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
@@ -419,7 +422,7 @@ class KernelNode:
 
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
-"""The Prepare function of each operator. Without a Prepare function, results stay as in the file."""
+"""The Prepare function of each operator. The results of an operator without a Prepare function stay as in the model file."""
 CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 """The releases in which the Prepare function of each operator changed."""
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
 
 NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""An empty mapping: the default of arguments with data by subgraph."""
+"""An empty mapping, used as the default value of arguments that map subgraphs to data."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""Largest average number of times that calls may prepare each subgraph and node. With more calls, preparation fails.
+"""Largest average number of times that calls may prepare each subgraph and node.
 
-The real runtime takes too long to prepare a model with so many calls.
+With more calls, preparation fails, because the real runtime takes too long to prepare a model with so many calls.
 """
 
 
@@ -47,9 +47,9 @@ def prepare(
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph in order, as the runtime does before it applies a delegate.
 
-    With ``fixed_shapes``, dynamic tensors get their shapes from the file, as after a conversion with known shapes. Only outputs
-    of type STRING stay dynamic. ``repaired`` has nodes that CPU kernels are assumed to accept, as (subgraph, node).
-    ``unregistered`` has the custom operators that are not registered.
+    With ``fixed_shapes``, dynamic tensors get their shapes from the model file, as if the model was converted with known
+    shapes. Only outputs of type STRING stay dynamic. ``repaired`` has nodes that CPU kernels are assumed to accept, as
+    (subgraph, node). ``unregistered`` has the custom operators that are not registered.
     """
     if cache is None:
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
@@ -90,7 +90,10 @@ class Taken:
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in run order, or an empty tuple for the order in the file. A delegate kernel counts as its nodes."""
+    """All nodes in run order, or an empty tuple for the order in the model file.
+
+    In place of a delegate kernel, the kernel's nodes are listed.
+    """
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The log lines about delegate kernels that cannot be prepared, keyed by the first node of the kernel."""
 
@@ -104,9 +107,9 @@ def prepare_rest(
 ) -> PrepareFailure | None:
     """Prepare the first subgraph after delegates took nodes. Return the failure, or None if all nodes can be prepared.
 
-    Nodes after the first node with a dynamic result are not prepared. ``taken`` has the delegated nodes by subgraph. A delegate's
-    shapes for the results of its nodes are not known. Results have the shapes from the CPU kernel, or the shapes from the file if
-    the CPU kernel refuses the node.
+    Nodes after the first node with a dynamic result are not prepared. ``taken`` has the delegated nodes by subgraph. It is not
+    known which shapes a delegate gives to the results of its nodes. Therefore, these results get the shapes from the CPU
+    kernel, or the shapes from the model file if the CPU kernel refuses the node.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -172,7 +175,7 @@ def _run_kernel(node: KernelNode) -> None:
 
 
 def _run_on_delegate(node: KernelNode) -> None:
-    """Give the results of a delegated node the shapes from its CPU kernel.
+    """Give the results of a delegated node the shapes that the node's CPU kernel computes.
 
     If the kernel refuses the node or makes a result dynamic, the results do not change.
     """
@@ -189,7 +192,7 @@ def _run_on_delegate(node: KernelNode) -> None:
 def _keep_variants(node: KernelNode) -> None:
     """Put dynamic VARIANT results of an application's custom operator into the arena.
 
-    The operators allocate VARIANT results themselves, and the runtime does not treat these results as dynamic
+    Such operators allocate VARIANT results themselves, and the runtime does not treat these results as dynamic
     (``kernels/variants/list_kernels/*.cc``).
     """
     for position in range(node.output_count):
@@ -217,14 +220,14 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """The interface of each called subgraph and the value of ``_changes`` at its last preparation."""
+        """For each called subgraph, the interface and the value of ``_changes`` at the last preparation."""
         self._changes = 0
         """The number of calls so far that changed an interface."""
         self._elements = ComputedElements()
         self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph, with the changes by calling nodes, and return the prepared graph."""
+        """Prepare a subgraph as calling nodes have changed it, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()
@@ -323,9 +326,7 @@ class _Interpreter:
         if not refused or not subgraph.nodes:
             return None
         node = refused[0]
-        message = (
-            f"the runtime did not add node {node.index} of the file ({node.op}), because a tensor is its input and its output"
-        )
+        message = f"the runtime did not add node {node.index} of the file ({node.op}), because an input is also the output"
         return PrepareFailure(0, message, (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:

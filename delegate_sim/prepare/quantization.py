@@ -76,7 +76,8 @@ def check_convolution_quantization(
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 
-    This function also checks the number of scales. Upstream, the callers of ``PopulateConvolutionQuantizationParams`` check it.
+    This function also checks the number of scales, which upstream checks before it calls
+    ``PopulateConvolutionQuantizationParams``.
     """
     quantization = affine_quantization(weights)
     if quantization is None:
@@ -94,7 +95,7 @@ def check_convolution_quantization(
 
 
 def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:
-    """Check that the bias of an INT16 kernel has the type in the option ``quantized_bias_type``.
+    """Check that the bias of an INT16 kernel has the type that the option ``quantized_bias_type`` gives.
 
     If the option is FLOAT32, the bias may have any type.
     """

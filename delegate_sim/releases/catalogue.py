@@ -56,7 +56,7 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 21): (2, 1, 2),
     (2, 22): (2, 3, 0),
 }
-"""For each TensorFlow release after 2.17, the LiteRT release from the same time."""
+"""The LiteRT release from the same time, for each TensorFlow release after 2.17."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (
@@ -80,7 +80,7 @@ KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"li
 
 OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
-"""The newest release. All rules apply to this release, except for withdrawn rules."""
+"""The newest release. All rules that were not withdrawn apply to this release."""
 DEFAULT_RELEASE = str(NEWEST)
 
 
@@ -88,8 +88,8 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    The release need not be a known release, but it must not be older than all known releases. For a release of LiteRT-LM
-    (``litert-lm-0.14``), return the LiteRT release that LiteRT-LM contains. For any other text, raise OptionError.
+    The release may be unknown, but must not be older than all known releases. For a release of LiteRT-LM (``litert-lm-0.14``),
+    return the LiteRT release that LiteRT-LM contains. For any other text, raise OptionError.
     """
     contained = contained_release(str(text))
     if contained is not None:
@@ -107,7 +107,7 @@ def is_release_name(text: str) -> bool:
 
 
 def release_note(release: Release) -> str | None:
-    """Return a note about the rules that an unknown release uses, or None if ``release`` is known."""
+    """Return a note that names the rules used for an unknown release, or None if ``release`` is known."""
     if (release.family, release.version[:2]) in PRE_RELEASES:
         candidate = PRE_RELEASES[release.family, release.version[:2]]
         return f"the rules of {release} were read from its release candidate {candidate}"

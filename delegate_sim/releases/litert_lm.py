@@ -1,7 +1,7 @@
 """The releases of LiteRT-LM, and the release of LiteRT that each of them contains.
 
-LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in its ``WORKSPACE``), not from a release of LiteRT. The
-table has the last release of LiteRT that was branched off before this commit.
+LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in ``WORKSPACE`` of LiteRT-LM). The table has the last
+release of LiteRT that was branched off before this commit.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ from .catalogue import Release, parse_release, release_note
 
 
 def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
-    """Yield notes about a release for which the delegate's rules are not known. The notes name the release used instead.
+    """Yield notes about a release for which the delegate's rules are not known.
 
-    ``known_since`` is the oldest release with known rules. It is empty if the delegate is not part of the runtime.
-    ``is_unchanged`` means that the delegate's rules are the same in all releases since ``known_since``.
+    The notes name the release used instead. ``known_since`` is the oldest release with known rules, or "" if the delegate is
+    not part of the runtime. ``is_unchanged`` means that the delegate's rules are the same in all releases since
+    ``known_since``.
     """
     note = release_note(release)
     if note is not None:
@@ -33,5 +34,5 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 
 def predicted_build(release: Release) -> str:
-    """Return a note for predictions about a release that come from newer source code."""
+    """Return a note that predictions about a release come from newer source code."""
     return f"whether {release} can create the delegate's kernels is predicted from the newest source code"

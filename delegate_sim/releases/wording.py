@@ -1,4 +1,4 @@
-"""The log lines of runtime releases and of benchmark_model about the application of a delegate."""
+"""The log lines about the application of a delegate, from the runtime and from benchmark_model."""
 
 from __future__ import annotations
 

@@ -75,10 +75,10 @@ class RuleBook(Generic[T]):
     """The rules of one delegate.
 
     ``families`` has the rules of builtin operators, one mapping per family. ``custom`` has the rules of custom operators.
-    ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of the rules that name no
+    ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of all rules that name no
     location. ``excluded`` runs before the rules, and returns a reason to refuse a node, or None. ``key`` returns the part of a
-    target that determines which checks apply, by default the whole target. ``others`` is the rule for operators without a rule.
-    If ``others`` is None, operators without a rule are refused.
+    target that determines which checks apply. By default, this part is the whole target. ``others`` is the rule for all
+    operators that have no rule of their own. If ``others`` is None, these operators are refused.
     """
 
     delegate: str
@@ -93,7 +93,7 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """Whether the delegate reads the operands of nodes that it accepts. False if the delegate selects nodes only by operator."""
+    """Whether the delegate reads the operands of accepted nodes. False if the delegate selects nodes only by operator."""
     has_native_messages: bool = False
     """Whether the native name of a refusal is the delegate's own message (``Check.said``)."""
 
@@ -104,7 +104,7 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
-        """All rules by operator, builtin operators first. Reading this attribute loads every family."""
+        """All rules by operator, builtin operators first. Reading this attribute loads the rules of every operator family."""
         return MappingProxyType({**_joined(self.families), **self.custom})
 
     @functools.cached_property
@@ -152,7 +152,10 @@ class RuleBook(Generic[T]):
         return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
-        """Return the rule of an operator, by default ``others``, or None if the delegate does not support the operator."""
+        """Return the rule of an operator, or ``others`` if the operator has no rule.
+
+        Return None if the delegate does not support the operator.
+        """
         rule = self.custom.get(op) if is_custom else self._builtin(op)
         if rule is not None or (is_custom and self.unknown_custom is not None):
             return rule
@@ -169,7 +172,7 @@ class RuleBook(Generic[T]):
         return {release for release in releases if release is not None}
 
     def unsupported(self, node: NodeView, unknown: Unknown | None = None) -> Reason:
-        """Return the reason for refusing a node with an unsupported operator."""
+        """Return the reason to refuse a node with an unsupported operator."""
         if unknown is None:
             unknown = self.unknown_custom if node.node.is_custom and self.unknown_custom is not None else self.unknown
         kind = self._worded(unknown.kind)
@@ -183,7 +186,7 @@ class RuleBook(Generic[T]):
         return self._worded(kind).code(self.delegate)
 
     def native_of(self, kind: Kind) -> str:
-        """Return the delegate's own name for a kind of problem, or the project's name if the delegate has no name."""
+        """Return the delegate's own name for a kind of problem, or delegate-sim's name if the delegate has no name."""
         worded = self._worded(kind)
         return worded.native or worded.suffix or worded.name
 

@@ -44,8 +44,8 @@ def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
 def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[object], ...]:
     """Return one check for each demand.
 
-    The delegate applies all demands to one tensor before it reads the next tensor. Tensors after the first failing tensor are not
-    checked.
+    The delegate applies all demands to one tensor before it reads the next tensor. The delegate stops at the first tensor that
+    fails a demand.
     """
 
     def check_of(demand: TensorDemand) -> Check[object]:

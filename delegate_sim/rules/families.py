@@ -49,9 +49,9 @@ def _read_rules(module: ModuleType) -> Rules[T]:
 
 
 def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
-    """Return the rules in a package, as one mapping for each module of an operator family.
+    """Return the rules in a package: one mapping for each module, which has the rules of one operator family.
 
-    ``read`` returns the rules in a module, by default the module's ``RULES``.
+    ``read`` returns the rules in a module. By default, these are the module's ``RULES``.
     """
 
     def load(family: str) -> Rules[T]:
@@ -66,6 +66,6 @@ def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_ru
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
-    """Return rules to which ``change`` is applied when they are loaded. ``change`` must not add operators."""
+    """Return rules that ``change`` changes when they are loaded. ``change`` must not add operators."""
     possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
     return LazyRules(possible, lambda: change(rules))

@@ -1,6 +1,6 @@
 """Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
-A delegate uses its own wording for a kind only if the problem really differs (``Kind.reworded``).
+A delegate uses its own wording for a kind only if the delegate's problem really differs (``Kind.reworded``).
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ VERSION = Kind(
     "operator-version",
     Problem.OPERATOR_VERSION,
     "operator version above the maximum",
-    "The converter raises an operator's version when a node uses a newer feature of the operator. The delegate accepts "
-    "versions only up to a fixed maximum, even if it could run the node.",
+    "The converter raises an operator's version when a node uses a newer feature of the operator. The delegate refuses "
+    "versions above a fixed maximum, even if it could run the node.",
     "Find the feature that raised the version, and switch it off in the converter.",
     "convert so that the operator keeps an older version",
 )
@@ -107,8 +107,8 @@ MALFORMED_OPERANDS = Kind(
     "malformed-operands",
     Problem.OPERANDS,
     "missing operand or result that the operator requires",
-    "The node lacks an operand or a result that its operator requires. The delegate does not check this and would read other "
-    "memory, so its behavior cannot be predicted.",
+    "The node lacks an operand or a result that its operator requires. The delegate does not check for missing operands and "
+    "would read other memory, so its behavior cannot be predicted.",
     "Convert the model again, or correct the program that wrote the file so that the node has all its operands.",
     "give the node the operands that its operator needs",
     is_shared=True,
@@ -248,7 +248,7 @@ PARTITION_LIMIT = Kind(
     Problem.LIMIT,
     "beyond the limit on partitions",
     "The delegate accepts the node, but takes only a limited number of partitions: the partitions with the most nodes. The "
-    "node's partition is not one of them.",
+    "node's partition is not among these partitions.",
     "Raise the limit if more delegate kernels are worth their overhead. Or remove the refused nodes that split the graph, so "
     "that partitions merge.",
     "raise the limit, or merge partitions by removing nodes that split them",
@@ -280,7 +280,7 @@ OPERATOR_NOT_LOADED = Kind(
     Problem.RELEASE,
     "operator that the runtime does not load",
     "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If a kernel is "
-    "missing, the model does not load. This is so even if a delegate would take the node, or if no node uses the operator.",
+    "missing, the model does not load, even if a delegate would take the node or no node uses the operator.",
     "Use a release of the runtime that loads the operator (delegate-sim releases lists them), or convert so that the "
     "operator keeps an older version. If your application registers the operator itself, use --assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
@@ -310,8 +310,8 @@ TENSOR_NOT_LOADED = Kind(
     Problem.MODEL,
     "tensor that the runtime does not load",
     "The file contradicts itself about a tensor. For example, the number of scales is wrong, a size is below 0, the data is "
-    "shorter than the shape requires, or a variable has data. No delegate changes this: the release does not load the model.",
-    "Correct the tensor in the program that writes the model. The message says what is wrong.",
+    "shorter than the shape requires, or a variable has data. The release does not load the model, with or without a delegate.",
+    "Correct the tensor in the program that writes the model. The refusal's message names the problem.",
     "correct the tensor: no release loads the model",
     is_shared=True,
 )
@@ -321,7 +321,7 @@ NODE_NOT_LOADED = Kind(
     "node with parameters that the runtime does not load",
     "The node lacks parameters that its operator requires, or has parameters that the runtime does not know or cannot store. "
     "No release loads the model, with or without a delegate.",
-    "Correct the parameters in the program that writes the model. The message names them.",
+    "Correct the parameters in the program that writes the model. The refusal's message names the parameters.",
     "correct the node's parameters: no release loads the model",
     is_shared=True,
 )
@@ -330,9 +330,10 @@ CPU_KERNEL_NOT_PREPARED = Kind(
     Problem.MODEL,
     "node that the CPU kernel cannot prepare",
     "While tensors are allocated, each CPU kernel checks the types, shapes and parameters of its node. The kernel of this "
-    "node refuses it. Most delegates are applied only after all CPU kernels are prepared, so they never get the graph. A "
-    "delegate that supports dynamic-sized tensors is applied first. If it takes the node, the model runs.",
-    "Correct the node. The message says what the kernel refuses.",
+    "node refuses the node. Most delegates are applied only after all CPU kernels are prepared, so these delegates never get "
+    "the graph. A delegate that supports dynamic-sized tensors is applied before the CPU kernels are prepared. If such a "
+    "delegate takes the node, the model runs.",
+    "Correct the node. The refusal's message says what the kernel refuses.",
     "correct the node: it does not run on the CPU either",
     is_shared=True,
 )
@@ -344,18 +345,18 @@ OPERATOR_NOT_REGISTERED = Kind(
     "The runtime itself has kernels for only five custom operators. The application must register all other custom operators "
     "and TensorFlow's own operators (Flex), or link a library that registers them. Without a kernel for the node, tensors "
     "cannot be allocated, and most delegates are never applied.",
-    "Register the operator with the interpreter's resolver. For TensorFlow's operators, link the Flex delegate. Then analyze "
-    "with --assume-ops-registered. Or convert the model without this operator.",
+    "Register the operator with the interpreter's resolver. For TensorFlow's operators, link the Flex delegate. Then "
+    "analyze the model with --assume-ops-registered. Alternatively, convert the model without this operator.",
     "register the operator with the interpreter (for Flex operators, link the Flex delegate) and analyze with "
     "--assume-ops-registered; or convert without this operator",
     is_shared=True,
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
-"""The problems that keep the runtime from preparing a node for the CPU."""
+"""The problems of nodes that the runtime cannot prepare for the CPU."""
 
 NOT_LOADED_KINDS = (MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
-"""The problems that keep the runtime from loading a model."""
+"""The problems of models that the runtime cannot load."""
 
 RUNTIME_KINDS = (
     MALFORMED_OPERANDS,

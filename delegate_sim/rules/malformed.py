@@ -1,7 +1,8 @@
 """Nodes that lack operands or results that their operator requires.
 
-Most delegates do not check for missing operands. They read past the end of the node's operand array, and their behavior cannot be
-predicted. This module refuses a node with missing operands for every delegate, after all checks of the delegate.
+Most delegates do not check for missing operands. Such a delegate reads past the end of the node's operand array, so its
+behavior cannot be predicted. This module refuses a node with missing operands for every delegate, after all checks of the
+delegate.
 """
 
 from __future__ import annotations
@@ -50,16 +51,16 @@ _FEWEST: Mapping[tuple[int, int], str] = {
 }
 """Operators, grouped by the minimum numbers of operands and of results.
 
-The CPU kernels require these numbers (``kernels/*.cc: Prepare``). This was verified for each operator with ai-edge-litert 2.3.0.
-PAD and PADV2 share one kernel, which takes two or three operands.
+The CPU kernels require these numbers (``kernels/*.cc: Prepare``). The numbers were verified for each operator with
+ai-edge-litert 2.3.0. PAD and PADV2 share one kernel, which takes two or three operands.
 
-ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before Prepare, takes
-ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a result here. Their kernels
-take the number of results from the options, which may say 0, but a node without results does nothing.
+ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before Prepare,
+takes ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a result here. Their
+kernels take the number of results from the options, and the options may say 0. A node without results does nothing.
 """
 
 _MOST_GIVEN = 3
-"""Number of operands above which all operands of an operator except the first count as optional."""
+"""If an operator requires more operands than this number, all of its operands except the first may be omitted (-1)."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -79,12 +80,12 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 
 def is_whole(node: Node) -> bool:
-    """Return whether a node has an input, an output, and all operands and results that its operator needs."""
+    """Return whether a node has at least one input and one output, and all operands and results that its operator needs."""
     return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 
 def _lacking(node: Node, *, is_counted: bool) -> str | None:
-    """Return a description of the missing operands or results, or None if none is missing."""
+    """Return a description of the missing operands or results, or None if all are present."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
         return f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"

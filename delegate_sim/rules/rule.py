@@ -1,7 +1,7 @@
 """A delegate's rule for an operator: the delegate's checks, in the delegate's order.
 
-A ``Check`` states a demand. If a node fails the check, the check describes the actual value. The ``Kind`` of a check explains the
-refusal.
+A ``Check`` states a demand. If a node fails the check, the check describes the actual value, and the check's ``Kind`` explains
+the refusal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
 class Reason(NamedTuple):
     """One reason why a node does not run on the delegate.
 
-    ``kind`` is the delegate's own name for the reason, or the project's name if the delegate has none.
+    ``kind`` is the delegate's own name for the reason, or delegate-sim's name if the delegate has no name.
     """
 
     code: str
@@ -54,7 +54,7 @@ NodeFinder: TypeAlias = Callable[[NodeView], str | None]
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """A condition that limits a check to some targets. ``words`` is its description, such as "from level 29"."""
+    """A condition that limits a check to some targets. ``words`` describes the condition, as in "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -64,8 +64,8 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One check of a rule: a demand that a node must meet.
 
-    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. By default, the kind
-    gives ``hint`` and ``native``, and the rule gives ``source``.
+    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. By default, ``hint``
+    and ``native`` come from the kind, and ``source`` comes from the rule.
     """
 
     kind: Kind
@@ -112,7 +112,10 @@ class Check(Generic[TargetT_contra]):
         return replace(self, native=native)
 
     def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:
-        """Return this check with the delegate's message for the refusal: a fixed text, or a function of the node."""
+        """Return this check with the delegate's message for the refusal.
+
+        The message is a fixed text, or a function of the node.
+        """
         return replace(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
@@ -139,7 +142,10 @@ class OpRule(Generic[TargetT_contra]):
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
-    """A check that runs before the other checks, accepts every node that meets it, and never refuses a node."""
+    """A check that runs before all other checks.
+
+    A node that meets this check is accepted. All other nodes continue with the other checks.
+    """
     introduced: Release | None = None
     """The first release of the runtime in which the delegate supports the operator, or None for all known releases."""
     source: tuple[Source, ...] = ()

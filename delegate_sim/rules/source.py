@@ -24,9 +24,9 @@ class Source:
     """The path in the repository."""
     symbol: str
     overload: str = ""
-    """A word from the function's parameters, if the file has several functions with this name."""
+    """A word from the function's parameters, if the upstream file has several functions with this name."""
     branch: str = ""
-    """The operator of a ``case``, or text from the condition of a branch, or "" for the whole function."""
+    """The operator of a ``case``, text from the condition of a branch, or "" for the whole function."""
 
     def with_symbol(self, symbol: str, overload: str = "") -> Source:
         """Return the location of another symbol in the same file."""
@@ -37,13 +37,13 @@ class Source:
         return replace(self, branch=branch)
 
     def of_operator(self, op: str) -> Source:
-        """Return the known branch for an operator, or the whole function if there is no known branch."""
+        """Return the function's branch for an operator if this branch is known, or the whole function."""
         branch = self.with_branch(op)
         return self if self.branch or branch.lines is None else branch
 
     @property
     def part(self) -> str:
-        """The symbol, the overload and the branch as one string, the key in ``source_lines``."""
+        """The symbol, the overload and the branch as one string. This string is the key in ``source_lines``."""
         return ", ".join([word for word in (self.symbol, self.overload, self.branch) if word])
 
     @property

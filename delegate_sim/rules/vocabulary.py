@@ -1,7 +1,8 @@
 """The checks that the rules of all delegates share.
 
-Each function is named after its demand. Its argument is an operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or an
-option. A demand of only one delegate is a ``check`` with its own function.
+Each function is named after its demand. The argument of a function is an operand (``INPUT``, ``operand(1, "weights")``,
+``result()``) or an option. For a demand that only one delegate has, the delegate's rules use ``check`` with a separate
+function.
 
 Each function sets ``Check.data``, from which the version of a rule set is computed. Two wordings also enter the version: the
 wording of a check without ``data``, and the wording of the condition in ``where``. Change these wordings only together with the
@@ -169,7 +170,8 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0.
 
-    Sizes below 0 occur only in malformed files, and not every delegate checks for them. ``allows_negative`` accepts them.
+    Sizes below 0 occur only in malformed files, and some delegates do not check for them. ``allows_negative`` accepts such
+    sizes.
     """
     tensor_of = which.tensor
 

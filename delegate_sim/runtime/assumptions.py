@@ -13,13 +13,13 @@ class Assumptions:
     accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """For each subgraph, the nodes that every delegate is assumed to accept."""
     fixed_shapes: bool = False
-    """Whether every tensor has the shape that the file gives it."""
+    """Whether every tensor has its shape from the model file."""
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes that the CPU kernels are assumed to accept, as (subgraph, node)."""
     ended: frozenset[str] = frozenset()
-    """Codes of failures of a compiler plugin that are assumed not to occur."""
+    """The codes of a compiler plugin's failures that are assumed not to occur."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that are assumed to run. The application registers them, or a delegate that is not simulated runs them."""
+    """Custom operators that are assumed to be registered by the application, or to run on a delegate that is not simulated."""
 
 
 NOTHING_ASSUMED = Assumptions()

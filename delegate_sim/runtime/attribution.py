@@ -1,4 +1,4 @@
-"""Convert results for nodes that a delegate added to results for the original nodes (``Decision.origins``)."""
+"""Convert results from added nodes to original nodes. A delegate adds nodes when it inlines a node (``Decision.origins``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..rules.rule import Verdict
 def attributed_decision(graph: Graph, decision: Decision) -> Decision:
     """Return the decision with verdicts, partitions and reasons for the nodes of the given graph.
 
-    An inlined node is supported if all its replacements are supported. It has the reasons of all its replacements.
+    An inlined node is supported if all its replacements are supported. An inlined node has the reasons of all its replacements.
     ``decision.graph`` does not change.
     """
     if not decision.origins:
@@ -33,7 +33,8 @@ def attributed_decision(graph: Graph, decision: Decision) -> Decision:
 def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
     """Return the partitions with the nodes and tensors of the given graph.
 
-    An inlined node is in each partition with one of its replacements. Tensors that the delegate added are left out.
+    An inlined node is in every partition that has at least one of its replacements. Tensors that the delegate added are left
+    out.
     """
     if not decision.origins:
         return tuple(subsets)

@@ -25,10 +25,10 @@ from .target import Target
 
 
 def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[int]], ended: frozenset[str]) -> Run:
-    """Return the run of a compiler plugin that selects nodes of a model.
+    """Let a compiler plugin select nodes of a model, and return the run.
 
-    ``accepted`` has the nodes that are assumed to be selected, by subgraph. ``ended`` has the codes of failures that are assumed
-    not to occur.
+    ``accepted`` has the nodes that are assumed to be selected, by subgraph. ``ended`` has the codes of failures that are
+    assumed not to occur.
     """
     plugin = target.delegate
     assert isinstance(plugin, CompilerPlugin)
@@ -90,7 +90,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
 
 
 def _graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
-    """Return the subgraphs with all nodes of the file, even nodes that the runtime would not add to the graph."""
+    """Return the subgraphs with all nodes of the model file, even nodes that the runtime would not add to the graph."""
     graphs = file_graphs(model)
     if not accepted and all(len(graph.nodes) == len(model.subgraphs[graph.index].nodes) for graph in graphs):
         return graphs

@@ -78,7 +78,10 @@ class DelegateApplication:
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
-        """Whether an earlier delegate made the runtime allocate tensors. The runtime then allocates again after this delegate."""
+        """Whether an earlier delegate made the runtime allocate tensors.
+
+        If so, the runtime allocates tensors again after this delegate.
+        """
         self.target = target
         self.delegate = target.delegate
         self.options = target.options
@@ -93,7 +96,7 @@ class DelegateApplication:
         self.skipped: frozenset[int] = frozenset()
         self._has_crashed = False
         self.is_cut_short = False
-        """Whether a subgraph could not be prepared, so that the application gets an error."""
+        """Whether the application gets an error because a subgraph could not be prepared."""
 
     def run(self) -> Run:
         """Apply the delegate to the subgraphs in order. Stop at the first refusal."""
@@ -122,7 +125,8 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        The delegate keeps the nodes of earlier subgraphs, unless a failure of this delegate makes the whole model fail.
+        If failures of the delegate make the whole model fail, the delegate keeps no nodes. Otherwise, it keeps the nodes of
+        earlier subgraphs.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
@@ -146,7 +150,8 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime also applies the delegate again to called subgraphs. This method adds the log lines of these applications.
+        The runtime then applies the delegate to called subgraphs a second time. This method adds the log lines of the second
+        application.
         """
         if not self.needs_static:
             return self._apply(graph)
@@ -228,7 +233,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return the failure if the delegate refuses the whole partitioned subgraph, or None if the delegate accepts it."""
+        """Return the failure if the delegate refuses the partitioned subgraph as a whole, or None if the delegate accepts it."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
@@ -251,7 +256,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """If the stage behind the delegate refused a call, add its warnings and the delegate's log line."""
+        """If the stage behind the delegate refused a call, add the refusal's warnings and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
@@ -350,7 +355,7 @@ class DelegateApplication:
         return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Add verdicts on the nodes of subgraphs that the runtime does not reach. Reports show these verdicts."""
+        """Add verdicts on nodes for reports, in subgraphs that the runtime does not reach."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
@@ -383,10 +388,10 @@ class DelegateApplication:
 
 
 def shown_number(index: int, removed: frozenset[int]) -> int:
-    """Convert the index of a subgraph in the file to its index in the model that the runtime loads."""
+    """Convert a subgraph's index in the model file to the subgraph's index in the model that the runtime loads."""
     return index - sum([other < index for other in removed])
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Return whether the graph has a tensor that is dynamic from the start, or that a CPU node makes dynamic."""
+    """Return whether the graph has a dynamic tensor: a tensor that is dynamic from the start or that a CPU node makes dynamic."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

@@ -14,7 +14,7 @@ from ..model.model import Node, Tensor
 class ChangedPlan(NamedTuple):
     """A subgraph after delegates were applied.
 
-    The indices of the added tensors follow the indices of the tensors in the file.
+    The indices of the added tensors follow the indices of the tensors in the model file.
     """
 
     nodes: tuple[Node, ...]
@@ -26,7 +26,7 @@ class ChangedPlan(NamedTuple):
 def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
     """Replace each delegated partition with a kernel (``ReplaceNodeSubsetsWithDelegateKernels``).
 
-    ``given_tensors`` is the number of tensors in the file.
+    ``given_tensors`` is the number of tensors in the model file.
     """
     nodes, plan = with_kernels(graph, subsets, kernel_name)
     return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)

@@ -56,8 +56,8 @@ def simulate_chain(
 ) -> tuple[Run, ...]:
     """Simulate delegates that are applied to a model one after another.
 
-    Each delegate sees the plan of the delegates before it, with their kernels as nodes. The targets may differ only in delegate
-    and options.
+    Each delegate sees the plan that the earlier delegates left. In this plan, kernels of the earlier delegates are nodes. The
+    targets may differ only in delegate and options.
 
     ``by_default`` returns the target of the delegate that the runtime applies by itself when tensors are allocated
     (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). This delegate is not applied if the first subgraph
@@ -135,7 +135,7 @@ class _Chain:
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin removed from the model."""
         self._is_static = False
-        """Whether a delegate without the dynamic-tensors flag was applied. From then on, all shapes are known."""
+        """Whether a delegate without the dynamic-tensors flag was applied. After such a delegate, all shapes are known."""
 
     def apply(self, target: Target) -> None:
         """Apply one more delegate."""
@@ -169,7 +169,7 @@ class _Chain:
         self.runs.append(run)
 
     def _compile(self, target: Target) -> None:
-        """Let a compiler plugin select nodes of the file. The runtime then loads the model without these nodes."""
+        """Let a compiler plugin select nodes of the model file. The runtime then loads the model without these nodes."""
         if self.runs:
             raise OptionError(f"{target.delegate.name} must be the first delegate, because it compiles the file for the runtime")
         from .compiler_plugins import run_plugin  # few delegates are plugins
@@ -181,11 +181,11 @@ class _Chain:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT fails to read the model for a plugin. If so, no delegate can be applied."""
+        """Whether LiteRT's loader, which runs before a plugin, refuses the model. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Replace the partitions that a plugin compiled. The runtime does so before it applies the first delegate."""
+        """Replace the partitions that a plugin compiled. The runtime replaces them before it applies the first delegate."""
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
         from .compiler_plugins import dispatched
@@ -252,7 +252,7 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return the nodes without a CPU kernel, the order of nodes and the failing delegate kernels, by subgraph."""
+        """Return, by subgraph, the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)

@@ -1,9 +1,9 @@
 """Decide whether the runtime loads a model.
 
-Source: ``core/interpreter_builder.cc``. First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file,
-even codes that no node uses. It stops at the first missing builtin operator. Then ``ParseTensors`` reads the tensors of a
-subgraph. It refuses types that the release does not know, and tensors with contradictory data. Custom operators are looked up
-later, when the graph is prepared.
+Source: ``core/interpreter_builder.cc``. First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the
+file, even codes that no node uses. The lookup stops at the first missing builtin operator. Then ``ParseTensors`` reads the
+tensors of a subgraph. ``ParseTensors`` refuses types that the release does not know, and tensors with contradictory data.
+Custom operators are looked up later, when the graph is prepared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .unloadable_tensors import InvalidTensor, invalid_tensors, release_features
 _SCHEMA_VERSION = 3
 """The only version of the schema that releases load (``TFLITE_SCHEMA_VERSION``)."""
 _WITHOUT_FLEX = parse_release("tf-2.21")
-"""The first TensorFlow release with a wheel that does not apply the Flex delegate by itself."""
+"""From this TensorFlow release on, the wheel does not apply the Flex delegate by itself."""
 _MOST_TOLD = 20
 """The largest number of reasons that a message lists."""
 
@@ -39,23 +39,23 @@ class Loading:
 
     release: Release
     refused: tuple[OperatorCode, ...]
-    """The operators that the release does not load, in file order. The runtime stops at the first operator."""
+    """The operators that the release does not load, in file order. The runtime stops at the first of these operators."""
     refused_tensors: tuple[Tensor, ...]
-    """The tensors of types that the release does not load, in the first subgraph with such tensors."""
+    """The tensors with a type that the release does not load, from the first subgraph with such tensors."""
     subgraph: int
     """The subgraph of ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
-    """The operators of a release that is not covered: nobody knows whether the release loads them."""
+    """The operators for which it is not known whether the release loads them."""
     invalid: tuple[InvalidTensor, ...] = ()
-    """The tensors that no release loads, in the first subgraph with such tensors."""
+    """The tensors that no release loads, from the first subgraph with such tensors."""
     invalid_node: InvalidNode | None = None
     """The first node that no release loads, or None if the runtime already stops at a tensor."""
     version: int = _SCHEMA_VERSION
-    """The version of the schema that the file names."""
+    """The schema version in the model file."""
 
     @property
     def is_known_version(self) -> bool:
-        """Whether the runtime loads the file's version of the schema."""
+        """Whether the runtime loads models of this schema version."""
         return self.version == _SCHEMA_VERSION
 
     @property
@@ -148,7 +148,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return the first release of each family after ``release`` that loads the model, if there is one.
+    """Return, for each family, the first release after ``release`` that loads the model, if there is one.
 
     The family of ``release`` comes first.
     """
@@ -185,8 +185,8 @@ class CustomOperators:
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
     """Return the custom operators without a kernel, divided into operators that are registered and all other operators.
 
-    ``registered`` has operators that LiteRT registers in addition to the operators of the target's delegate. Wheels of
-    TensorFlow before 2.21 apply the Flex delegate first, so Flex operators count as registered.
+    ``registered`` has operators that LiteRT registers besides the operators of the target's delegate. Wheels of TensorFlow
+    before 2.21 apply the Flex delegate first, so Flex operators count as registered.
     """
     without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators

@@ -1,9 +1,9 @@
 """Log lines that appear again because the runtime applies a delegate to a called subgraph a second time.
 
-Preparing an IF, a WHILE or a composite resizes the inputs of the called subgraph. If these inputs have no data of their own, this
-undoes a delegate without the dynamic-tensors flag, even if no shape changes. The runtime applies the delegate again when it
-allocates the tensors. It delegates the same nodes and logs the same lines. The condition subgraph of a WHILE is not resized, so
-the delegate is not applied to it again.
+Preparing an IF, a WHILE or a composite resizes the inputs of the called subgraph. If these inputs have no data of their own,
+the resize undoes a delegate without the dynamic-tensors flag, even if no shape changes. The runtime applies the delegate again
+when it allocates the tensors. The second application delegates the same nodes and logs the same lines. The condition subgraph
+of a WHILE is not resized, so the delegate is not applied to the condition subgraph again.
 
 Source: ``Subgraph::ResizeInputTensor``, ``UndoAllDelegates`` and ``RedoAllDelegates`` (``core/subgraph.cc``);
 ``CopyTensorsShapeAndType`` (``kernels/control_flow_common.h``).
@@ -46,9 +46,9 @@ class _Applied:
 
 
 class Reapplications:
-    """The lines that the runtime logs when it applies the delegate again to called subgraphs.
+    """The lines that the runtime logs when it applies the delegate to called subgraphs again.
 
-    The runtime prepares the calling subgraph at this time. The delegate was applied to the called subgraphs before.
+    The runtime applies the delegate again while it prepares the calling subgraph.
     """
 
     def __init__(self, release: Release) -> None:
@@ -67,7 +67,7 @@ class Reapplications:
         self._applied[graph.index] = _Applied(graph, tuple(lines), delegated)
 
     def lines(self, graph: Graph, delegated: Collection[int] = ()) -> Iterator[str]:
-        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph, except ``delegated``."""
+        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph, except the nodes in ``delegated``."""
         for index in graph.execution_plan:
             node = graph.nodes[index]
             if node.op not in _CALLED or node.is_custom or index in delegated:

@@ -22,7 +22,7 @@ from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return the refusal for a model that does not load. Its location is the first refused operator, tensor or node."""
+    """Return the refusal for a model that does not load. The refusal's location is the first refused operator, tensor or node."""
     if not loading.is_known_version:
         return Refusal(MODEL_NOT_LOADED.name, loading.message, MODEL_NOT_LOADED.hint, 0, None, None)
     if not loading.refused and loading.invalid_node is not None:

@@ -1,4 +1,4 @@
-"""Constants in a file that older runtime releases do not recognize.
+"""Constants of a model file that older runtime releases do not recognize.
 
 Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. The releases were measured with
 TensorFlow's wheels.
@@ -12,16 +12,17 @@ from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
 
 _EMPTY_CONSTANTS = parse_release("tf-2.11")
-"""The first release in which a tensor with an empty data buffer is a constant."""
+"""From this release on, a tensor with an empty data buffer is a constant."""
 
 _OFFSETS = parse_release("tf-2.14")
 """The first release that reads buffers stored after the flatbuffer."""
 
 
 def as_read_by(model: Model, release: Release) -> Model:
-    """Return the model that a release reads. Constants that the release does not recognize become computed tensors.
+    """Return the model as a release reads it.
 
-    If the release recognizes all constants, return the same object.
+    Constants that the release does not recognize become computed tensors. If the release recognizes all constants, return the
+    same object.
     """
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):

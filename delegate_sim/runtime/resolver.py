@@ -38,8 +38,8 @@ class _Versions:
 def loads(op: str, version: int, release: Release) -> Loads:
     """Return whether a release's own kernels load a builtin operator in this version.
 
-    A release that is not in the table counts as the last release in the table before it. The result for a release before the
-    table begins is ``UNKNOWN``.
+    A release that is not in the table counts as the next older release in the table. For a release older than all releases in
+    the table, the result is ``UNKNOWN``.
     """
     known = _versions(release)
     if known is None:
@@ -48,13 +48,16 @@ def loads(op: str, version: int, release: Release) -> Loads:
 
 
 def highest_version(op: str, release: Release) -> int | None:
-    """Return the highest version of an operator that a release loads, or None if there is none or the release is unknown."""
+    """Return the highest version of an operator that a release loads.
+
+    Return None if there is none, or if the release is unknown.
+    """
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return a text that says that a release does not load a version of a builtin operator, or that nobody knows.
+    """Return a message if a release does not load, or possibly does not load, a version of a builtin operator.
 
     Return None if the release loads the version.
     """
@@ -74,11 +77,11 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
     """Return the lines that a release logs if it does not load a builtin operator.
 
-    If the release loads the operator, or if the release is unknown, return no lines. ``op`` is ``UNKNOWN(code)`` for an operator
-    that this package's schema lacks.
+    If the release loads the operator, or if the release is unknown, return no lines. ``op`` is ``UNKNOWN(code)`` for an
+    operator that this package's schema lacks.
 
-    The error of TensorFlow Lite's ``Interpreter`` class in Python contains these lines. It has no line breaks if the release's
-    schema lacks the operator.
+    The error of TensorFlow Lite's ``Interpreter`` class in Python contains these lines. The error has no line breaks if the
+    release's schema lacks the operator.
     """
     known = _versions(release)
     if known is None or loads(op, version, release) is Loads.YES:
@@ -116,7 +119,7 @@ def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Return whether a release expects one byte for each value of a packed type, so that constants are too short."""
+    """Return whether a release expects one byte for each value of a packed type. If so, constants of the type are too short."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 
@@ -130,7 +133,7 @@ def _type_code(name: str) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
-    """Return the limits of a release, or None for a release before the table begins."""
+    """Return the limits of a release, or None for a release older than all releases in the table."""
     tables = LOADED[release.family]
     if release.version[:2] < min(tables):
         return None

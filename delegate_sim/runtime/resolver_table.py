@@ -2,9 +2,10 @@
 
 For each family of releases, the table has all operators of the oldest release, and then the changes in later releases.
 
-``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10 and
-later, ``tflite-runtime`` 2.10 to 2.14, and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT 1.1.0 and later agrees with
-these tests. LiteRT 1.4.1 has no wheel, so this file is the only source for it. No release drops a version.
+``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10
+and later, ``tflite-runtime`` 2.10 to 2.14, and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT 1.1.0 and later
+agrees with these tests. LiteRT 1.4.1 has no wheel, so ``register.cc`` is the only source for this release. No release drops a
+version.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ _TENSORFLOW: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE TRANSPOSE",
     },
 }
-"""The operators with a new highest version in each TensorFlow release, grouped by the new version.
+"""For each TensorFlow release, the operators with a new highest version, grouped by this version.
 
 TensorFlow 2.22 was measured with its release candidate 2.22.0rc0.
 """
@@ -202,13 +203,13 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         9: "CAST DEQUANTIZE",
     },
 }
-"""The operators with a new highest version in each LiteRT release, grouped by the new version.
+"""For each LiteRT release, the operators with a new highest version, grouped by this version.
 
 LiteRT's first release loads more operators than TensorFlow 2.17, and fewer operators than TensorFlow 2.18.
 """
 
 LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENSORFLOW, "litert": _LITERT}
-"""The operators with a new highest version in each release, by family. The oldest release comes first."""
+"""For each family and release, the operators with a new highest version. The oldest release comes first."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
 """The lowest version of each operator without a version 1, in all releases."""

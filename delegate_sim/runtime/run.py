@@ -43,7 +43,7 @@ class SubgraphRun:
     taken: frozenset[int] = frozenset()
     """Nodes that run on the delegate as part of a node in another subgraph."""
     advice: Mapping[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
-    """The changes that fix single reasons, by node and code of the reason. Empty without a diagnosis."""
+    """The changes that fix single reasons, keyed by the node and the code of the reason. Empty without a diagnosis."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
@@ -61,7 +61,7 @@ class Refusal:
     """The reason why the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``).
 
     A run is also refused if the runtime cannot load or prepare the model. In this case, the model does not run at all. With the
-    outcomes ``delegated`` and ``none``, the delegate was applied, but the model fails later. If ``is_predicted`` is true, the
+    outcomes ``delegated`` and ``none``, the model fails after the delegate was applied. If ``is_predicted`` is true, the
     delegation is predicted to be undone.
     """
 
@@ -75,15 +75,15 @@ class Refusal:
     is_predicted: bool = False
     """Whether the refusal is predicted from the source code of another release."""
     is_at_invoke: bool = False
-    """Whether only ``Invoke`` fails. The failing node comes after a dynamic tensor, so allocating tensors succeeds."""
+    """Whether only ``Invoke`` fails, because the failing node comes after a dynamic tensor. Allocating tensors then succeeds."""
     stage: str = ""
-    """For a compiler plugin, ``load`` if LiteRT fails to read the file for the plugin, or ``partition`` if the plugin fails."""
+    """For a compiler plugin: ``load`` if LiteRT's loader refuses the model file, or ``partition`` if the plugin fails."""
     behind: StageRefusal | None = None
     """The call that a stage behind the delegate refused, if any."""
 
     @property
     def text(self) -> str:
-        """The message. It begins with the node if a stage behind the delegate refused a call for this node."""
+        """The message. If a stage behind the delegate refused a call for a node, the message begins with this node."""
         if self.behind is None or not self.behind.is_of_node or self.node is None:
             return self.message
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
@@ -112,7 +112,7 @@ class Run:
     by_default: bool = False
     """Whether the runtime applied the delegate by default. The application did not request it."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that LiteRT removes from the model for a compiler plugin. Their composites are inlined or compiled."""
+    """Subgraphs that LiteRT removes from the model for a compiler plugin, because their composites are inlined or compiled."""
 
     @property
     def delegate(self) -> Delegate:

@@ -15,7 +15,7 @@ from ..releases.catalogue import NEWEST, Release
 class Target:
     """A delegate with its options, a release of the runtime, and assumptions about the application.
 
-    ``defaults`` is ``benchmark`` or ``api``. With ``benchmark``, the defaults and log lines are those of benchmark_model.
+    ``defaults`` is ``benchmark`` or ``api``. With ``benchmark``, the target has benchmark_model's defaults and log lines.
     """
 
     delegate: Delegate

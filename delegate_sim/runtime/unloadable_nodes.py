@@ -35,7 +35,7 @@ class InvalidNode:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and a function that returns whether an option is in the file."""
+    """The options of a node, and a function that returns whether the model file stores an option."""
 
     options: Options
     has: Callable[[str], bool]
@@ -107,7 +107,7 @@ def _types(*fields: str) -> tuple[_Check, ...]:
 
 
 def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attribute: str = "") -> _Check:
-    """Return a check for a vector with more than ``most`` elements. With ``is_needed``, also check for a missing vector.
+    """Return a check for a vector with more than ``most`` elements. If ``is_needed`` is True, also check for a missing vector.
 
     ``attribute`` is the runtime's name for the vector, or "" if the runtime does not name the vector.
     """
@@ -139,7 +139,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that the window has dimensions, and that all other given vectors have a matching length.
+    """Check that the window has dimensions, and that the length of every other given vector matches them.
 
     The paddings need two elements for each dimension of the window. All other vectors need one element for each dimension.
     """

@@ -1,11 +1,11 @@
-"""Tensors that the runtime fails to load because the file contradicts itself.
+"""Tensors that the runtime fails to load because the model file contradicts itself.
 
 Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
-Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. It then runs out of memory, or rejects the
-tensor because the tensor needs too many bytes. This module does not simulate that. It also omits the runtime's checks of the
-storage of sparse constants and of the dimensions of multi-axis quantization.
+Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. The runtime then runs out of memory, or
+rejects the tensor because the tensor needs too many bytes. This module does not simulate these failures. This module also omits
+the runtime's checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
 def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
     """Return the problem with a tensor's shape: a description, and the line that the runtime logs.
 
-    The runtime's line about a constant with too little data is left out, because it has a line number of the runtime's source.
+    The runtime's line about a constant with too little data is left out, because the line contains a line number of the
+    runtime's source.
     """
     elements = 1
     for size in tensor.shape:

@@ -69,7 +69,7 @@ def failed(job: Job, message: str, is_fault: bool = False) -> JobAnswer:
 
 
 def stored_name(path: str) -> str:
-    """Return the path of a model for storage in the tables. Unprintable characters are escaped."""
+    """Return the path of a model for storage in the tables of a scan. Unprintable characters are escaped."""
     return printable(path)
 
 

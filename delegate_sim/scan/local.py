@@ -31,7 +31,7 @@ def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[li
     If a process dies, the running jobs are repeated one at a time. If a process dies during a repeated job, the answer for the
     model is an error.
 
-    If ``processes`` is 1, models are simulated in this process, except memory-mapped models. Memory-mapped models need a separate
+    If ``processes`` is 1, this process simulates all models that are not memory-mapped. Memory-mapped models need a separate
     process, because the operating system kills a process if a mapped file shrinks.
     """
     if processes == 1:
@@ -60,7 +60,7 @@ def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
         with _Pool(1, 1) as pool:
             guilty = yield from pool.answers(waiting)
         message = (
-            "the process that simulated the model died; if the file did not shrink during the scan, please report this "
+            "the process that simulated the model died; if the model file did not shrink during the scan, please report this "
             "with the model"
         )
         yield [failed(job, f"{job.model}: {message}") for job in guilty]
@@ -73,7 +73,7 @@ def _is_mapped(job: Job) -> bool:
 
 
 class _Pool:
-    """Worker processes. They end when this process ends."""
+    """Worker processes, which end when this process ends."""
 
     def __init__(self, processes: int, ahead: int) -> None:
         self._ahead = ahead

@@ -56,7 +56,7 @@ class TargetTotals:
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
-        failures = f"it fails on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
+        failures = f"the target fails on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
         return f"{text}; {failures}" if self.failing else text
 
     def _quality(self) -> tuple[float, float]:

@@ -60,8 +60,8 @@ def difference_from(
 def _runtime(conversion: Conversion) -> tuple[str, str]:
     """Return the Python interpreter that runs models, and the version of its runtime.
 
-    The interpreter is empty if the current interpreter has the runtime. Otherwise, it is a converter's interpreter that has the
-    runtime or TensorFlow. Raise MissingPackageError if there is none.
+    The interpreter is empty if the current interpreter has the runtime. Otherwise, the result is a converter's interpreter that
+    has the runtime or TensorFlow. Raise MissingPackageError if there is none.
     """
     if is_installed():
         return "", importlib.metadata.version("ai-edge-litert")

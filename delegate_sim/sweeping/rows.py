@@ -105,7 +105,7 @@ def pareto(rows: Sequence[SweepRow], bar: float = MAX_DIFFERENCE) -> frozenset[i
     """Return the numbers of the best rows.
 
     The measures are the share of multiply-adds that each target delegates, the size, and the difference from the float model. A
-    row is best if every other row is worse in some measure or equal in all. Rows that ``why_not_best`` excludes are not
+    row is best if every other row is worse in some measure or equal in all measures. Rows that ``why_not_best`` excludes are not
     considered. If several rows have the same file, only the first row is considered.
     """
     points = {row.number: _point(row) for row in rows if row.is_model and row.same_as is None and not row.why_not_best(bar)}

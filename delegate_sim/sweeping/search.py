@@ -63,9 +63,9 @@ def search(
     Each converter starts with float. The ``requested`` settings come next. If ``everything`` is true, all settings that the
     routes support follow. If no settings are requested, ``usual_trials`` follow; ``has_data`` is true if the user gave data.
 
-    The diagnoses of these rows suggest further settings, and each new suggestion becomes a row. The diagnoses of a suggested row
-    are used only if ``changes_something`` is true for the row. ``shapes`` are fixed input shapes, which are tried from the start.
-    A converter that is not installed is tried once.
+    The diagnoses of the finished rows suggest further settings, and each new suggestion becomes a row. The diagnoses of a
+    suggested row are used only if ``changes_something`` is true for the row. ``shapes`` are fixed input shapes, which are tried
+    from the start. A converter that is not installed is tried once.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))

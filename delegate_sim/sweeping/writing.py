@@ -19,9 +19,9 @@ def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
     if not os.path.exists(path):
         return
     if os.path.exists(source.path) and os.path.samefile(path, source.path):
-        raise FixError(printable(f"{path}: is the source model, which is never overwritten"))
+        raise FixError("is the source model, which is never overwritten", printable(path))
     if not replaces:
-        raise FixError(printable(f"{path}: exists already; --force replaces it"))
+        raise FixError("exists already; --force replaces it", printable(path))
 
 
 def write_best(result: Swept, target: str, path: str, *, replaces: bool = False) -> int:
@@ -37,7 +37,7 @@ def write_best(result: Swept, target: str, path: str, *, replaces: bool = False)
     try:
         write_chunks(path, _blocks(row.conversion.path))
     except OSError as error:
-        raise FixError(printable(f"{path}: {error.strerror or error}")) from error
+        raise FixError(error.strerror or str(error), printable(path)) from error
     return row.conversion.size
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 HIGHEST_TOLD_APART = 32
-"""The highest version that rules distinguish. A file may store any version up to 2**31 - 1."""
+"""The highest version that rules distinguish. A model file may store any version up to 2**31 - 1."""
 _ABOVE = 3
 
 
 def versions_to_try(version: int) -> list[int]:
-    """Return versions that could replace an operator's version: lower versions first, and the nearest first.
+    """Return versions that could replace an operator's version: first lower, then higher versions, nearest first.
 
     >>> versions_to_try(3)
     [2, 1, 4, 5, 6]

@@ -92,8 +92,8 @@ def is_per_channel(tensor: Tensor) -> bool:
 def quantized_scales(*positions: int) -> VersionCondition:
     """Return the condition that at least one of the operands has scales.
 
-    Upstream tests only for a table of quantization parameters, which may be empty. The converter writes a table for every tensor,
-    so all its INT16 tensors count as quantized. This condition ignores tables without scales.
+    Upstream only tests whether a table of quantization parameters exists. The converter writes such a table for every tensor,
+    even if the table is empty, so upstream counts all INT16 tensors as quantized. This condition ignores tables without scales.
     """
     return lambda node: any(_scale_count(node.input(position)) > 0 for position in positions)
 
@@ -153,12 +153,12 @@ full_lstm = option_equals("kernel_type", 0)
 
 
 def integer_weights(activations: str, *weights: str) -> VersionCondition:
-    """Return the condition that operand and result have the type ``activations``, and the weights one of the given types."""
+    """Return the condition that operand and result have the type ``activations``, and weights have one of the given types."""
     return all_of(both_are(activations), input_is(*weights, at=1))
 
 
 def hybrid_weights(weights: int, *types: str) -> VersionCondition:
-    """Return the condition that operand and result are FLOAT32, and the weights INT8 or one of the given types.
+    """Return the condition that operand and result are FLOAT32, and that the weights are INT8 or one of the given types.
 
     ``weights`` is the position of the weights.
     """
@@ -166,4 +166,4 @@ def hybrid_weights(weights: int, *types: str) -> VersionCondition:
 
 
 hybrid_recurrent = all_of(input_is("INT8", at=1), output_is("FLOAT32"))
-"""Upstream's test for hybrid weights in most recurrent operators. It ignores the first operand."""
+"""Upstream's test for hybrid weights in most recurrent operators. This test ignores the first operand."""

@@ -1,13 +1,13 @@
-"""The features of a node for which a converter raises the operator version.
+"""The features of a node that make a converter raise the operator version.
 
 Each operator has a table of demands, in the order of upstream's tests. The first demand that a node meets sets its version.
 Source: ``GetBuiltinOperatorVersion`` (``op_version.cc`` in ``tflite/converter/tools/versioning``, LiteRT). The tests read the
 same data of a node as ``GetOpSignature`` (``op_signature.cc``).
 
 The tables were compared with models from the converters of TensorFlow 2.15 and 2.21. Two quantizers in ``quantize_model.cc`` do
-not follow the tables: the quantizer for 16-bit activations, and the quantizer that
-``converter.experimental_new_quantizer = False`` selects. They set the version for INT8 data (``operator_property.cc``) for every
-type of data, unless the float model has a higher version. The AI Edge Quantizer keeps the versions of the float model.
+not follow the tables: the quantizer for 16-bit activations, and the quantizer that ``converter.experimental_new_quantizer =
+False`` selects. For every type of data, they set the version for INT8 data (``operator_property.cc``), or keep the version of
+the float model if it is higher. The AI Edge Quantizer keeps the versions of the float model.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from .conditions import (
 class Demand:
     """A condition on a node, and the version that a node needs if it meets the condition.
 
-    Only nodes with all features in ``given`` can meet the condition.
+    A node can meet the condition only if it has all features in ``given``.
     """
 
     version: int
@@ -429,4 +429,4 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
 )
 """The demands that determine each operator's version, in the order of the tests. Operators without an entry have version 1."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The lowest version of each operator that has no version 1. Version 1 of BROADCAST_TO was withdrawn."""
+"""The lowest version of each operator without a version 1. Version 1 of BROADCAST_TO was withdrawn."""

@@ -1,8 +1,8 @@
 """Explain why a node's operator has its version.
 
-The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. Nodes that share an entry
-in the file's table of operators have one version: the highest version that any of these nodes needs (``UpdateOpVersion``). The
-version of a node may therefore come from another node, even in another subgraph.
+The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. Nodes that share an
+entry in the model's table of operators have one version: the highest version that any of these nodes needs
+(``UpdateOpVersion``). The version of a node may therefore come from another node, even in another subgraph.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class NodePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionCause:
-    """The reason why the operator of a node has a version above a given version.
+    """The reason why the version of a node's operator is above a given version.
 
-    ``nodes`` are the nodes that share the operator's entry and need a higher version. ``features`` must be removed from ``nodes``
-    to lower the version. ``is_explained`` is false if the demands do not explain the version, or if removing features does not
-    lower the version enough. In this case, ``nodes`` and ``features`` are empty.
+    ``nodes`` are the nodes that share the operator's entry and need a higher version. ``features`` must be removed from
+    ``nodes`` to lower the version. ``is_explained`` is False, and ``nodes`` and ``features`` are empty, if the demands do not
+    explain the version or if removing features does not lower the version enough.
     """
 
     features: tuple[Feature, ...]
@@ -53,7 +53,7 @@ _Met = tuple[Demand, ...]
 def expected_version(node: NodeView) -> int:
     """Return the version that a node needs (``GetBuiltinOperatorVersion``), or 1 for a custom operator.
 
-    The other nodes in the file do not matter.
+    Other nodes of the model do not matter.
     """
     return _version(_lowest(node), _met(node), ())
 
@@ -61,8 +61,8 @@ def expected_version(node: NodeView) -> int:
 def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
     """Return the version that a converter would give to the operator of a node (``UpdateOpVersion``).
 
-    The version is the highest version that any node with the operator's entry needs. The features ``without`` are assumed to be
-    removed from these nodes. Raise ValueError for a code that is not in ``FEATURES``.
+    This version is the highest version that any node with the operator's entry needs. These nodes are assumed to lack the
+    features in ``without``. Raise ValueError for a code that is not in ``FEATURES``.
     """
     codes = _known(without)
     return max(_version(_lowest(node), met, codes) for met in _sharers(node))
@@ -71,8 +71,8 @@ def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
 def version_cause(node: NodeView, version: int) -> VersionCause:
     """Return the reason why the operator of a node has a version above ``version``.
 
-    The reason covers all nodes that share the operator's entry in the file. If the operator's version is not above ``version``,
-    the result is explained, and has no features and no nodes.
+    The reason covers all nodes that share the operator's entry in the model's table of operators. If the operator's version is
+    not above ``version``, ``is_explained`` of the result is True, and ``features`` and ``nodes`` are empty.
     """
     lowest, sharers = _lowest(node), _sharers(node)
     causes: dict[str, Feature] = {}
@@ -119,8 +119,8 @@ def _features(met: Iterable[Demand]) -> tuple[Feature, ...]:
 def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...] | None:
     """Return the features that must be removed to lower the version to ``version``, or None if no removal is enough.
 
-    Features are removed in the order of the tests until the version is low enough. Then each feature that could have stayed is
-    put back.
+    Features are removed in the order of the tests until the version is low enough. Finally, each removed feature that does not
+    raise the version is put back.
     """
     codes: list[str] = []
     for demand in met:
@@ -142,7 +142,7 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return the nodes that share a node's entry in the table of operators. Without an entry, return only the node."""
+    """Return the nodes that share a node's entry in the table of operators. Return only the node if it has no entry."""
     own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 

@@ -22,7 +22,7 @@ _WEIGHTS_OF_ANOTHER_TOOL = (
 
 def _data(name: str, advice: str) -> Explanation:
     return Explanation(
-        f"{name} data", f"The operator works on tensors of type {name}, which it supports only since a later version.", advice
+        f"{name} data", f"The operator works on tensors of type {name}, which only its later versions support.", advice
     )
 
 

@@ -14,6 +14,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import ModelError
 from delegate_sim_cli.console.progress import Progress
 from delegate_sim_cli.models import read_model
+from fixtures.builder import ModelBuilder
 from tests.support.models import MIXED, chain_model
 
 VX = ("--delegate", "vx")
@@ -260,3 +261,27 @@ def test_an_update_warns_of_a_model_of_which_nothing_is_delegated(run, tmp_path,
     chain_model(["ROUND", "ROUND"]).write(tmp_path / "model.tflite")
     (tmp_path / "delegate-sim.toml").write_text('models = ["*.tflite"]\n[targets.t]\ndelegate = "gpu"\n')
     assert "warning: the delegate takes no node of this model" in run("check", "--update").stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["whatif", *VX, "--accept", "CUMSUM"],
+        ["whatif", *VX, "--accept", "node:99"],
+        ["fix", "--plan"],
+        ["fix", "-o", "fixed.tflite", "--no-proof"],
+        ["fix", "--micro", "--plan"],
+    ],
+    ids=" ".join,
+)
+def test_an_error_about_the_only_model_names_it(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    x = graph.input("x", "FLOAT32", [1])
+    graph.node("ADD", [x, x], [x], 1, {})  # a node that reads its own output cannot be rewritten
+    graph.outputs(x)
+    builder.write(tmp_path / "loop.tflite")
+    result = run(command[0], "loop.tflite", *command[1:])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: loop.tflite: ")

@@ -58,7 +58,7 @@ def test_names_are_short_where_they_can_be():
         ("int8+fast", "there is no setting 'fast'"),
         ("float+integer-io", "the setting integer-io cannot be combined with float"),
         ("int8+per-tensor+dense-per-tensor", "the settings dense-per-tensor and per-tensor cannot be combined"),
-        ("float+x=1x2", "input shapes need the setting fixed"),
+        ("float+x=1x2", "input shapes can be given only with the setting 'fixed'"),
         ("float+fixed+x=1x0", "'1x0' is not a shape"),
         ("float+fixed+x=", "'' is not a shape"),
         ("\x1b", "there is no quantization"),

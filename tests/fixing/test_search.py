@@ -250,3 +250,17 @@ def test_a_diagnosis_names_no_pass_where_none_helps():
     graph.outputs(y)
     found = diagnose(builder.bytes(), "nnapi", {"feature_level": 30}, defaults="api")
     assert [found.pass_for(finding) for finding in found.findings] == [None]
+
+
+def test_of_several_passes_the_one_that_helps_most_is_named():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 2, 2, 4, 4])
+    product, y = graph.tensor("product", "FLOAT32", [1, 2, 2, 4, 4]), graph.tensor("y", "FLOAT32", [1, 2, 2, 4, 1])
+    graph.node("BATCH_MATMUL", [x, x], [product], options={})
+    weights = graph.tensor("w", "FLOAT32", [1, 4], data=[1.0] * 4)
+    graph.node("FULLY_CONNECTED", [product, weights, -1], [y], options={"keep_num_dims": True})
+    graph.outputs(y)
+    diagnosis = diagnose(builder.bytes(), "gpu", defaults="benchmark")
+    rank = next(finding for finding in diagnosis.findings if finding.cause.identity.problem.value == "rank")
+    assert diagnosis.pass_for(rank).name == "rows-of-rank-4"

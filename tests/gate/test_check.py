@@ -241,5 +241,5 @@ def test_a_real_delegate_that_differs_fails_the_case_and_is_reported(project, li
 
 def test_targets_of_which_none_can_be_run_live_are_an_error(project, live):
     project(update=True)
-    with pytest.raises(ConfigurationError, match="none of its targets can run live"):
+    with pytest.raises(ConfigurationError, match="none of the targets can run live"):
         project(["classifier.tflite"], ["phone"], live=True)

@@ -11,7 +11,7 @@ from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.errors import LimitError
 from delegate_sim.fixing import score
 from delegate_sim.graph import effort
-from delegate_sim.graph.effort import COMPARISON, DIAGNOSIS, Effort, Tries
+from delegate_sim.graph.effort import COMPARISON, DIAGNOSIS, SIMULATION, Effort, Tries
 from fixtures.builder import ModelBuilder
 from tests.support.models import many_operators
 
@@ -155,3 +155,32 @@ def test_a_node_of_many_operands_takes_linear_time():
     graph.node("ADD_N", [*sources, sources[0]], [result])
     graph.outputs(result)
     assert Effort(load(builder.bytes())).left == 43
+
+
+def test_the_bodies_of_composites_count_for_each_composite():
+    def weight(composites):
+        builder = ModelBuilder()
+        graph, body = builder.subgraph("main"), None
+        x = graph.input("x", "FLOAT32", [1])
+        for _ in range(composites):
+            result = graph.tensor("r", "FLOAT32", [1])
+            graph.node("STABLEHLO_COMPOSITE", [x], [result], 1, {"name": "any", "decomposition_subgraph_index": 1})
+        body = builder.subgraph("body")
+        inner = body.input("a", "FLOAT32", [1])
+        for _ in range(100):
+            result = body.tensor("b", "FLOAT32", [1])
+            body.node("ABS", [inner], [result])
+        body.outputs(result)
+        return Effort(load(builder.bytes()))._weight
+
+    assert weight(50) - weight(40) == 10 * 101
+
+
+def test_a_small_number_of_nodes_with_many_operands_is_refused(monkeypatch):
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 100)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
+    graph.node("ADD_N", [x] * 200, [y])
+    graph.outputs(y)
+    assert "1 nodes" in Effort(load(builder.bytes())).refusal(SIMULATION)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
@@ -39,3 +41,21 @@ def test_a_node_is_linked_with_the_last_before_it_that_writes_what_it_reads():
     model = load(builder.bytes())
     links = file_graph(model, model.subgraphs[0]).links
     assert links == ((0, 1, second), (2, 3, second), (3, 4, first))
+
+
+def test_a_node_with_many_operands_and_results_is_added_in_linear_time():
+    class Results(tuple):
+        """Results that must not be searched for each operand."""
+
+        def __contains__(self, item):
+            raise AssertionError("searched")
+
+    builder = ModelBuilder()
+    subgraph = builder.subgraph("main")
+    x, y = subgraph.input("x", "FLOAT32", [1]), subgraph.tensor("y", "FLOAT32", [1])
+    subgraph.node("ADD", [x, x], [y], 1, {})
+    subgraph.outputs(y)
+    model = load(builder.bytes())
+    (main,) = model.subgraphs
+    nodes = tuple([node._replace(inputs=Results(node.inputs), outputs=Results(node.outputs)) for node in main.nodes])
+    assert file_graph(model, replace(main, nodes=nodes)).nodes == nodes

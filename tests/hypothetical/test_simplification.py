@@ -85,6 +85,19 @@ def test_a_transpose_of_dimensions_of_size_1(order, is_open, op):
         assert (told.name, told.type, told.shape, told.value.tolist()) == ("order", "INT32", (4,), [2, 3, 1, 4])
 
 
+@pytest.mark.parametrize(("axis_is_constant", "op"), [(True, "RESHAPE"), (False, "EXPAND_DIMS")])
+def test_an_expansion_along_a_constant_axis_becomes_a_reshape(axis_is_constant, op):
+    graph = Open()
+    graph.tensor("x", 2, 3)
+    graph.tensor("axis", kind="INT32", data=[1] if axis_is_constant else None)
+    graph.tensor("out", 2, 1, 3)
+    graph.node("EXPAND_DIMS", ["x", "axis"], ["out"])
+    nodes, editor = graph.simplified(["x"] if axis_is_constant else ["x", "axis"], ["out"])
+    assert [name for name, _, _ in nodes] == [op]
+    if op == "RESHAPE":
+        assert editor.tensors[editor.nodes[0][1].inputs[1]].value.tolist() == [2, 1, 3]
+
+
 @pytest.mark.parametrize("op", ["TRANSPOSE", "RELU"])
 @pytest.mark.parametrize(("shape", "order"), [((2, 1, 3), [0, 0, 0]), ((1, 1, 3), [0, 0, 2])])
 def test_other_nodes_stay(op, shape, order):
@@ -456,3 +469,24 @@ def test_a_layer_that_keeps_dimensions_takes_those_of_its_source():
     graph.node("FULLY_CONNECTED", ["flat", "weights"], ["layer"], keep_num_dims=True)
     graph.node("RESHAPE", ["layer", "to out"], ["out"])
     assert graph.simplified(["x"], ["out"])[0] == [("FULLY_CONNECTED", ["x", "weights"], ["out"])]
+
+
+def test_layers_on_the_same_rows_all_keep_dimensions():
+    graph = Open()
+    for name, sizes in (
+        ("x", (2, 3, 5)),
+        ("flat", (6, 5)),
+        ("a", (6, 4)),
+        ("b", (6, 4)),
+        ("left", (2, 3, 4)),
+        ("right", (2, 3, 4)),
+    ):
+        graph.tensor(name, *sizes)
+        graph.tensor(f"to {name}", len(sizes), data=list(sizes), kind="INT32")
+    graph.tensor("weights", 4, 5, data=[0.5] * 20)
+    graph.node("RESHAPE", ["x", "to flat"], ["flat"])
+    for layer, result in (("a", "left"), ("b", "right")):
+        graph.node("FULLY_CONNECTED", ["flat", "weights"], [layer], keep_num_dims=False)
+        graph.node("RESHAPE", [layer, f"to {result}"], [result])
+    nodes, _ = graph.simplified(["x"], ["left", "right"])
+    assert nodes == [("FULLY_CONNECTED", ["x", "weights"], [result]) for result in ("left", "right")]

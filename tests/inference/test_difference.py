@@ -48,6 +48,7 @@ def test_extreme_inputs_have_every_extreme_value():
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     x, ids = graph.input("x", "FLOAT32", [4]), graph.input("ids", "INT64", [2])
+    graph.input("flags", "INT32", [2, 3])
     out = graph.tensor("out", "FLOAT32", [2, 2])
     graph.node("GATHER", [graph.tensor("table", "FLOAT32", [7, 2], data=range(14)), ids], [out], 1, {"axis": 0})
     graph.outputs(out, x)

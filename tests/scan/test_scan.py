@@ -110,7 +110,7 @@ def with_a_deadly_model(zoo):
 def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
-    assert error.startswith("zoo/b.tflite: the process that simulated the model died; if the file did not shrink")
+    assert error.startswith("zoo/b.tflite: the process that simulated the model died; if the model file did not shrink")
 
 
 def shrinks_while_it_is_read(batch):
@@ -132,7 +132,7 @@ def shrinks_while_it_is_read(batch):
     [
         (
             1,
-            "the process that simulated the model died; if the file did not shrink during the scan, please report this "
+            "the process that simulated the model died; if the model file did not shrink during the scan, please report this "
             "with the model",
         ),
         (2, "is empty"),

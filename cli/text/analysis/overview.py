@@ -110,7 +110,7 @@ def _totals(rows: Sequence[ModelRow]) -> dict[str, TargetTotals]:
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return the code of the main blocker, with the operator and the number of nodes or "input of unknown size"."""
+    """Return the code of the main blocker, followed by the operator and the number of nodes, or by "input of unknown size"."""
     if blocker is None:
         return ""
     if blocker.is_input:

@@ -124,7 +124,7 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
 
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
-    """Return log lines exactly as the runtime prints them: neither wrapped nor styled."""
+    """Return log lines exactly as the runtime prints the lines, without wrapping and styles."""
     lines = [Line(printable(log_line)) for run in runs for log_line in run.log_lines]
     yield from lines
     if lines:
@@ -220,7 +220,8 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
 def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions."""
     if run.subsets and not whole.delegate.counts_cpu_partitions:
-        return f"; as the delegate counts them. The runtime's line also counts those on the CPU ({len(run.subsets):,})"
+        cpu = f"The runtime's line also counts partitions on the CPU ({len(run.subsets):,})"
+        return f"; the delegate counts only its own partitions. {cpu}"
     own = [
         line
         for line in whole.log_lines

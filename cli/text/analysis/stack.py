@@ -10,6 +10,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.placement import on_cpu
+from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -24,12 +25,15 @@ _HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Yield the text of one stack, or a table that compares several stacks.
+    """Yield the text of one stack, or the verdicts on several stacks and a table that compares them.
 
     In a verbose view, the text of each stack follows the table.
     """
     is_single = len(results) == 1
     if not is_single:
+        for result in results:
+            yield from _short_verdict(result, view.width)
+        yield Line("")
         yield from _side_by_side(results, view)
     for result in results if is_single or view.verbose else ():
         if not is_single:
@@ -51,6 +55,12 @@ def stacked_row(result: StackResult) -> Sequence[str]:
 
 def _target(result: StackResult) -> str:
     return result.stack.soc or ", ".join(result.stack.accelerators)
+
+
+def _short_verdict(result: StackResult, width: int) -> Iterator[Line]:
+    names, runs = ", ".join(result.stack.accelerators), result.report.runs
+    text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created"
+    yield from paragraph(f"{message(_target(result))}: {text}", width, "", "  ", style=HEADING if result.is_created else _BAD)
 
 
 def _outcome(result: StackResult, view: View) -> Iterator[Line]:

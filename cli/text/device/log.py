@@ -34,8 +34,8 @@ from ..elements.spans import spans
 _HEADING, _BAD = "bold", "bold red"
 
 _OUTCOMES = {
-    COMPILED_FOR: "the model was compiled for it; the log shows no run",
-    NOT_COMPILED_FOR: "the model could not be compiled for it",
+    COMPILED_FOR: "the model was compiled for this chip; the log shows no run",
+    NOT_COMPILED_FOR: "the model could not be compiled for this chip",
     WHOLE: "delegated the whole graph",
     PART: "delegated part of the graph",
     NONE: "was applied, but took no node",
@@ -76,7 +76,11 @@ def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, colu
 def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     own = summary.delegate
     who = message(own.title) if own.title else "not shown"
-    rest = "; reconcile --accelerators compares it" if DISPATCH in plain_name(own.title) else ", which is not simulated"
+    rest = (
+        "; reconcile --accelerators compares it with the simulation"
+        if DISPATCH in plain_name(own.title)
+        else ", which is not simulated"
+    )
     yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
     yield from fact("outcome", _outcome(own), columns)
     if summary.cause:

@@ -26,8 +26,8 @@ def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
 def shown_options(delegate: Delegate, given: Mapping[str, Any], defaults: str, verbose: bool = False) -> str:
     """Return the important options in command-line form.
 
-    Important options are options without their default value, the platform, and the limit on partitions. The feature level is
-    shown if it does not follow from the platform. The limit is shown with the effective value.
+    Important options are the platform, the limit on partitions, and all options that differ from their defaults. The feature
+    level is shown if it does not follow from the platform. The limit is shown with the effective value.
     """
     limits, platform, levels = delegate.limits, delegate.behind.platform, delegate.levels
     always = {limits.option}

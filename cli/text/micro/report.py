@@ -115,7 +115,7 @@ def micro_verdict(report: MicroReport) -> str:
         operators = counted(len(report.operators), "operator")
         return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
     if report.outcome is Outcome.FILE:
-        return f"TensorFlow Lite Micro cannot use the file: {message(report.problem)}"
+        return f"TensorFlow Lite Micro cannot use the model file: {message(report.problem)}"
     counts = []
     if report.missing_operators:
         missing = [name(operator.removeprefix("CUSTOM:")) for operator in report.missing_operators]
@@ -123,7 +123,7 @@ def micro_verdict(report: MicroReport) -> str:
     for status, words in (
         (Status.PREPARE, "cannot be prepared"),
         (Status.INVOKE, "cannot be invoked"),
-        (Status.INVOKE_IF_CALLED, "cannot be invoked if a branch or loop reaches it"),
+        (Status.INVOKE_IF_CALLED, "in a branch or loop cannot be invoked"),
     ):
         nodes = sum([node.status is status for node in report.nodes])
         if nodes:
@@ -213,7 +213,7 @@ def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
         ("tail", f"{arena.tail:,}", "an estimate: structures, data of reference kernels, variables"),
     ]
     if arena.planning > arena.head:
-        rows.append(("planning", f"{arena.planning:,}", "used in place of the head while memory is planned, and larger"))
+        rows.append(("planning", f"{arena.planning:,}", "memory for planning; larger than the head, which later uses it"))
     yield from table(rows, (1,), width)
     yield from paragraph(
         "The device may need more: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels "

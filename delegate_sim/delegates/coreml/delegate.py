@@ -43,7 +43,7 @@ _DEVICES = {
 
 
 def devices(value: Any) -> str:
-    """Parse the option that selects devices. Valid values are this package's names, and upstream's names and numbers."""
+    """Parse the option that selects devices. Valid values are delegate-sim's own names, and upstream's names and numbers."""
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
         raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
@@ -123,7 +123,7 @@ class CoreMlDelegate(Delegate):
         return build_partition(decision.graph, subset, release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code. For example, RESHAPE is supported with Core ML 2."""
+        """Yield options that avoid refusals with this code. For example, Core ML 2 avoids refusals of RESHAPE."""
         if code == RULES.code_of(COREML_VERSION) and _version(options) != COREML_2:
             yield {"coreml_version": COREML_2}
         yield from super().remedies(code, options)
@@ -157,7 +157,7 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
     """Return a warning about delegated padding nodes with a padding value that is computed at run time.
 
-    The kernel reads the value too early.
+    The kernel reads such a value too early.
     """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]

@@ -16,7 +16,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-operands",
             Problem.OPERANDS,
             "a layer's number of operands",
-            "The rules for nodes do not count all operands. If a supported node has a wrong number of operands or results, the "
+            "The rules do not count all operands of a node. If a supported node has a wrong number of operands or results, the "
             "kernel of the whole partition fails. The runtime then undoes all delegation.",
             "Give the node the operands that its layer takes. Replace a TRANSPOSE_CONV that has a bias by a TRANSPOSE_CONV "
             "without a bias and an ADD.",
@@ -30,7 +30,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-rank",
             Problem.RANK,
             "more than four dimensions at the boundary of a partition",
-            "Inputs and outputs of a partition may have at most four dimensions, but many rules for nodes do not check this. "
+            "Inputs and outputs of a partition may have at most four dimensions. Many rules for nodes do not check this limit. "
             "From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions. The runtime then undoes all delegation.",
             "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
             "fold dimensions with RESHAPE",
@@ -38,7 +38,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         ),
     ),
     "coreml-kernel-value": FailureWording(
-        "{op} has no padding value, but the delegate's kernel reads it",
+        "{op} has no padding value, but the delegate's kernel reads a padding value",
         Kind(
             "coreml-kernel-value",
             Problem.OPERANDS,

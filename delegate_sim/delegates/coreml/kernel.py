@@ -45,7 +45,7 @@ _INPUT_COUNTS = {
 _PADDING = ("PAD", "PADV2", "MIRROR_PAD")
 _ANY_OUTPUT_COUNT = ("RESHAPE", "DEQUANTIZE")
 _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTED")) - {"ADD", "MUL", "TRANSPOSE_CONV"}
-"""Operators with a layer that reads only the first operand at run time. All other operands become part of the layer."""
+"""Operators that become a layer with a single input, the first operand. All other operands become part of the layer."""
 
 
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:

@@ -24,7 +24,7 @@ KINDS = (
         title="type of an operand",
         meaning="Inputs and outputs must be FLOAT32. Weights may also be FLOAT16 constants. Quantized models do not run on this "
         "delegate.",
-        advice="Convert a float32 model, or one with float16 weights.",
+        advice="Convert a float32 model, or a model with float16 weights.",
         hint="convert a float model",
     ),
     kinds.OPERAND_COUNT.reworded(

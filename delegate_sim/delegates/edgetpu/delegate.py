@@ -1,8 +1,8 @@
 """The Edge TPU delegate's handling of a subgraph (``PrepareImpl``, ``tflite/edgetpu_delegate_for_custom_op.cc``).
 
-The delegate replaces its nodes one by one, so the runtime prints one line for each node. When a kernel is prepared, the library
-checks the runtime's version, and the types and sizes in the program. These checks are not simulated, because the format of the
-program is not public.
+The delegate replaces its nodes one by one, so the runtime prints one line for each node. When a kernel is prepared, libedgetpu
+checks the runtime's version, and the types and sizes in the compiled program. These checks are not simulated, because the
+format of compiled programs is not public.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class EdgeTpuDelegate(Delegate):
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Replace the compiler's nodes one after another."""
+        """Replace the custom nodes of the Edge TPU's compiler, one after another."""
         target = ReleaseOnly(release)
         decision = take_supported(graph, RULES, target)
         if not decision.nodes:

@@ -1,4 +1,4 @@
-"""The rule of the Edge TPU's delegate: every node of its own custom operator is supported.
+"""The rule of the Edge TPU's delegate: every node of the delegate's own custom operator is supported.
 
 Source: ``PrepareImpl`` (``tflite/edgetpu_delegate_for_custom_op.cc``) of google-coral/libedgetpu.
 """

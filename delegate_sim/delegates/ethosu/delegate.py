@@ -3,7 +3,7 @@
 Source: ``simple_delegate.cc`` and ``ethosu_delegate.cc`` of nxp-imx/tflite-ethosu-delegate-imx.
 
 The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. NXP's version
-of Vela compiles each partition on the device. The exception is a partition of networks that were compiled beforehand.
+of Vela compiles each partition on the device, unless the partition consists of networks that were compiled beforehand.
 """
 
 from __future__ import annotations

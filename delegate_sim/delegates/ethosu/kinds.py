@@ -44,7 +44,7 @@ KINDS = (
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="The LSTM is supported only with, or only without, this optional operand.",
+        meaning="Some optional operands of the LSTM must be present, and all others must be omitted.",
         advice="Build the layer without CIFG, peepholes, projection and layer normalization.",
         hint="build the layer without CIFG, peepholes, projection and layer normalization",
     ),

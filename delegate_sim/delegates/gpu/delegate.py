@@ -19,7 +19,7 @@ from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
-from .build import build_partition, different_batches
+from .build import build_partition
 from .failures import WORDINGS
 from .rules import RULES
 from .target import GpuTarget
@@ -123,6 +123,7 @@ class GpuDelegate(Delegate):
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
     )
     history = ReleaseHistory("tf-2.14")
+    semantics = 2
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -146,8 +147,6 @@ class GpuDelegate(Delegate):
         if remapped is not graph:
             # The operands change after the preview, so the partitions may change too.
             decision = replace(decision, graph=remapped, preview=())
-        if options["backend"] == "opengl":
-            decision = replace(decision, warnings=tuple(_batch_warnings(decision, options, release)))
         return decision
 
     def kernel_failure(
@@ -158,29 +157,22 @@ class GpuDelegate(Delegate):
         The simulated build follows the newest sources. For older releases, the build was not verified, so a failure is marked as
         a prediction.
         """
-        failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
+        failure = build_partition(
+            decision.graph,
+            subset,
+            allow_quant_ops=options["allow_quant_ops"],
+            one_batch=options["backend"] == "opengl",
+            release=release,
+        )
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return replace(failure, is_known=False)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code: without the limit on partitions or on node indices."""
+        """Yield options that avoid refusals with this code, by removing the limit on partitions or on node indices."""
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
-
-
-def _batch_warnings(decision: Decision, options: OptionValues, release: Release) -> Iterator[str]:
-    """Yield a warning for each partition with different batch sizes, because OpenGL rejects these partitions."""
-    for subset in partition(decision.graph, decision.nodes):
-        if not subset.is_delegated:
-            continue
-        sizes = different_batches(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
-        if sizes is not None:
-            yield (
-                f"subgraph {decision.graph.index}: the partition from node {subset.nodes[0]} on has tensors with "
-                f"batches of {sizes[0]:,} and {sizes[1]:,}. On a device, OpenGL rejects this partition, but OpenCL does not"
-            )
 
 
 def _target(options: OptionValues, release: Release) -> GpuTarget:

@@ -9,6 +9,8 @@ from ...rules.kinds import Kind, Problem
 from .. import decision
 from ..decision import FailureWording
 
+ONE_BATCH = "gpu-build-batch"
+
 _WORDINGS = (
     FailureWording(
         "{tensor} has shape {shape}; tensors of the delegate's model have 1 to 4 dimensions",
@@ -252,7 +254,7 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "the delegate removes this node, because it changes nothing; but node {consumer} reads both operand and result",
+        "the delegate cannot remove this node, which changes nothing: node {consumer} reads both its operand and its result",
         Kind(
             "gpu-build-identity",
             Problem.SHAPE,
@@ -265,7 +267,7 @@ _WORDINGS = (
         ),
     ),
     FailureWording(
-        "the delegate merges the constant into its consumer, but the constant has more than one",
+        "the delegate merges this constant into its consumer, but the constant has more than one consumer",
         Kind(
             "gpu-build-shared-constant",
             Problem.CONSTANT,
@@ -274,6 +276,19 @@ _WORDINGS = (
             "Both steps fail if the constant has more than one consumer.",
             "Give each consumer a separate constant.",
             "give each consumer a separate constant",
+            is_shared=True,
+        ),
+    ),
+    FailureWording(
+        "the partition has tensors with batches of {first} and {second}, and OpenGL needs the same batch in all of them",
+        Kind(
+            ONE_BATCH,
+            Problem.SHAPE,
+            "different batches on OpenGL",
+            "The rules do not compare batches. With OpenGL, the delegate refuses a partition whose tensors have different "
+            "batches; OpenCL runs it.",
+            "Use OpenCL, which is the default, or convert the model with a batch of 1.",
+            "use OpenCL (gpu_backend), or convert the model with a batch of 1",
             is_shared=True,
         ),
     ),

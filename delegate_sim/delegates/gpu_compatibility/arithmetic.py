@@ -58,11 +58,11 @@ PLAIN_BROADCAST = _broadcast(
     "[1, h, w, c], or [b, c] with [b, h, w, c]",
     _fits_older_delegate,
 )
-"""The broadcast check of the older delegate, without the flag ``kEnhancedBroadcast``."""
+"""The broadcast check of the older GPU delegate, which lacks the flag ``kEnhancedBroadcast``."""
 ENHANCED_BROADCAST = _broadcast(
     "shapes that broadcast: aligned at the last dimension, with equal sizes or a size of 1", is_broadcastable
 )
-"""The broadcast check of ML Drift, with the flag ``kEnhancedBroadcast``."""
+"""The broadcast check of ML Drift, which sets the flag ``kEnhancedBroadcast``."""
 
 # Selection
 

@@ -8,6 +8,6 @@ from ...releases.catalogue import NEWEST, Release
 
 
 class HexagonTarget(NamedTuple):
-    """The target for the rules. It consists only of the runtime's release."""
+    """The target of the rules: only the release of the runtime."""
 
     release: Release = NEWEST

@@ -1,7 +1,7 @@
 """Failures of supported nodes while ML Drift builds its own model of a partition.
 
-Each rules module may define ``BUILD_PROBLEMS`` for every backend, and ``WEBGPU_PROBLEMS`` for WebGPU. The WebGPU problems were
-found with the binary of LiteRT 2.3.
+Each rules module may define ``BUILD_PROBLEMS`` for every backend, and ``WEBGPU_PROBLEMS`` for WebGPU. The problems with WebGPU
+were found with the binary of LiteRT 2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
 (``ml_drift_delegate/tflite/object_reader.cc``). A failed check in these functions ends the process.

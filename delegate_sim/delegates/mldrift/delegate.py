@@ -100,7 +100,7 @@ OPTIONS = (
         "build_kernels",
         boolean,
         False,
-        "let the model fail if a kernel is known to fail when it is built; by default, only a warning is shown",
+        "let the model fail if it is known that a kernel cannot be built; by default, only a warning is shown",
     ),
 )
 
@@ -121,7 +121,7 @@ class MlDriftAccelerator(Accelerator):
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return a failure if nodes stay on the CPU, but ``hint_fully_delegated`` or ``cpu_fallback`` forbids CPU nodes."""
+        """Return a failure if nodes stay on the CPU although ``hint_fully_delegated`` or ``cpu_fallback`` forbids CPU nodes."""
         delegated = set(decision.nodes)
         left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):

@@ -1,4 +1,4 @@
-"""Failures of models although their nodes are supported: problem codes and wording."""
+"""Failures of models with only supported nodes: problem codes and wording."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ BATCH = Kind(
     "mldrift-build-batch",
     Problem.SHAPE,
     "unsupported batch size",
-    "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, the case is a DEQUANTIZE of a "
-    "constant with batches. On WebGPU, there are three further cases: a SELECT with a condition of another batch size than "
-    "the result, a matrix product with quantized weights that turns rows into batches, and a PRELU with several batches and "
-    "one slope for each element.",
+    "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, there is no kernel for a "
+    "DEQUANTIZE of a constant with batches. WebGPU lacks kernels for three further cases: a SELECT with a condition of "
+    "another batch size than the result, a matrix product with quantized weights that turns rows into batches, and a PRELU "
+    "with several batches and one slope for each element.",
     "Give the tensor a first dimension of 1, with a RESHAPE if necessary. For a matrix product, keep the dimensions of the "
     "input.",
     "give the tensor a first dimension of 1",
@@ -123,6 +123,26 @@ LOWERED = Kind(
     is_shared=True,
 )
 
+SIZE = Kind(
+    "mldrift-build-size",
+    Problem.OPERATOR,
+    "result whose size is not read",
+    "ML Drift accepts TransformTensor and TransformTensorBilinear of MediaPipe, but takes 0 for the height and the width of "
+    "their results while it builds its model (seen with WebGPU, with and without custom options). The process ends.",
+    "Transform the tensor in the application, or run the model on another backend.",
+    "transform the tensor in the application, or use another backend",
+    is_shared=True,
+)
+WITHOUT_KERNEL = Kind(
+    "mldrift-build-operator",
+    Problem.OPERATOR,
+    "operator without a kernel",
+    "ML Drift accepts AlignmentPointsToTransformMatrix of MediaPipe, but has no kernel for it (seen with WebGPU).",
+    "Compute the matrix in the application, or run the model on another backend.",
+    "compute the matrix in the application, or use another backend",
+    is_shared=True,
+)
+
 
 def _crash(message: str, kind: Kind) -> FailureWording:
     return FailureWording(message, kind, is_crash=True)
@@ -143,6 +163,8 @@ WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
         EMPTY.name: _crash("{tensor} of shape {shape} has no batches, rows or columns", EMPTY),
         CHANNELS.name: _crash("{tensor} of shape {shape} has fewer than 4 channels", CHANNELS),
         LOWERED.name: _crash("the composite that computes {tensor} ends the process", LOWERED),
+        SIZE.name: _crash("ML Drift does not read the height and the width of {tensor}", SIZE),
+        WITHOUT_KERNEL.name: FailureWording("there is no kernel for the operator that computes {tensor}", WITHOUT_KERNEL),
     }
 )
 
@@ -157,12 +179,12 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph with CPU nodes (``left``) despite the hint of full delegation."""
+    """Return the failure of a subgraph that is not one kernel, as the hint requires. ``left`` has the CPU nodes."""
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a model with CPU nodes (``left``) if the CPU is not an accelerator."""
+    """Return the failure of a model with CPU nodes (``left``) although the CPU is not among the accelerators."""
     failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
     return replace(failure, is_later=True)

@@ -20,6 +20,7 @@ from .build_problems import BuildProblem, BuildProblems
 from .failures import EMPTY, WORDINGS
 from .known_releases import NEWEST_MEASURED
 from .rules.checks import integers
+from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
@@ -37,7 +38,11 @@ def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) 
 
 
 def _problems(node: NodeView, is_on_webgpu: bool) -> Iterator[BuildProblem]:
-    if node.node.is_custom or node.is_constant_float16_dequantize:
+    if node.node.is_custom:
+        if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
+            yield from CUSTOM_PROBLEMS[node.op](node)
+        return
+    if node.is_constant_float16_dequantize:
         return
     yield from _problems_of_operator(node, "BUILD_PROBLEMS")
     if is_on_webgpu:

@@ -1,4 +1,4 @@
-"""The target of the rules. It is only a release, because no backend or option changes a verdict.
+"""The target of the rules: only a release, because no backend or option changes a verdict.
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``).
 """

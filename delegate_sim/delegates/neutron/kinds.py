@@ -27,7 +27,7 @@ COMPILED_ELSEWHERE = Kind(
 NOT_SIMULATED = Kind(
     "converter-decides",
     Problem.DRIVER,
-    "NXP's converter decides, which is not simulated",
+    "decision of NXP's converter, which is not simulated",
     "From lf-6.6.36 on, the delegate gives the whole model to NXP's converter and takes the compiled nodes. The converter is "
     "closed source and is not simulated.",
     "Convert the model with NXP's eIQ Toolkit. For the rules of an older release, analyze with --option release=lf-6.6.23.",

@@ -63,6 +63,11 @@ class AndroidRuntime(StageBehind):
 
         return DEVICES_INTERFACE
 
+    def lower_level(self, options: OptionValues) -> int | None:
+        """Return the feature level in the options if Android's own NNAPI runtime has a higher one; otherwise None."""
+        highest, level = highest_level_of(options["nnapi_runtime"]), runtime_level(options)
+        return level if highest is not None and level < highest else None
+
     def notes(self, options: OptionValues) -> Iterator[str]:
         """Yield notes about parts of Android's runtime that are not simulated or not verified."""
         return notes(options)
@@ -123,7 +128,7 @@ class NnapiDelegate(Delegate):
         return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether dynamic tensors are allowed. This needs the option and NNAPI 1.1 or newer."""
+        """Return whether dynamic tensors are allowed: the option must be set, and NNAPI must be 1.1 or newer."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -145,7 +150,7 @@ class NnapiDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the reason why the NNAPI model of a partition cannot be built, or None if the build succeeds.
 
-        If the model was built earlier to ask the driver, it is reused.
+        A model that was already built to ask the driver is reused.
         """
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:

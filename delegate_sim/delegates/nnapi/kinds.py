@@ -139,7 +139,7 @@ KINDS = (
     ),
     SCALAR_OUTPUT,
     kinds.ACTIVATION.reworded(
-        meaning="The operation does not support this fused activation, or does not support it for operands of this type.",
+        meaning="The operation does not support this fused activation for operands of this type.",
         native="kNoActivationExpected",
     ),
     kinds.CONSTANT.reworded(native="kInputTensorShouldHaveConstantShape"),

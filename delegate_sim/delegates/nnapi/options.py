@@ -67,7 +67,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _above_runtime(values: OptionValues) -> str:
-    """Return an error message if the simulated Android release lacks the feature level, or an empty string.
+    """Return an error message if the simulated Android release lacks the feature level, or "" if there is no conflict.
 
     The newest feature level is the default and is always accepted.
     """
@@ -79,7 +79,7 @@ def _above_runtime(values: OptionValues) -> str:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return an error message if there is a profile of devices but no simulated runtime, or an empty string."""
+    """Return an error message if a profile of devices is given without a simulated runtime, or "" if there is no conflict."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
     return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"
@@ -192,18 +192,18 @@ OPTIONS = (
 def uses_target_devices(options: OptionValues) -> bool:
     """Return whether the options limit NNAPI to target devices (``ShouldUseTargetDevices``).
 
-    The options do so with an accelerator or, from NNAPI 1.2 on, without NNAPI's CPU.
+    The options limit NNAPI if they name an accelerator or, from NNAPI 1.2 on, if they turn off NNAPI's CPU.
     """
     return options["accelerator_name"] is not None or (options["disallow_nnapi_cpu"] and runtime_level(options) >= NNAPI_1_2)
 
 
 def is_accelerator_specified(options: OptionValues) -> bool:
-    """Return whether the options limit NNAPI to target devices other than NNAPI's own CPU."""
+    """Return whether the options limit NNAPI to target devices that are not NNAPI's own CPU."""
     return options["accelerator_name"] != REFERENCE_DEVICE and uses_target_devices(options)
 
 
 def device_level(options: OptionValues) -> int:
-    """Return the lower of the feature levels of the runtime and of the target devices (``GetTargetFeatureLevel``)."""
+    """Return the lower feature level: the runtime's or the target devices' (``GetTargetFeatureLevel``)."""
     level = runtime_level(options)
     if options["accelerator_name"] == REFERENCE_DEVICE:
         return level
@@ -226,7 +226,7 @@ def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
 def validation_level(options: OptionValues) -> int:
     """Return the feature level that the rules use to validate nodes.
 
-    Without target devices, the delegate uses Android's API level. This level is at most NNAPI feature level 5.
+    Without target devices, the delegate uses the runtime's level, but at most NNAPI feature level 5.
     """
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
@@ -243,6 +243,6 @@ def mapping_level(options: OptionValues) -> int:
 def asks_driver(options: OptionValues) -> bool:
     """Return whether the delegate asks the driver about operations.
 
-    This needs an accelerator and NNAPI 1.2 or newer.
+    The delegate asks the driver if an accelerator is specified and NNAPI is 1.2 or newer.
     """
     return is_accelerator_specified(options) and runtime_level(options) >= NNAPI_1_2

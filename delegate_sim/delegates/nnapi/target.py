@@ -69,6 +69,6 @@ def below_level(level: int) -> Condition[NnapiTarget]:
 
 
 def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
-    """Return the condition that an accelerator is specified, or the opposite if ``is_specified`` is False."""
+    """Return the condition that an accelerator is specified, or is not specified if ``is_specified`` is False."""
     words = "with accelerator" if is_specified else "without accelerator"
     return Condition(words, lambda target: target.has_accelerator == is_specified)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...graph.graph import Graph
@@ -115,60 +115,79 @@ def present(indices: Sequence[int]) -> tuple[int, ...]:
     return tuple([index for index in indices if index >= 0])
 
 
-@dataclass
 class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
     ``origins`` maps each added node to the replaced composite. ``places`` maps each added node to its subgraph and index in the
-    file. ``tensor_places`` maps each added tensor to its subgraph and index in the file.
+    model file. ``tensor_places`` does the same for each added tensor.
     """
 
-    graph: Graph
-    origins: dict[int, int] = field(default_factory=dict)
-    places: dict[int, tuple[int, int]] = field(default_factory=dict)
-    tensor_places: dict[int, tuple[int, int]] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
+    def __init__(self, graph: Graph) -> None:
+        self.origins: dict[int, int] = {}
+        self.places: dict[int, tuple[int, int]] = {}
+        self.tensor_places: dict[int, tuple[int, int]] = {}
+        self.lines: list[str] = []
+        self._graph = graph
+        self._is_current = True
+        self._nodes = list(graph.nodes)
+        """The nodes, whose inputs may have names that are no longer used."""
+        self._tensors = list(graph.tensors)
+        self._new_names: dict[int, int] = {}
+        """For each result of an inlined composite, the tensor of the body that stands for this result."""
+        self._added: dict[int, range] = {}
+        """For each inlined composite, the nodes that stand in the plan in its place."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph with all composites inlined so far."""
+        if not self._is_current:
+            self._nodes = [self._renamed(node) for node in self._nodes]
+            plan = [index for position in self._graph.execution_plan for index in self._in_place_of(position)]
+            self._graph = replace(
+                self._graph,
+                tensors=tuple(self._tensors),
+                nodes=tuple(self._nodes),
+                execution_plan=tuple([index for index in plan if not _is_dead(self._nodes[index])]),
+                outputs=tuple(map(self._name, self._graph.outputs)),
+            )
+            self._is_current = True
+        return self._graph
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes, including those of the bodies."""
+        return len(self._nodes)
 
     def inline(self, index: int, body_index: int) -> bool:
-        """Replace a composite by its body. If LiteRT cannot do so, record the log line and return False."""
-        graph = self.graph
-        node = graph.nodes[index]
-        if not 0 <= body_index < len(graph.model.subgraphs):
+        """Replace a composite by its body. If LiteRT cannot inline the composite, record LiteRT's log line and return False."""
+        model = self._graph.model
+        if not 0 <= body_index < len(model.subgraphs):
             return False
-        body = graph.model.subgraphs[body_index]
-        fault = _mismatch(graph, node, body)
+        node, body = self._renamed(self._nodes[index]), model.subgraphs[body_index]
+        fault = _mismatch(self._tensors, node, body)
         if fault is not None:
             self.lines += [fault] if fault else []
             return False
-        self.graph = self._replaced(node, body)
+        self._replace(node, body)
         return True
 
-    def _replaced(self, node: Node, body: Subgraph) -> Graph:
-        graph = self.graph
-        tensors, first = list(graph.tensors), len(graph.tensors)
+    def _replace(self, node: Node, body: Subgraph) -> None:
+        first, first_node = len(self._tensors), len(self._nodes)
         for tensor in body.tensors:
-            self.tensor_places[len(tensors)] = (body.index, tensor.index)
-            tensors.append(tensor._replace(index=len(tensors)))
+            self.tensor_places[len(self._tensors)] = (body.index, tensor.index)
+            self._tensors.append(tensor._replace(index=len(self._tensors)))
         own = dict(zip(present(body.inputs), present(node.inputs), strict=True))
-        added = list(self._added(node, body, own, first))
+        self._nodes += self._nodes_of(node, body, own, first)
+        is_in_plan = not (_is_dead(node) and self._added)  # LiteRT drops the dead nodes each time that it inlines a composite
+        self._added[node.index] = range(first_node, len(self._nodes) if is_in_plan else first_node)
         results = {old: first + new for old, new in zip(present(node.outputs), present(body.outputs), strict=True)}
-        nodes = [_renamed(node, results) for node in graph.nodes]
-        plan: list[int] = []
-        for position in graph.execution_plan:
-            plan += [origin.index for origin in added] if position == node.index else [position]
-        nodes += added
-        return replace(
-            graph,
-            tensors=tuple(tensors),
-            nodes=tuple(nodes),
-            execution_plan=tuple([position for position in plan if not _is_dead(nodes[position])]),
-            outputs=tuple([results.get(tensor, tensor) for tensor in graph.outputs]),
-        )
+        for old, new in results.items():
+            self._new_names.setdefault(old, new)
+        self._is_current = False
 
-    def _added(self, node: Node, body: Subgraph, own: Mapping[int, int], first: int) -> Iterator[Node]:
+    def _nodes_of(self, node: Node, body: Subgraph, own: Mapping[int, int], first: int) -> Iterator[Node]:
         origin = self.origins.get(node.index, node.index)
-        for number, inner in enumerate(body.nodes):
-            index = len(self.graph.nodes) + number
+        for index, inner in enumerate(body.nodes, len(self._nodes)):
             self.origins[index] = origin
             self.places[index] = (body.index, inner.index)
             yield inner._replace(
@@ -177,19 +196,27 @@ class Inlining:
                 outputs=tuple([tensor if tensor < 0 else first + tensor for tensor in inner.outputs]),
             )
 
+    def _in_place_of(self, position: int) -> Sequence[int]:
+        """Return the nodes that stand in the plan in place of a node."""
+        return self._added.get(position, (position,))
 
-def _renamed(node: Node, results: Mapping[int, int]) -> Node:
-    if results.keys().isdisjoint(node.inputs):
-        return node
-    return node._replace(inputs=tuple([results.get(tensor, tensor) for tensor in node.inputs]))
+    def _renamed(self, node: Node) -> Node:
+        if self._new_names.keys().isdisjoint(node.inputs):
+            return node
+        return node._replace(inputs=tuple(map(self._name, node.inputs)))
+
+    def _name(self, tensor: int) -> int:
+        while tensor in self._new_names:
+            tensor = self._new_names[tensor]
+        return tensor
 
 
 def _is_dead(node: Node) -> bool:
     return not present(node.inputs) and not present(node.outputs)
 
 
-def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
-    """Return LiteRT's message if the tensors of a composite do not fit its body, or None if the tensors fit.
+def _mismatch(tensors: Sequence[Tensor], node: Node, body: Subgraph) -> str | None:
+    """Return LiteRT's message if the tensors of a composite do not fit its body; None if the tensors fit.
 
     If the number of operands or results differs, the message is empty.
     """
@@ -198,7 +225,7 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
         return ""
     for outer, inner in pairs:
         for one, other in zip(outer, inner, strict=True):
-            left, right = graph.tensors[one], body.tensors[other]
+            left, right = tensors[one], body.tensors[other]
             if left.type != right.type:
                 return _OTHER_TYPE
             if layout(left) != layout(right):
@@ -207,6 +234,6 @@ def _mismatch(graph: Graph, node: Node, body: Subgraph) -> str | None:
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return the shape signature of a tensor if a size is unknown, or the shape."""
+    """Return the shape signature of a tensor with an unknown size, or the shape of any other tensor."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

@@ -1,7 +1,7 @@
 """Crashes of LiteRT while it writes a compiled model.
 
-In measurements, LiteRT crashed for every model with two composites that share a body. It also crashed for nearly every model with
-an inlined node that has an unused result.
+In measurements, LiteRT crashed for every model in which two composites share a body. LiteRT also crashed for nearly every model
+in which an inlined node has an unused result.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
 )
 QUANTIZATION = kinds.QUANTIZATION.reworded(
     title="unsupported quantization",
-    meaning="Small integers are supported only if they are quantized: with 8, 4 or 2 bits per tensor or per channel, with 16 "
-    "bits per tensor. Therefore, shapes and axes in small integers without quantization are refused.",
+    meaning="Integers with 8, 4 or 2 bits must be quantized per tensor or per channel. Integers with 16 bits must be "
+    "quantized per tensor. Therefore, shapes and axes are refused if they are such integers without quantization.",
     advice="Quantize the tensor, or store shapes, axes and indices as INT32.",
     hint="quantize the tensor, or store shapes, axes and indices as INT32",
 )

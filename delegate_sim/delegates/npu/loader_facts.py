@@ -1,4 +1,4 @@
-"""Properties of a file that only LiteRT's loader reads. Some of these properties make the loader refuse the model.
+"""Properties of a model file that only LiteRT's loader reads. Because of some properties, the loader refuses the model.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
 (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -24,16 +24,16 @@ FilePlace = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """Unusual properties of a file. Each has the places of the nodes or tensors with this property."""
+    """Unusual properties of a model file. Each attribute has the places of the nodes or tensors with one property."""
 
     variants: frozenset[FilePlace]
     """Tensors with a list of ``variant_tensors``."""
     mutating: frozenset[FilePlace]
-    """Nodes that have the list ``mutating_variable_inputs``, even if no entry of the list is true."""
+    """Nodes with the list ``mutating_variable_inputs``. The list counts even if no entry is true."""
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]
-    """The kind of quantization of each tensor, if ``quantization_kind`` cannot derive the kind from the scales."""
+    """The kind of quantization of tensors for which ``quantization_kind`` cannot derive the kind from the scales."""
 
 
 @functools.lru_cache(maxsize=2)

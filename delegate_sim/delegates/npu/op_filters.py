@@ -1,8 +1,9 @@
 """Google's op filters: a text file with patterns that select nodes by the names of their results.
 
-Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is an
-``OpFilters`` message in text format, with a ``filter_behavior`` and ``filters``. Each filter has an ``op_name_pattern``.
-``protobuf`` does not parse the file, because it is an optional dependency and needs a compiled definition of the message.
+Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is
+an ``OpFilters`` message in text format, with a ``filter_behavior`` and ``filters``. Each filter has an ``op_name_pattern``.
+This module parses the file without ``protobuf``, because ``protobuf`` is an optional dependency and needs a compiled definition
+of the message.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class FilterMatch:
 
 @dataclass(frozen=True, slots=True)
 class OpFilters:
-    """The filters in a file, and the fault of the file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
+    """The filters in a filter file, and the fault of this file, if any: ``UNREADABLE`` or ``UNPARSABLE``."""
 
     behavior: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()
@@ -73,7 +74,7 @@ class _FilterFault(Exception):
 
 
 def parsed(text: str) -> OpFilters:
-    """Parse the text of a file. If the text is not an ``OpFilters`` message, the result has the fault ``UNPARSABLE``."""
+    """Parse the text of a filter file. If the text is not an ``OpFilters`` message, the result has the fault ``UNPARSABLE``."""
     try:
         tokens = _Tokens(text)
         filters = _message(tokens)

@@ -40,7 +40,7 @@ class PluginAnswer:
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
-"""A function that asks a plugin about a subgraph. The second argument maps each inlined tensor to its place in the file."""
+"""A function that asks a plugin about a subgraph. The second argument maps each inlined tensor to its place in the model file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,10 @@ def _inline_late(
     """Inline the composites that must stay on the CPU. Each added node gets the verdict of its composite."""
     result = dict(verdicts)
     for index, composite in composites.items():
-        first = len(work.graph.nodes)
+        first = work.node_count
         if is_cpu_call(composite, release) and work.inline(index, composite.body):
             reasons = result.pop(index)
-            result |= dict.fromkeys(range(first, len(work.graph.nodes)), reasons)
+            result |= dict.fromkeys(range(first, work.node_count), reasons)
     return result
 
 

@@ -150,7 +150,7 @@ class NpuPlugin(CompilerPlugin):
         return iter(())
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check a subgraph before its nodes. Return the plugin's log lines, and a failure or None."""
+        """Check a subgraph before its nodes are checked. Return the plugin's log lines, and a failure or None."""
         return (), None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
@@ -181,11 +181,11 @@ class NpuPlugin(CompilerPlugin):
 
     @property
     def _cpu_call(self) -> Reason:
-        message = f"the model assigns it to the CPU; needs a composite other than {CPU_CALL.name}"
+        message = f"the model assigns the node to the CPU; needs a composite other than {CPU_CALL.name}"
         return Reason(f"{self.name}-cpu-call", CPU_CALL.name, message, "odml.cpu_call", "another composite", CPU_CALL.hint)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid a failure: no limit on partitions, or the default SoC."""
+        """Yield options that avoid a failure: without a limit on partitions, or with the default SoC."""
         if code == ISLANDS.name:
             yield {"max_partitions": 0}
         if code == SOC.name:

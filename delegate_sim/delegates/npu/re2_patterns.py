@@ -52,7 +52,7 @@ def translated(pattern: str) -> re.Pattern[str] | None:
 
 
 class _Translator:
-    """A translator of one RE2 pattern. It reads the pattern once from left to right."""
+    """A translator that reads one RE2 pattern once, from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -61,7 +61,7 @@ class _Translator:
         self.is_repeated = False
         """True directly after a repetition. RE2 does not accept a repetition of a repetition."""
         self.flag_groups = [0]
-        """The numbers of extra ``re`` groups that were opened for flags: for the top level, then for each open group."""
+        """The number of extra ``re`` groups that were opened for flags, at the top level and in each open group."""
 
     def run(self) -> str:
         while self.position < len(self.pattern):

@@ -37,8 +37,8 @@ NAMES = {
 def full_soc_name(text: str) -> str:
     """Return a SoC as ``vendor:model``.
 
-    A name with a vendor may be unknown to the vendor's plugin, because this failure is simulated too. Raises OptionError for
-    unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
+    A name with a vendor is accepted even if the vendor's plugin does not know the SoC, because this failure is simulated too.
+    Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()
@@ -59,7 +59,7 @@ def full_soc_name(text: str) -> str:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to ``vendor:model``, for all plugins that can be simulated.
 
-    The names are the models, and the names in ``NAMES`` in lower case without spaces and punctuation.
+    A key is a model, or a name in ``NAMES`` that was changed to lower case, without spaces and punctuation.
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:

@@ -11,10 +11,10 @@ from .op_filters import OpFilters
 
 
 class NpuTarget(NamedTuple):
-    """The release of the runtime, the properties of the file, the op filters, and the places of inlined tensors."""
+    """The release of the runtime, the properties of the model file, the op filters, and the places of inlined tensors."""
 
     release: Release = NEWEST
     facts: FileFacts | None = None
     filters: OpFilters | None = None
     tensors: Mapping[int, tuple[int, int]] | None = None
-    """The subgraph and index in the file of each tensor that inlining added, keyed by the added tensor's index."""
+    """The original place, as (subgraph, index), of each tensor that inlining added, keyed by the added tensor's index."""

@@ -1,6 +1,6 @@
 """Arm's compiler Vela, once for each configuration of an Ethos-U NPU (``vela --accelerator-config``).
 
-Vela's checks depend on its scheduler and version. Therefore, Vela is run, not simulated.
+Vela's checks depend on its scheduler and version. Therefore, Vela is run instead of simulated.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class VelaCompiler(Delegate):
     kernel_name = "ethos-u"
     provider_name = "NPU"
     is_live_only = True
-    summary = "Arm's Ethos-U NPUs. Arm's compiler Vela compiles the file ahead of time. Vela is not simulated, but run (--live)."
+    summary = "Arm's Ethos-U NPUs. Arm's compiler Vela compiles the model ahead of time. Vela can only be run (--live)."
     options = OPTIONS
 
     def __init__(self, name: str) -> None:

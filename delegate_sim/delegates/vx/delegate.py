@@ -1,7 +1,7 @@
 """The TIM-VX delegate's handling of a subgraph (``PrepareDelegate``, ``delegate_main.cc`` of VeriSilicon/tflite-vx-delegate).
 
-The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. Its kernels
-never fail to initialize or prepare, because they build their network only when they are first invoked.
+The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. The delegate's
+kernels never fail to initialize or prepare, because they build their network only when they are first invoked.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ CUSTOM_OPERATOR = Kind(
     'The only supported custom operator is "vsi-npu", a network that was compiled beforehand. All other custom operators run on '
     "the CPU, with a kernel of the runtime or of the application. In the delegate's log, every custom operator has the number "
     '32 ("Fallback unsupported op 32").',
-    "At the end of a model, a custom operator does not split the delegated part. Elsewhere, convert the model without custom "
-    "operators.",
+    "Keep a custom operator only at the end of the model, where it does not split the delegated part. Or convert the model "
+    "without custom operators.",
     "leave the custom operator at the end of the model, or convert without custom operators",
 )
 DYNAMIC_SHAPE = Kind(
@@ -35,8 +35,8 @@ KINDS = (
     CUSTOM_OPERATOR,
     kinds.TENSOR_TYPE.reworded(
         meaning="Operands must not be INT64 or STRING, and results must not be INT64 or INT16. Only BROADCAST_TO may have INT64 "
-        "operands. The rule includes axes, shapes and biases. With 16-bit activations, convolutions usually have INT64 biases. "
-        "Some operators refuse further types.",
+        "operands. These limits include axes, shapes and biases. With 16-bit activations, convolutions usually have INT64 "
+        "biases. Some operators refuse further types.",
         advice="Convert with 8-bit or float activations, and with INT32 for axes, shapes and indices.",
     ),
     kinds.HYBRID,
@@ -53,7 +53,7 @@ KINDS = (
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="The operator is supported only with, or only without, this optional operand.",
+        meaning="Some optional operands of the operator must be present, and others must be omitted.",
         advice="Build the layer without projection and without auxiliary input.",
         hint="build the layer without projection and auxiliary input",
     ),

@@ -33,10 +33,7 @@ class NxpVxDelegate(VxDelegate):
     rules = NXP_RULES[NEWEST_RELEASE]
     rule_options = ("release",)
     log = LogTraits()
-    """Empty, because both variants of the delegate print the same lines.
-
-    By default, a log's lines are attributed to VeriSilicon's delegate.
-    """
+    """Empty, because both variants of the delegate print the same lines. These lines are attributed to VeriSilicon's delegate."""
 
     @property
     def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:

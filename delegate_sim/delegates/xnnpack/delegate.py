@@ -88,7 +88,9 @@ OPTIONS = (
 )
 
 
-_MANY_MIXTURES = "the model has many mixtures of experts; some of their log lines and of the changed node orders are not shown"
+_MANY_MIXTURES = (
+    "the model has many mixtures of experts; some of their log lines and some changes of the node order are not shown"
+)
 
 
 class XnnpackDelegate(Delegate):
@@ -106,7 +108,7 @@ class XnnpackDelegate(Delegate):
     history = ReleaseHistory("litert-1.0.1")
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether the delegate accepts dynamic tensors: False if the flag disable_subgraph_reshaping is set."""
+        """Return whether the delegate accepts dynamic tensors. The flag disable_subgraph_reshaping turns this off."""
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -173,7 +175,7 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Return the verdict on each node. If a verdict depends on later nodes, the node is checked after the visit."""
+    """Return the verdict on each node. Nodes with a verdict that depends on later nodes are checked after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:

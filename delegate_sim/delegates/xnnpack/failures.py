@@ -164,7 +164,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         ),
     ),
     "xnnpack-kernel-unpacked-shape": FailureWording(
-        "{tensor} has shape {shape}, but its constant has shape {found}",
+        "{tensor} has shape {shape}, but its FLOAT16 constant has shape {found}",
         shared_kind(
             "xnnpack-kernel-unpacked-shape",
             Problem.SHAPE,

@@ -71,7 +71,7 @@ _PRODUCT = {
 _INT4_ZERO_POINTS = (0, 8)
 _LARGEST_REQUANTIZATION = 256.0
 _SPLIT_KEEPS_PARAMETERS = parse_release("litert-2.1.5")
-"""Since this release, SPLIT needs the same scale and zero point before and after. Measured with 2.1.4 and 2.1.5."""
+"""From this release on, SPLIT requires the operand's scale and zero point in all results. Measured with 2.1.4 and 2.1.5."""
 
 
 class _Kernel:
@@ -106,7 +106,7 @@ class _Kernel:
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands of a node that become values of XNNPACK's graph, without omitted operands."""
+        """Return the operands of a node that become values of XNNPACK's graph. Omitted operands are left out."""
         inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
@@ -135,7 +135,7 @@ class _Kernel:
         return not is_unused and self.datatype(index) is None
 
     def define_node(self, view: NodeView) -> KernelFailure | None:
-        """Define one node. Return its first failure: the rank of a tensor, or a check of the operator; or None."""
+        """Define one node. Return the first failure of a tensor's rank or of the operator's checks, or None."""
         node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:
@@ -313,7 +313,7 @@ def _averaged(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _pooled_image(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Return a failure for a pooling with another rank; a filter of 1x1 becomes an activation, which takes any rank."""
+    """Return a failure if the input of a pooling does not have the rank of an image. A filter of 1x1 accepts any rank."""
     if node.options.filter_height == node.options.filter_width == 1:
         return None
     return not_an_image(node, kernel.inputs, kernel.release)

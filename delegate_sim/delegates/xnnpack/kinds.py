@@ -41,9 +41,9 @@ KINDS = (
     kinds.HYBRID.reworded(
         title="operands of different types",
         meaning="The operands and the result must have the same type. Only CONV_2D, FULLY_CONNECTED, BATCH_MATMUL and "
-        "TRANSPOSE_CONV accept weights of at most 8 bits with float activations. For CONV_2D and FULLY_CONNECTED, the flag "
-        "disable_dynamically_quantized_ops turns this off. The bias of float weights must have the type of the weights, or "
-        "be FLOAT32.",
+        "TRANSPOSE_CONV accept weights of at most 8 bits with float activations. With the flag "
+        "disable_dynamically_quantized_ops, CONV_2D and FULLY_CONNECTED do not accept such weights. The bias of float "
+        "weights must have the type of the weights, or be FLOAT32.",
         advice="Quantize fully (int8 with a representative data set), or keep weights and biases in the type of the activations.",
     ),
     kinds.RANK.reworded(

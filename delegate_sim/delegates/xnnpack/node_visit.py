@@ -9,7 +9,7 @@ from .variables import Variables
 
 
 class Visit:
-    """The target, and the state that the visited nodes have set. Rules read the state, but do not change it."""
+    """The target, and the state that the visited nodes have set. Rules only read this state."""
 
     __slots__ = ("target", "unpacking", "variables")
 

@@ -33,7 +33,8 @@ _IMAGE_RANK = 4
 def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
     """Return whether the rank of a tensor is known.
 
-    Rank 0 in a file can also mean an unknown rank, except in constants and in the model's ``inputs``.
+    A tensor with rank 0 in the model file may have an unknown rank. Only for constants and for the model's ``inputs``, rank 0
+    is always a known rank.
     """
     return bool(tensor.shape) or tensor.is_constant or tensor.index in inputs
 
@@ -50,7 +51,7 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | Non
 
 
 def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
-    """Return the failure of a pooling or block operator whose operand does not have four dimensions.
+    """Return the failure of a pooling or block operator if its operand does not have four dimensions.
 
     A MAX_POOL_2D also takes more than four dimensions.
     """
@@ -136,7 +137,7 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
 
 
 def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
-    """Return the failure of a node that reads a READ_VARIABLE's result more than once and is the only reader.
+    """Return the failure of a node that reads a READ_VARIABLE's result more than once, if no other node reads the result.
 
     Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its position in
     the running order. ``outputs`` are the tensors that leave the partition.

@@ -36,8 +36,8 @@ DEFAULT_FLAGS = QS8 | QU8
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
 """The first release that accepts float CONV_2D and FULLY_CONNECTED with integer weights by default.
 
-The flag disable_dynamically_quantized_ops turns this off. In earlier releases, these nodes need the flag
-enable_latest_operators. The runtime sets this flag.
+The flag disable_dynamically_quantized_ops makes the delegate refuse these nodes. In earlier releases, these nodes need the flag
+enable_latest_operators, which the runtime sets.
 """
 
 

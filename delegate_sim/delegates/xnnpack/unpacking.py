@@ -12,7 +12,7 @@ from ...releases.catalogue import NEWEST, Release, parse_release
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
 """The first release in which a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
 
-Runs of the delegate showed this release. The source code does not state it.
+This release was found by running the delegate, because the source code does not show it.
 """
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether all readers accept the node's result as float16 weights, and not as the first operand."""
+    """Return whether every reader accepts the node's result as float16 weights, and none reads it as the first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

@@ -45,7 +45,7 @@ class Variables:
             known.value = VALUES[node.op].tensor(node)
 
     def conflict(self, resource: Tensor, value: Tensor) -> str | None:
-        """Return the reason why a variable cannot hold a value, or None if it can (``AddProxyValue``)."""
+        """Return the reason why a variable cannot hold a value, or None if there is no reason (``AddProxyValue``)."""
         known = self._resources.get(resource.index)
         if known is None:
             return "no VAR_HANDLE before this node"

@@ -87,9 +87,9 @@ def reconcile_stack(
 ) -> StackReconciliation:
     """Compare each accelerator's log lines with the simulation of that accelerator.
 
-    If the simulation does not match the log, it is repeated without the accelerators for which the log shows no delegated nodes.
-    If the repeated simulation matches, the device did not apply these accelerators. Raises OptionError for an unknown SoC or
-    option.
+    If the simulation does not match the log, the model is simulated again without the accelerators for which the log shows no
+    delegated nodes. If the second simulation matches, the device did not apply these accelerators. Raises OptionError for an
+    unknown SoC or option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
@@ -221,21 +221,21 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each line about replaced nodes with another total number of nodes than in the simulation."""
+    """Yield a note for each log line about replaced nodes if its total number of nodes differs from the simulation."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
             yield (
-                f"a log line counts {replacement.total} nodes, but after the earlier steps the model's subgraphs have "
+                f"a log line counts {replacement.total} nodes, but after the earlier accelerators the model's subgraphs have "
                 f"{', '.join(map(str, sorted(sizes)))} nodes; {OTHER_MODEL}"
             )
 
 
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
-    """Yield stacks without some of the accelerators, each with the names of the removed accelerators.
+    """Yield smaller stacks, each with the names of the removed accelerators.
 
-    Only accelerators for which the log shows no delegated nodes are removed. They are first removed one at a time, then all
-    together.
+    An accelerator can be removed only if the log shows no delegated nodes for it. Accelerators are removed one at a time, then
+    all together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])

@@ -116,7 +116,7 @@ class _Without(Driver):
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield a simulation with a driver that rejects the operations that were not compiled, if it reproduces the log."""
+    """Assume that the driver rejects the operations that were not compiled. Yield the simulation if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -143,7 +143,7 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return the number of each node's delegate kernel, counted from 1, or None if the node is no delegate kernel.
+    """Return a kernel number, counted from 1, for each node that is a delegate kernel, and None for each other node.
 
     TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
     """
@@ -158,7 +158,7 @@ def kernel_count(run: Run) -> int:
 
 
 def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
-    """Yield the simulation with the driver profile, if it reproduces the log."""
+    """Simulate with the driver profile, and yield the simulation if it reproduces the log."""
     interface = trials.setting.delegate.behind.driver
     if interface is None:
         return
@@ -170,7 +170,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return the simulation at the highest of ``levels``, which are the results of ``fitting_levels``."""
+    """Return the simulation at the highest level in ``levels``, the result of ``fitting_levels``."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -225,8 +225,8 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
     """Yield a simulation with the changed options, if one reproduces the log.
 
-    The assumed feature level is tried first. If the simulation does not reproduce the log at this level, the highest level at
-    which it does is used.
+    The assumed feature level is tried first. If the simulation does not reproduce the log at this level, the highest level that
+    reproduces the log is used.
     """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"

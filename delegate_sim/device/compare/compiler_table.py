@@ -90,7 +90,7 @@ def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tu
 
 
 def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
-    """Return the nodes in execution order, keyed by operator as in the table. Some tables list custom operators as CUSTOM."""
+    """Return the nodes in execution order, keyed by name in the compiler's table. Some tables list custom operators as CUSTOM."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -100,7 +100,7 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the table and the model differ in an operator or in its number of nodes."""
+    """Raise ReconcileError if the compiler's table and the model have different operators or numbers of nodes."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count

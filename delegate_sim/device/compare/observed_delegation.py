@@ -174,7 +174,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 
 def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
-    """Yield a note that names the kernels in the log if none of them belongs to the delegate."""
+    """If no kernel in the log belongs to the delegate, yield a note that names the kernels in the log."""
     if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
         kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
         offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
@@ -184,14 +184,14 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
 
 
 def _failed_running(log: DeviceLog, delegate: Delegate) -> Iterator[str]:
-    """Yield a note if a kernel of the delegate failed while the model ran, which no simulation covers."""
+    """Yield a note if a kernel of the delegate failed while the model ran. No simulation covers such a failure."""
     for statement in log.statements_of(NODE_ERROR):
         if is_while_running(statement) and is_of(delegate, statement.values["op"]):
             yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether no line shows how many nodes the delegate replaced.
+    """Return whether the number of nodes that the delegate replaced is unknown, because no line shows the number.
 
     If all replacement lines belong to delegates that the runtime applies by default, the number is known to be zero.
     """
@@ -226,7 +226,7 @@ class _TableFacts:
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (
-            "another delegate ran nodes that this delegate left, so the tables do not list them; record the log "
+            "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes; record the log "
             f"{f'with {flags}' if flags else 'with this delegate alone'}"
         )
         self.on_cpu: dict[int, frozenset[int]] = {}
@@ -250,7 +250,7 @@ class _TableFacts:
         if is_foreign or self.is_hiding:
             self.notes.append(self.hidden)
         else:
-            self.notes.append(f"the table of subgraph {index} is cut short; nothing is known about the missing nodes")
+            self.notes.append(f"the log's table of subgraph {index} is cut short; nothing is known about the missing nodes")
 
     def add_summary(self, index: int, summary: Summary) -> None:
         """Add the counts from a table of node types. Ignore a table that is incomplete or lists nodes from outside the graph."""

@@ -112,7 +112,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
     for name in (*reversed(platform.releases), platform.alone):
         options = {**setting.options, platform.option: name}
         note = (
-            f"{platform.key} {refused} would refuse this model, but the device did not, so {platform.option}={name} is "
+            f"{platform.key} {refused} would refuse this model, but the device accepted it, so {platform.option}={name} is "
             "simulated instead"
         )
         other = replace(setting, options=options, notes=(*setting.notes, note))

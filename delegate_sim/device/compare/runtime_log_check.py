@@ -55,8 +55,8 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         yield f"the runtime compiled the simulated operations in the same order ({counted(same, 'model')})"
         return
     yield (
-        f"the runtime compiled {counted(len(compilations), 'model')}; {same} of them and "
-        f"{counted(len(matched), 'simulated partition')} have the same operations in the same order"
+        f"the runtime compiled {counted(len(compilations), 'model')}, and the simulation has "
+        f"{counted(len(matched), 'partition')}; operations and their order agree for {same}"
     )
     short = [
         compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete

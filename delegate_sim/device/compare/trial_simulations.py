@@ -46,7 +46,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The model, the setting, the release and the facts from the log that all trial simulations share, and their limit."""
+    """The values that all trial simulations share: the model, the setting, the release, the log's facts and the limit."""
 
     model: Model
     setting: DeviceSetting

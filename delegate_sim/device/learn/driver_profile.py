@@ -35,11 +35,11 @@ class Learning:
 
 
 _AskedNode = tuple[str, tuple[OperationSignature, ...]]
-"""A node about which the driver was asked: its operator and its operations."""
+"""A node that the driver was asked about: the node's TFLite operator, and the driver's operations for the node."""
 
 
 class _Seen:
-    """The operations that the driver accepted, and the nodes that it rejected, according to one log."""
+    """The operations that the driver accepted and the nodes that the driver rejected, according to one log."""
 
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
@@ -52,8 +52,8 @@ class _Seen:
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
     """Refine a profile with a reconciled log.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. They
-    contradict each other if only one of them rejects an operation with the same types and shapes.
+    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A log
+    contradicts the profile if only one of the two rejects an operation with certain types and shapes.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -75,7 +75,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
     if not _reproduces(reconciliation, interface, refined):
-        notes.append("these rules alone do not reproduce the log, because the log does not show all rejected nodes")
+        notes.append("the new rules alone do not reproduce the log, because the log does not show all rejected nodes")
     added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
     return Learning(refined, added, tuple(notes))
 
@@ -116,7 +116,7 @@ def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
 
 
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
-    """Return the operations that the driver accepted, and the nodes that it rejected, according to a reconciled log."""
+    """Return the operations that the driver accepted and the nodes that the driver rejected, according to a reconciled log."""
     options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
     for subgraph in reconciliation.run.subgraphs:
@@ -151,7 +151,7 @@ def _look(
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    """Return the operator and the operations of each of ``nodes`` that the driver was asked about."""
+    """Return the operator and the operations of each node in ``nodes``, if the driver was asked about the node."""
     questions = []
     for index in nodes:
         operations = partition.operations.get(index, ())
@@ -268,7 +268,7 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that cover no rejection in the profile's logs. Users wrote these rules by hand."""
+    """Return the rules that users wrote by hand: rules that cover no rejection in the profile's logs."""
     rejected = [observation.signature for observation in profile.observations if not observation.is_accepted]
     return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
 

@@ -207,7 +207,7 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Yield sets of nodes that match the counts in the table. Sets with few kinds of nodes come first."""
+    """Yield sets of nodes that match the counts in the log's table of node types. Sets with few kinds of nodes come first."""
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
@@ -266,7 +266,7 @@ def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
             text = f"these lines fit a driver that rejects {' and '.join(names)}"
             if others:
                 text += f", or one that rejects {' or '.join(others)}"
-            text += "; record a table of operators to see which nodes it rejects"
+            text += "; record a table of operators to see which nodes the driver rejects"
             yield inquiry.match(run, rejected, rejected, text, is_certain=False)
             return
 

@@ -232,7 +232,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    """Return the simulated delegates with libraries that could not be loaded."""
+    """Return the simulated delegates whose libraries could not be loaded."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     delegates = [delegate_of_library(path) for path in paths]
     return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
@@ -307,8 +307,8 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
     """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
 
-    These are the releases that word their lines like the log, or all known releases if there are none. If the log names a
-    TensorFlow version, only releases of this version are returned if any of them matches.
+    Otherwise, return the releases that word their lines like the log, or all known releases if no release does. If the log names
+    a TensorFlow version and a matching release has this version, return only releases of this version.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]

@@ -275,7 +275,7 @@ _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
 
 
 def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
-    """Return which delegate has a name, as one of the constants above; empty if no delegate has the name."""
+    """Return the owner of a name, as one of the constants above; empty if no delegate has the name."""
     if plain_name(name) in names:
         return _OWN
     delegate = speaker(log, name)

@@ -65,7 +65,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon: the compiled operations, and all operations if the table lists them."""
+    """Yield the counts of Mesa's Teflon: the compiled operations, and all operations if the log has a table of operations."""
     rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
     if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
         return

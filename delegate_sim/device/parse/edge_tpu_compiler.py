@@ -67,7 +67,7 @@ class EdgeTpuCompilation:
 
     @property
     def failure_meaning(self) -> str:
-        """The meaning of the reason why nothing was compiled; empty if the meaning is unknown."""
+        """The meaning of ``failure``, the line that says why nothing was compiled; empty if the meaning is unknown."""
         return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
 
     def _count(self, *, is_mapped: bool) -> int | None:
@@ -174,7 +174,7 @@ class EdgeTpuCompilerReader:
         return self.found != NOT_COMPILED
 
     def _table_line(self, text: str) -> bool:
-        """Parse a line of the table; return whether the line belongs to the table."""
+        """Parse a line of the compiler's table; return whether the line belongs to the table."""
         if _HEADER.match(text) is not None:
             self.found, self.is_table = replace(self.found, rows=()), True
             return True
@@ -187,7 +187,7 @@ class EdgeTpuCompilerReader:
         return True
 
     def _line(self, text: str) -> bool:
-        """Parse a line outside of the table; return whether the compiler printed it."""
+        """Parse a line outside of the compiler's table; return whether the compiler printed the line."""
         if (match := _VERSION.search(text)) is not None:
             self.found = EdgeTpuCompilation(match["version"])
         elif (match := _NUMBER.match(text)) is not None:

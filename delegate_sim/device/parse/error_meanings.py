@@ -66,7 +66,7 @@ _CODES = {
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
     "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer is null, but must not be null",
     "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
-    "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run it",
+    "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run the model",
     "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
     "ANEURALNETWORKS_UNMAPPABLE": "the memory cannot be mapped",
     "ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE": "a buffer for an output is too small",
@@ -126,8 +126,8 @@ _FAILURES = (
     ),
     ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
     ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
-    ("load plugin", "a compiler plugin's library could not be loaded, so it compiles nothing"),
-    ("NPU islands", "the compiler plugin would create more partitions than the application allows, so it compiles nothing"),
+    ("load plugin", "a compiler plugin's library could not be loaded, so the plugin compiles nothing"),
+    ("NPU islands", "the plugin would create more partitions than the application allows, so it compiles nothing"),
     ("get hooks", "the accelerator provides no hooks for profiling; LiteRT continues without them"),
     ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
     ("initialize", "the vendor's runtime could not be started on this device"),
@@ -353,7 +353,7 @@ _NO_CAUSES = ("is not initialized", "apply compiler plugins")
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the first of the most specific errors as the cause of all errors, or None if no error names a cause."""
+    """Return the likely cause of all errors, the first of the most specific errors; None if no error names a cause."""
     causes = [
         error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
     ]
@@ -361,7 +361,7 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 
 def _rank(error: ExplainedError) -> int:
-    """Return a rank of an error. The more an error says about the cause, the lower is its rank."""
+    """Return the rank of an error. Errors that say more about the cause have lower ranks."""
     ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
     ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
     return ranks.get(error.kind, 1)
@@ -467,7 +467,7 @@ def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
         return None
     total, has_several = fitting[0]
     whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
-    return f"{whose} (the model's {total} nodes are numbered from 0, then the kernels)"
+    return f"{whose} (the model's {total} nodes are numbered first, then the kernels)"
 
 
 def _before(log: DeviceLog, error: Statement) -> list[Replacement]:

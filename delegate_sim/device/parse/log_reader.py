@@ -69,7 +69,7 @@ _CUT_REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
     r"(?:$|\)(?P<rest>.{0,100}$))"
 )
-"""Matches a line about replaced nodes whose end a logger cut off."""
+"""Matches a line about replaced nodes if a logger cut off the end of the line."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) partitions?\b")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
@@ -235,7 +235,7 @@ class Reader:
         )
 
     def read(self, message: Message, line: str, place: int) -> None:
-        """Parse one line. ``place`` is its number in the log."""
+        """Parse one line. ``place`` is the number of the line in the log."""
         self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
@@ -335,7 +335,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, if the line gives one. ``text`` is the part of the line before the error."""
+        """Add the reason for a kernel's failure, if the line gives a reason. ``text`` is the part before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
@@ -368,7 +368,7 @@ class Reader:
         return self.is_inference and not self.is_internal and not self.subgraph
 
     def _begin_table(self, title: str) -> None:
-        """Begin a table. Tables of a delegate's internal operators are kept apart."""
+        """Begin to read a table of operators. Tables of a delegate's internal operators are kept apart."""
         is_known = title in (RUN_ORDER, SLOWEST, SUMMARY)
         self.table = OperatorTable(
             self.subgraph, title, is_inference=self.is_inference and is_known, is_internal=self.is_internal
@@ -520,7 +520,7 @@ class RefusalList:
     """A delegate's list of refused operators that is being read."""
 
     name: str
-    """The delegate, as it calls itself."""
+    """The delegate's name for itself."""
     tag: str
     process: str
     is_interrupted: bool = False

@@ -121,7 +121,7 @@ class LogSummary:
     counts: tuple[Count, ...]
     """Counts that belong to no delegate."""
     operators: tuple[tuple[str, int], ...]
-    """Number of nodes per operator in the tables."""
+    """Number of nodes per operator in the log's tables."""
     releases: tuple[str, ...]
     """The releases that may have printed the log; empty if nothing in the log identifies a release."""
     may_be_older: bool
@@ -328,7 +328,7 @@ def _title(name: str) -> str:
 
 
 def _table_names(log: DeviceLog) -> list[str]:
-    """Return the operators and kernels that the tables list."""
+    """Return the operators and kernels that the log's tables list."""
     rows = [row.op for table in log.run_orders.values() for row in table.rows]
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
 
@@ -363,7 +363,7 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     """Return the outcome of a failure that certainly belongs to a delegate; empty if there is none.
 
-    If a delegate that is applied by default refuses a graph with dynamic tensors, this is no failure.
+    A delegate that is applied by default may refuse a graph with dynamic tensors. Such a refusal is no failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
     kinds = (
@@ -487,7 +487,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 
 
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield each operator in the tables, except delegate kernels, with its number of nodes."""
+    """Yield each operator in the log's tables with the number of nodes. Delegate kernels are left out."""
     counts: Counter[str] = Counter()
     for table in log.run_orders.values():
         counts.update(row.op for row in table.rows)

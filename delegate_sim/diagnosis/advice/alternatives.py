@@ -15,7 +15,7 @@ from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
-from ..causes.alternative import Alternative
+from ..causes.alternative import IF_TAKEN, Alternative
 from ..causes.cause import Blockers, Cause, Remedy
 from ..causes.conversion_causes import OF_TYPES, Simulate, form
 from ..examiner import Cost, Examined
@@ -28,6 +28,9 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
+
+WRITTEN_AS = "can be written as"
+SUPPORTED_BY = "supported by"
 
 _NOT_SIMULATED = "not simulated"
 _HELPS_NOT = "does not help"
@@ -114,7 +117,9 @@ _HUGE_SCALE = 1e20
 """Scales above this limit come from attention masks that use the lowest FLOAT32 value."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Conversions with a smaller attention mask, and the value of the mask."""
+_IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
+_FEWER_PARTITIONS = "remove the nodes that split the graph"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 
 
@@ -138,9 +143,11 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
 
 
 def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
+    if cause.identity.problem is Problem.LIMIT and cause.remedy.options:
+        return _with_result_of_limit(cause, judge)
     offers = list(_offers(cause, model, delegate))
     if not offers:
-        return _with_note_of_folding(cause)
+        return _with_result_of_rewrite(_with_note_of_folding(cause), judge)
     alternatives = [judge.judged(cause, offer) for offer in offers]
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
@@ -164,6 +171,8 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
+    if helping and cause.identity.problem is Problem.OPERATOR and helping[0][0].remedy.conversion and not is_local:
+        suggestion = "change-converter-setting"
     return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
 
 
@@ -175,9 +184,30 @@ def _with_note_of_folding(cause: Cause) -> Cause:
         return cause
     note = (
         f"TensorFlow's converter removes a RESHAPE before and after {', '.join(ops[:3])}; delegate-sim fix may have a pass that "
-        "writes the RESHAPE into the file"
+        "writes the RESHAPE into the model file"
     )
     return replace(cause, change=f"{cause.change}; {note}")
+
+
+def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """Return a cause whose instructions have the result of a raised limit. More partitions may also make the delegate fail."""
+    option, _, explanation = cause.change.partition(": ")
+    raised = judge.judged(cause, _Offer(option, option, cause.remedy))
+    if raised.cost is None:
+        return replace(cause, change=f"{option} ({_NOT_SIMULATED}: {raised.result}): {explanation}")
+    if not raised.helps and not raised.cost.measures.is_delegated:
+        return replace(cause, change=f"{_FEWER_PARTITIONS}; {_HELPS_NOT}: {raised.text}")
+    return replace(cause, change=f"{raised.text}: {explanation}")
+
+
+def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """If a cause's instructions write an operator in another way, return the cause with the result of accepted new nodes."""
+    if WRITTEN_AS not in cause.change or not cause.remedy.accepts:
+        return cause
+    rewritten = judge.judged(cause, _Offer(cause.change, "", cause.remedy))
+    result = _NOT_SIMULATED if rewritten.cost is None else f"{IF_TAKEN}: {rewritten.result}"
+    change, supported, names = cause.change.partition(f"; {SUPPORTED_BY} ")
+    return replace(cause, change=f"{change}; {result}{supported}{names}")
 
 
 def _is_local(remedy: Remedy) -> bool:
@@ -191,6 +221,8 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
         return _ON_CPU
     if offer.remedy.inlined_nodes:
         return _IN_APPLICATION
+    if cause.identity.problem is Problem.OPERATOR:
+        return _IN_FLOAT32
     # The hint of a rule would name conversions that do not help.
     return SUGGESTIONS[SUGGESTION_FOR[Problem.TYPE]].change if cause.identity.problem is Problem.TYPE else cause.change
 
@@ -207,6 +239,9 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
             change = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
             yield _Offer(change, f"{value} in the attention mask", Remedy(conversion=name))
         yield _conversion_offer("float")
+        return
+    if problem is Problem.OPERATOR and all(_is_widening(model, key) for key in cause.nodes):
+        yield from map(_conversion_offer, ("float", "int8"))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
@@ -237,6 +272,11 @@ def _own_conversion(model: Model) -> str:
 
 def _op(model: Model, key: NodeKey) -> str:
     return file_graphs(model)[key.subgraph].nodes[key.node].op
+
+
+def _is_widening(model: Model, key: NodeKey) -> bool:
+    graph = file_graphs(model)[key.subgraph]
+    return graph.view(graph.nodes[key.node]).is_constant_float16_dequantize
 
 
 def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:

@@ -84,8 +84,9 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "leave-on-cpu",
-        "leave it on the CPU",
-        "the node is at the beginning or end of the model, where it does not split partitions: leave it there, or remove it",
+        "leave the node on the CPU",
+        "the node is at the beginning or end of the model, where it does not split partitions: leave the node there, or remove "
+        "it",
     ),
     Suggestion(
         "replace-operator",

@@ -23,7 +23,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 @dataclass(frozen=True, slots=True)
 class FoundPass:
-    """A pass of ``fix`` that improves a model, and the simulated result of applying the pass to the nodes of a cause."""
+    """A pass of ``fix`` that improves a model, and the simulated result of applying this pass alone."""
 
     pass_: Pass
     cost: Cost
@@ -31,8 +31,8 @@ class FoundPass:
     @property
     def text(self) -> str:
         """The command that makes the change, and the result."""
-        words = f"{self.pass_.name} ({self.pass_.exactness.words}): {result_words(self.cost)}"
-        return f"delegate-sim fix rewrites the file: {words}"
+        words = f"{self.pass_.exactness.words}; {result_words(self.cost)}"
+        return f"delegate-sim fix --pass {self.pass_.name} rewrites the file ({words})"
 
 
 class PassFinder:
@@ -47,29 +47,39 @@ class PassFinder:
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
-        """Return a pass that improves the model when applied to these nodes, with its result; None if there is no such pass.
+        """Return the pass that improves the model most when applied to these nodes, with its result; None if there is none.
 
-        Passes that keep the results exactly are tried first.
-
-        The number of passes to try is limited. After that many tries, the result is None.
+        Passes that keep the results exactly are tried first; less exact ones only if none of them helps. The number of passes to
+        try is limited.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
         operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
+        chosen: Pass | None = None
+        best = self._before
         for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
             if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
+            if chosen is not None and pass_.exactness > chosen.exactness:
+                break
             if not self._tries.take():
                 self.has_left_out |= self._effort.is_over
-                return None
+                break
             self._effort.spend()
             rewritten = apply_pass(start(self._model), pass_, keys)
             if rewritten is None:
                 continue
             then = standing(rewritten.model, self._target)
-            if is_better([then], [self._before]):
-                return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
-        return None
+            if is_better([then], [best]):
+                chosen, best = pass_, then
+        return None if chosen is None else self._on_all_nodes(chosen, best)
+
+    def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
+        """Return the result of a pass that rewrites every node that it can, as ``fix`` does, not only those of a cause."""
+        rewritten = apply_pass(start(self._model), pass_)
+        self._effort.spend()
+        then = of_cause if rewritten is None else standing(rewritten.model, self._target)
+        return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
 
     @functools.cached_property
     def _before(self) -> Standing:

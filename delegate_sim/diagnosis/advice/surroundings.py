@@ -1,4 +1,4 @@
-"""The position of CPU nodes relative to the delegated nodes of a run, computed once for all causes."""
+"""The position of CPU nodes relative to the nodes that a delegate accepts in a run, computed once for all causes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import functools
 from collections.abc import Iterable
 
 from ...hypothetical.hypothetical_changes import NodeKey
+from ...runtime.run import SubgraphRun
 from ..examiner import Examined
 
 
 class Surroundings:
-    """The nodes of a run that lie before, behind and between delegated nodes."""
+    """The nodes of a run that lie before, behind and between accepted nodes.
+
+    Accepted nodes that a limit on partitions keeps on the CPU count as well: other nodes split their partitions.
+    """
 
     def __init__(self, examined: Examined) -> None:
         self._run, self._change = examined
 
     def is_at_an_end(self, keys: Iterable[NodeKey]) -> bool:
-        """Return whether the nodes are at the model's start or end: no delegated node precedes the nodes, or none follows them.
+        """Return whether the nodes are at the model's start or end: no accepted node precedes the nodes, or none follows them.
 
-        Delegated nodes that are independent of these nodes may still run in a separate partition.
+        Accepted nodes that are independent of these nodes may still run in a separate partition.
         """
         present = frozenset(self._change.present(keys).values())
         if not present.isdisjoint(self._between):
@@ -27,14 +31,14 @@ class Surroundings:
 
     @functools.cached_property
     def _between(self) -> frozenset[NodeKey]:
-        """The CPU nodes that run between two partitions of the delegate."""
+        """The refused nodes that run between two accepted nodes."""
         nodes: list[NodeKey] = []
         for subgraph in self._run.subgraphs:
-            delegated = [number for number, subset in enumerate(subgraph.subsets) if subset.is_delegated]
-            between = subgraph.subsets[delegated[0] : delegated[-1]] if delegated else ()
-            for subset in between:
-                if not subset.is_delegated:
-                    nodes += [NodeKey(subgraph.graph.index, node) for node in subset.nodes]
+            accepted = _accepted(subgraph)
+            order = [node for subset in subgraph.subsets for node in subset.nodes]
+            places = [place for place, node in enumerate(order) if node in accepted]
+            between = order[places[0] : places[-1]] if places else []
+            nodes += [NodeKey(subgraph.graph.index, node) for node in between if node not in accepted]
         return frozenset(nodes)
 
     @functools.cached_property
@@ -46,12 +50,12 @@ class Surroundings:
         return self._connected(forwards=True)
 
     def _connected(self, *, forwards: bool) -> frozenset[NodeKey]:
-        """Return the nodes that depend on delegated nodes, or the nodes that delegated nodes depend on (not ``forwards``)."""
+        """Return the nodes that depend on delegated nodes if ``forwards``; otherwise the nodes that delegated nodes depend on."""
         connected: set[NodeKey] = set()
         for subgraph in self._run.subgraphs:
             graph = subgraph.graph
             neighbors = graph.readers if forwards else graph.writers
-            waiting = list(subgraph.delegated)
+            waiting = list(_accepted(subgraph))
             while waiting:
                 node = graph.nodes[waiting.pop()]
                 for tensor in node.outputs if forwards else node.inputs:
@@ -61,3 +65,9 @@ class Surroundings:
                             connected.add(key)
                             waiting.append(other.index)
         return frozenset(connected)
+
+
+def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
+    """Return the nodes that the delegate accepts, including those that a limit on partitions keeps on the CPU."""
+    decision = subgraph.decision
+    return frozenset(subgraph.delegated) | (frozenset() if decision is None else frozenset(decision.set_aside))

@@ -24,7 +24,7 @@ from ..causes.cause import Identity, Remedy
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
-from .alternatives import CONVERSION_WORDS
+from .alternatives import CONVERSION_WORDS, SUPPORTED_BY, WRITTEN_AS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .layer_rewrites import rewrite
 from .other_delegates import Others
@@ -72,7 +72,7 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
-    """A refused node of the file, with one of the reasons for the refusal."""
+    """A refused node of the model file, with one of the reasons for the refusal."""
 
     key: NodeKey
     op: str
@@ -273,7 +273,7 @@ class Wording:
         ways = [f"use {releases} (delegate-sim releases lists all releases)"] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
-            ways.append("register it in the application (--assume-ops-registered)")
+            ways.append("register the operator in the application (--assume-ops-registered)")
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:
@@ -315,7 +315,7 @@ class Wording:
                 return "leave-to-application", IN_APPLICATION[op]
         views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
         rewrites = [(op, rewrite(views[op], self.last.run.delegate)) for op, _ in self.operators if op in views]
-        own = [f"{op} can be written as {words}" for op, words in rewrites if words]
+        own = [f"{op} {WRITTEN_AS} {words}" for op, words in rewrites if words]
         if not own and self._is_at_an_end(views.values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
         others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
@@ -336,7 +336,7 @@ class Wording:
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
-                yield f"supported by {', '.join(names)}"
+                yield f"{SUPPORTED_BY} {', '.join(names)}"
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:

@@ -66,8 +66,15 @@ def _entry(cost: Cost) -> dict[str, Any]:
     }
 
 
-RESULTS: tuple[str, ...] = ("; (does not help|not simulated): .*$", r" \([\d,]+ of [\d,]+ nodes[^()]*\)")
-"""Regular expressions for the results in ``Alternative.text``."""
+IF_TAKEN = "if the delegate takes the new nodes"
+
+RESULTS: tuple[str, ...] = (
+    f"; (does not help|not simulated|{IF_TAKEN}): .*$",
+    "; not simulated$",
+    r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
+    r" \(not simulated: [^()]*\)",
+)
+"""Patterns of the results that ``Alternative.text`` and the texts made from it contain."""
 
 
 def result_words(cost: Cost) -> str:

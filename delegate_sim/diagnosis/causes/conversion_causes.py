@@ -57,8 +57,8 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
 def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChanges) -> Root | None:
     """Return the conversion with known input sizes, or None if this conversion removes no refusals.
 
-    If the file has all input sizes, the conversion only fixes sizes that the model computes from the inputs. ``assumed`` has the
-    hypothetical changes so far.
+    If the model file has all input sizes, the conversion only fixes sizes that the model computes from the inputs. ``assumed``
+    has the hypothetical changes so far.
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None

@@ -29,7 +29,7 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""Problems that are not causes. They follow from other problems, or they concern the whole graph."""
+"""Problems that are not causes, because they follow from other problems or concern the whole graph."""
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
 """Smallest and largest number of repeated simulations. Each simulation assumes that one more CPU kernel accepts its node.
@@ -445,7 +445,7 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return a node of the file, as changed in a simulated run."""
+        """Return a node of the model file, as changed in a simulated run."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])

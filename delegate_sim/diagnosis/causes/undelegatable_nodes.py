@@ -25,12 +25,12 @@ CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
         "WHERE": (
-            "the number of elements that WHERE finds depends on their values, so no conversion can fix it: compute with all "
-            "elements multiplied by a mask, or find the elements in the application"
+            "the number of elements that WHERE finds depends on their values, so no conversion can fix the number: compute with "
+            "all elements multiplied by a mask, or find the elements in the application"
         ),
         "UNIQUE": (
-            "the number of values that UNIQUE finds depends on the data, so no conversion can fix it: find the values in the "
-            "application, or end the model before UNIQUE"
+            "the number of values that UNIQUE finds depends on the data, so no conversion can fix the number: find the values "
+            "in the application, or end the model before UNIQUE"
         ),
     }
 )

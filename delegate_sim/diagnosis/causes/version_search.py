@@ -42,7 +42,7 @@ def find_versions(
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
     Versions are lowered step by step until the delegate accepts them, no lower version exists, or the tries run out. Nodes of the
-    same operator and version share an entry in the file, so the same features raised their version.
+    same operator and version share an entry in the model file, so the same features raised the version of all these nodes.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}

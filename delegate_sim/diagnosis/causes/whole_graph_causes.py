@@ -36,7 +36,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         TENSOR_TYPE_NOT_LOADED.name: "tensor types that the release can load",
         MODEL_NOT_LOADED.name: "a model of version 3 of the schema",
         NODE_NOT_LOADED.name: "nodes with the parameters that their operators require",
-        TENSOR_NOT_LOADED.name: "tensors with a consistent description in the file",
+        TENSOR_NOT_LOADED.name: "tensors with a consistent description in the model file",
         CPU_KERNEL_NOT_PREPARED.name: "a node that its CPU kernel can prepare",
         OPERATOR_NOT_REGISTERED.name: "custom operators that the application registers",
     }
@@ -86,8 +86,8 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
     """Return the cause if custom operators are not registered, or None if they are registered.
 
-    If all unregistered operators are of one kind that no delegate takes, the cause names the kind. An example is the kind of
-    TensorFlow's own operators.
+    If all unregistered operators are of one kind that no delegate takes, the cause names the kind, for example TensorFlow's own
+    operators.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -104,12 +104,12 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Return the later releases that load a model as text. The text is empty if no later release is known to load the model."""
+    """Return, as text, the later releases that load a model. The text is empty if no later release is known to load the model."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause if a CPU kernel refuses a node of the file, or None if no CPU kernel refuses a node."""
+    """Return the cause if a CPU kernel refuses a node of the model file, or None if no CPU kernel refuses a node."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None

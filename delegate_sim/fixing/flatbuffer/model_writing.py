@@ -38,7 +38,9 @@ _DATA_ALIGNMENT = 16
 def check_writable(model: Model) -> None:
     """Raise FixError if no rewritten form of the model can be written."""
     if precompiled(model).code_sizes:
-        raise FixError("the model cannot be rewritten: it was compiled for an NPU, and the file stores positions of its code")
+        raise FixError(
+            "the model cannot be rewritten: it was compiled for an NPU, and the file stores positions of the compiled code"
+        )
     for graph, subgraph in zip(file_graphs(model), model.subgraphs, strict=True):
         if len(graph.nodes) != len(subgraph.nodes):
             raise FixError("the model cannot be rewritten: a node reads its own output, so the runtime never runs this node")
@@ -81,7 +83,7 @@ class _Writer:
         self._codes = {code: index for index, code in reversed(list(enumerate(change.model.operator_codes)))}
 
     def root(self) -> NewTable:
-        """Return the table of the whole model."""
+        """Return the flatbuffer table of the whole model."""
         file, model = self._file, self._change.model
         if METADATA_NAME in self._original.metadata and not keeps_nodes(self._original, self._change):
             raise FixError(
@@ -135,7 +137,7 @@ class _Writer:
         return table
 
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
-        """Return the table of ``tensor``.
+        """Return the flatbuffer table of ``tensor``.
 
         ``before`` is the original tensor, and ``old`` is its table. Both are None for a new tensor.
         """
@@ -196,7 +198,7 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return the table of ``node``.
+        """Return the flatbuffer table of ``node``.
 
         ``before`` is the original node, and ``old`` is its table. Both are None for a new node.
         """

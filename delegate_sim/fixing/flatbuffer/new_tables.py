@@ -24,7 +24,7 @@ def operator_code_of(node: Node) -> OperatorCode:
 
 
 def operator_code_table(code: OperatorCode) -> NewTable:
-    """Return the table of an operator code."""
+    """Return the flatbuffer table of an operator code."""
     table = NewTable(
         "OperatorCode",
         {
@@ -39,7 +39,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 
 
 def quantization_table(tensor: Tensor) -> NewTable | None:
-    """Return the table of a tensor's quantization, or None if the tensor is not quantized.
+    """Return the flatbuffer table of a tensor's quantization, or None if the tensor is not quantized.
 
     Raise FixError for quantization that is not affine.
     """
@@ -90,7 +90,7 @@ def options_table(name: str, options: Options) -> NewTable:
 
 
 def signature_table(signature: Signature) -> NewTable:
-    """Return the table of a signature."""
+    """Return the flatbuffer table of a signature."""
     return NewTable(
         "SignatureDef",
         {

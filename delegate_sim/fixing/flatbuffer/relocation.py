@@ -20,7 +20,7 @@ _LONGEST_END = 22 + 65535
 
 
 def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a model's file in order. The positions are updated as if the file began ``distance`` bytes later."""
+    """Yield the bytes of a model's file in order. The positions are updated as if the model began ``distance`` bytes later."""
     content = model.content
     position = 0
     for place, patch in sorted(_patches(model, distance).items()):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from . import elementwise, integers, layers, ranks, shapes, slices
 from . import whole_graph as whole
-from .base import Pass
+from .base import Exactness, Pass
 
 PASSES: Mapping[str, Pass] = MappingProxyType(
     {
@@ -26,3 +26,9 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
     }
 )
 """The passes in the order in which the search tries them."""
+
+
+def choose_passes(names: Sequence[str], allowed: Exactness) -> tuple[Exactness, Mapping[str, Pass]]:
+    """Return the passes with these names and the least exactness among them; without names, all passes and ``allowed``."""
+    chosen = {name: PASSES[name] for name in names}
+    return max([pass_.exactness for pass_ in chosen.values()], default=allowed), chosen or PASSES

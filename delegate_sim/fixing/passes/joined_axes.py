@@ -37,7 +37,7 @@ class SharedAxis(NamedTuple):
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Return two dimensions as one, or None unless one has size 1 or the same operands are broadcast along both."""
+        """Return two dimensions as one if one has size 1 or the same operands are broadcast along both; None otherwise."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
@@ -145,7 +145,7 @@ class TiledAxis(NamedTuple):
     def joined(self, other: TiledAxis) -> TiledAxis | None:
         """Return two dimensions as one, or None if that is impossible.
 
-        The inner dimension must not be repeated, or the outer dimension must have size 1 and not be repeated.
+        It is possible if the inner dimension is not repeated, or if the outer dimension has size 1 and is not repeated.
         """
         if other.multiple == 1:
             return TiledAxis(self.size * other.size, self.multiple)

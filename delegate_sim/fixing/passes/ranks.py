@@ -20,6 +20,10 @@ ABS ADD ATAN2 CAST CEIL COS DEQUANTIZE DIV ELU EQUAL EXP FLOOR FLOOR_DIV FLOOR_M
 LEAKY_RELU LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC MAXIMUM MINIMUM MUL NEG NOT_EQUAL POW PRELU
 QUANTIZE RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 ROUND RSQRT SELECT SELECT_V2 SIGN SIN SQRT SQUARE SQUARED_DIFFERENCE SUB TANH
 """
+_BINARY = """
+ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL
+NOT_EQUAL POW SQUARED_DIFFERENCE SUB
+"""
 _SUMS = "MEAN REDUCE_PROD SUM"
 _LIMITS = "REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN"
 
@@ -66,12 +70,13 @@ def lowered(
     return [*before, work.editor.with_options(same, **options) if options else same, *behind]
 
 
-def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node]) -> int | None:
+def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node], *, keeps_rank: bool = False) -> int | None:
     """Return a tensor with the elements of ``tensor`` in another shape, or None if the tensor cannot be reshaped.
 
-    If a RESHAPE is needed, it is appended to ``nodes``.
+    If a RESHAPE is needed, it is appended to ``nodes``. Without ``keeps_rank``, leading dimensions of size 1 may be left out.
     """
-    if tensor.shape == shape or (tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)):
+    is_padded = not keeps_rank and tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)
+    if tensor.shape == shape or is_padded:
         return tensor.index
     if tensor.is_per_channel:
         return None
@@ -93,6 +98,24 @@ def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
     if not _is_lowered(work, node) or (node.op == "SELECT" and set(operands) != {shape}):
         return None
     return _with_shared_axes(work, node, shape, operands) or _with_broadcast_first(work, node, shape)
+
+
+def _same_rank(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return an element-wise node whose operands all have as many dimensions as its result, apart from scalars and vectors."""
+    target = work.output(node)
+    nodes: list[Node] = []
+    inputs: list[int] = []
+    for index in node.inputs:
+        tensor = work.tensor(index)
+        if not 1 < tensor.rank < target.rank <= MOST:
+            inputs.append(index)
+            continue
+        shape = (1,) * (target.rank - tensor.rank) + tensor.shape
+        operand = None if work.is_open(tensor, target) else _with_shape(work, tensor, shape, nodes, keeps_rank=True)
+        if operand is None:
+            return None
+        inputs.append(operand)
+    return None if tuple(inputs) == node.inputs else [*nodes, node._replace(index=-1, inputs=tuple(inputs))]
 
 
 def _with_broadcast_first(work: Work, node: Node, shape: _Shape) -> Sequence[Node] | None:
@@ -383,6 +406,14 @@ PASSES: tuple[Pass, ...] = (
         "rank 5 or more, a known shape and a constant permutation",
         Exactness.EXACT,
         _transpose,
+    ),
+    _pass(
+        "operands-of-same-rank",
+        _BINARY,
+        "a RESHAPE before operands with fewer dimensions than the result, apart from scalars and vectors",
+        "at most 4 dimensions and a known shape",
+        Exactness.EXACT,
+        _same_rank,
     ),
     _pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
     _pass("move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, _move),

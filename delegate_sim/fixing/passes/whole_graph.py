@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def _own_versions(work: Work) -> None:
     """Lower the operator version of each node to the version that the node requires.
 
-    Converters often write the highest version that any node of an operator requires for all nodes of the operator.
+    If nodes of one operator require different versions, converters often give the highest of these versions to all of the nodes.
     """
     graph = work.editor.graph
     nodes = []

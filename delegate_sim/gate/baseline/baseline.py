@@ -49,7 +49,7 @@ def read_baseline(path: str) -> Baseline:
 
 
 def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Iterable[EntryKey] = ()) -> bool:
-    """Write the entries ``changed``, and remove the entries ``removed``. Return whether the file changed.
+    """Write the entries ``changed``, and remove the entries ``removed``. Return whether the baseline file changed.
 
     Concurrent updates wait for each other. The file is replaced atomically. Raises BaselineError if the file cannot be read or
     written.
@@ -116,7 +116,7 @@ def _compact(value: Any) -> str:
 
 
 def _fault(path: str, text: str, error: Exception) -> str:
-    """Return the reason why a file is not JSON. If the file has a merge conflict, the reason includes instructions."""
+    """Return the reason why a baseline is not JSON. If the baseline has a merge conflict, the reason includes instructions."""
     marker = _MERGE_MARKER.search(text)
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1

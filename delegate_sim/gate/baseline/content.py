@@ -22,7 +22,7 @@ def baseline_of(content: Any) -> Baseline:
     """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema not in (SCHEMA, FIRST_SCHEMA):
-        raise Unexpected(f"its schema is {schema!r}, but this version reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
+        raise Unexpected(f"its schema is {schema!r}, but this delegate-sim reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
     packed: dict[str, str] = {}
     if schema == SCHEMA:
         packed = _packed(_get(content, "models", list, "the file"))
@@ -58,7 +58,7 @@ def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
 
 
 def _outcome(written: str, delegated_nodes: int) -> str:
-    """Return the current name of an outcome. ``written`` is the name in the file, which may be an older name."""
+    """Return the current name of an outcome. ``written`` is the name in the baseline, which may be an older name."""
     if written == _OLD_NOT_PREPARED:
         return FAILS_LATER if delegated_nodes else NOT_PREPARED
     if written == _OLD_NOT_LOADED:

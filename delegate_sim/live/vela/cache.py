@@ -1,4 +1,4 @@
-"""Cache of Vela's decisions, keyed by the digest of the file, the version of Vela, and its arguments."""
+"""Cache of Vela's decisions. A key consists of the digest of the model file, the version of Vela, and Vela's arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMAT = 1
 
 
 def find_decision(key: Sequence[str]) -> LiveDecision | None:
-    """Return the cached decision of a key, or None if no decision is cached or its file cannot be read."""
+    """Return the cached decision of a key, or None if there is no readable cached decision."""
     try:
         entry = json.loads(read_whole(_path(key)))
         if entry["key"] != _full(key):

@@ -63,7 +63,7 @@ class VelaEngine(Engine):
     def _run(self, model: Model, arguments: list[str]) -> tuple[LiveDecision, bool]:
         """Return Vela's decision, and whether the decision can be cached.
 
-        The next run may end differently if Vela crashed or reached a limit.
+        A decision cannot be cached if Vela crashed or reached a limit, because the next run may end differently.
         """
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")

@@ -75,8 +75,8 @@ def database(text: str) -> Mapping[str, DatabaseTable]:
 def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
     """Return the place of every node.
 
-    The table ``perf`` lists the operations of one subgraph, including CPU operations. A node without an operation is removed. The
-    places of nodes in other subgraphs follow from the NPU's commands and from the compiled file.
+    The table ``perf`` lists the operations of one subgraph, including CPU operations. In this subgraph, Vela removed every node
+    without an operation. The places of nodes in all other subgraphs follow from the NPU's commands and from the compiled file.
     """
     nodes = [(graph.index, node.index) for graph in model.subgraphs for node in graph.nodes]
     sources = {row["id"]: node for row, node in zip(tables.get("source", ()), nodes, strict=False)}

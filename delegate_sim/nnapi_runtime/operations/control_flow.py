@@ -1,4 +1,6 @@
-"""Rules on IF and WHILE. Their operands must match the inputs and outputs of the models that they run.
+"""Rules on IF and WHILE.
+
+The operands of an IF or WHILE must match the inputs and outputs of the models that it runs.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """

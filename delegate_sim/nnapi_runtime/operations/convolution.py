@@ -54,8 +54,8 @@ _TENSORS = (SAME, FILTER, BIAS)
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """Return the allowed lists of a convolution's inputs.
 
-    Each list has tensors, and then INT32 scalars. From level 3, a layout flag and dilation factors may follow. ``implicit`` is
-    the number of scalars with a padding scheme. With explicit padding, four sizes replace the padding scheme.
+    Each list has tensors, and then INT32 scalars. From level 3 on, a layout flag and dilation factors may follow. If the inputs
+    have a padding scheme, the list has ``implicit`` scalars. With explicit padding, four sizes replace the padding scheme.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -67,7 +67,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
     """Return the optional inputs for layout and dilation, first for explicit padding, and then for a padding scheme.
 
-    ``place`` is the position of the layout input in the list with a padding scheme.
+    ``place`` is the position of the layout input if the inputs have a padding scheme.
     """
     defaults = (FALSE, ONE, ONE)
     return (
@@ -99,12 +99,12 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale."""
+    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale instead."""
     return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale."""
+    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale instead."""
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

@@ -73,7 +73,10 @@ def integers(count: int) -> tuple[Slot, ...]:
 
 
 def product_level(view: OperationView, scale: float) -> int:
-    """Return the feature level that ``scale`` needs. Below level 3, it must exceed the product of input and filter scale."""
+    """Return the feature level that ``scale`` needs.
+
+    Below level 3, ``scale`` must exceed the product of input and filter scale.
+    """
     if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
         return 1
     return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3

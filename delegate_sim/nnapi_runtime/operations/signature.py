@@ -1,9 +1,9 @@
 """Building blocks of the rules on operations.
 
 In most operations, the type of one tensor, the deciding tensor, determines the types of all other operands.
-``OperationRule.levels`` has the possible types of this tensor, and the feature level of each type. ``inputs`` and ``outputs``
-list the allowed forms of the operands. Further checks are ``SignatureCheck`` objects. The functions in ``raises`` return the
-feature levels that further properties of the operands need.
+``OperationRule.levels`` has the possible types of the deciding tensor, and the feature level of each type. ``inputs`` and
+``outputs`` list the allowed forms of the operands. Further checks are ``SignatureCheck`` objects. The functions in ``raises``
+return the feature levels that further properties of the operands need.
 
 Upstream: common/types/src/OperationsValidationUtils.cpp; common/types/operations/src/*.cpp.
 """
@@ -165,7 +165,10 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return the version that an operation needs without its operands. Raise NnRefused at the first broken rule."""
+        """Return the version that an operation needs, without the needs of its operands.
+
+        Raise NnRefused at the first broken rule.
+        """
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
         decider = self.decider.operand(view).type
@@ -200,8 +203,8 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
     """Return the feature level of the first candidate that allows the operands' types.
 
-    If no candidate allows the types, raise NnRefused for ``rule``. The error is about the candidate that allows the most leading
-    operands.
+    If no candidate allows the types, raise NnRefused for ``rule``. The error then describes the candidate that allows the most
+    operands, counted from the first operand.
     """
     furthest, needed = -1, ""
     for slots, level in candidates:

@@ -15,7 +15,7 @@ _CUSTOM = "CUSTOM:"
 
 
 def find_kernel(op: str) -> Kernel | None:
-    """Return the Prepare function of an operator, or None if this package does not have the function.
+    """Return the Prepare function of an operator, or None if this package lacks it.
 
     A custom operator has the name ``CUSTOM:NAME``.
     """

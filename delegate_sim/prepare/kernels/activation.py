@@ -32,7 +32,10 @@ def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
 
 
 def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
-    """Refuse the node if the result does not have the expected scale and zero point. None accepts all values."""
+    """Refuse the node if the result does not have the expected scale and zero point.
+
+    An expected value of None accepts all values.
+    """
     if expected is not None:
         scale, zero_point = expected
         node.ensure(result.scale == scale, "the output has a scale that the kernel does not support")

@@ -47,7 +47,7 @@ _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
-"""The types of products that this module computes. The Prepare function of a later kernel may read a product."""
+"""The types of products that this module computes, because the Prepare function of a later kernel may read them."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
 
 _SELECT_MAX_RANK = 8
@@ -114,9 +114,9 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Refuse the node if the scales of a sum give multipliers that abort the runtime.
+    """Refuse the node if the runtime aborts because of the multiplier that the scales of a sum give.
 
-    The multiplier of the result must not be 1. It may be above 1 only if ``may_enlarge`` is true.
+    The multiplier of the result must not be 1. The multiplier may be above 1 only if ``may_enlarge`` is true.
     """
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
@@ -142,7 +142,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
 
 @kernel("MUL")
 def prepare_mul(node: KernelNode) -> None:
-    """``kernels/mul.cc: Prepare``. The result keeps the type that the file gives it."""
+    """``kernels/mul.cc: Prepare``. The result keeps its type from the model file."""
     first, second, result = _pair_of_one_type(node)
     if result.type == "COMPLEX64":
         node.ensure(fused_activation(node) == "NONE", "a multiplication of COMPLEX64 cannot have a fused activation")

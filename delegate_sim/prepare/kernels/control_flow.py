@@ -1,6 +1,7 @@
 """Prepare functions of operators that call other subgraphs, and of operators for variables and hash tables.
 
-A called subgraph gets the shapes and types of the caller's operands. It keeps them when it is later prepared on its own.
+A called subgraph gets the shapes and types of the caller's operands, and keeps them when the subgraph is later prepared on its
+own.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
 
 _KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since this release, the result of READ_VARIABLE has its shape in the file.
+"""Since this release, the result of READ_VARIABLE keeps its shape from the model file.
 
-In earlier releases, the result is dynamic. This was measured with released wheels.
+In earlier releases, the result is dynamic (measured with released wheels).
 """
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
@@ -66,7 +67,7 @@ def prepare_while(node: KernelNode) -> None:
     pass_operands(node, operands, body)
     _leave_out_unread_results(node, body)
     if OPTIONAL_TENSOR in body.inputs:
-        node.fail("another node calls the body, and has removed an unused input of it")
+        node.fail("another node that calls the body has removed an unused input of the body")
     hand_over_inputs(body)
     node.interpreter.allocate_tensors(body)
     return_results(node, body, body.dynamic is not None or _changes_shapes(node, body))
@@ -84,7 +85,7 @@ def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
 
 
 def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
-    """Leave out (-1) each result of the node that no node reads, if the body returns the corresponding input unchanged."""
+    """Replace each unread result of a WHILE with -1 if the body returns the corresponding input unchanged."""
     read_tensors = node.interpreter.current_subgraph().read_tensors
     for position, (source, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         index = node.node.outputs[position]
@@ -143,7 +144,7 @@ def pass_operands(node: KernelNode, operands: Sequence[int], called: KernelSubgr
 
 
 def hand_over_inputs(called: KernelSubgraph) -> None:
-    """Mark the inputs of a called subgraph as data of the caller, except for RESOURCE and VARIANT handles."""
+    """Mark the inputs of a called subgraph as data of the caller. RESOURCE and VARIANT handles are not marked."""
     for index in called.inputs:
         if index != OPTIONAL_TENSOR and called.tensors[index].type not in _HANDLE_TYPES:
             called.tensors[index].allocation = Allocation.CUSTOM

@@ -23,7 +23,7 @@ _QUANTIZE_TYPES = {
 
 @kernel("CAST")
 def prepare_cast(node: KernelNode) -> None:
-    """``kernels/cast.cc: Prepare``. The result keeps the type that the file gives it; the type in the options is ignored."""
+    """``kernels/cast.cc: Prepare``. The result keeps its type from the model file. The type in the options is ignored."""
     source, result = only_operand(node)
     node.resize(result, source.shape)
 

@@ -15,7 +15,7 @@ def prepare_non_max_suppression(node: KernelNode) -> None:
     node.ensure_type(boxes, "FLOAT32")
     node.ensure(boxes.rank == 2 and boxes.shape[1] == 4, "the boxes are not rows of four")
     node.ensure_type(scores, "FLOAT32")
-    node.ensure(scores.shape == boxes.shape[:1], "there is not one score for each box")
+    node.ensure(scores.shape == boxes.shape[:1], "the scores do not have one element for each box")
     _ensure_scalar(node, limit, "INT32")
     unknown = first_unknown(limit)
     count = 0 if unknown else limit.integers()[0]

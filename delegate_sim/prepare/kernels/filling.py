@@ -91,7 +91,7 @@ def prepare_tile(node: KernelNode) -> None:
     if not multiples.is_constant_or_persistent:
         node.set_dynamic(result, multiples)
         return
-    node.ensure(multiples.element_count == source.rank, "there is not one multiple for each dimension")
+    node.ensure(multiples.element_count == source.rank, "the number of multiples differs from the number of dimensions")
     factors = multiples.integers()[: source.rank]
     node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
     shape = [size * factor for size, factor in zip(source.shape, factors, strict=True)]
@@ -174,7 +174,7 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
-    """Return the elements of a range. Add the step repeatedly, because the runtime's rounding errors come from this sum."""
+    """Return the elements of a range. Add the step repeatedly, so that rounding errors are the same as in the runtime."""
     steps = [start, *[delta] * (size - 1)][:size]  # bounded: the caller counts the elements
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

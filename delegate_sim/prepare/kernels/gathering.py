@@ -112,10 +112,10 @@ def prepare_scatter_nd(node: KernelNode) -> None:
 def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Sequence[int], shape: Sequence[int]) -> None:
     """Check that there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
 
-    An update must have the sizes of the dimensions that the index does not select.
+    The shape of an update must consist of the sizes of the dimensions that the index does not select.
     """
     outer, depth = len(indices) - 1, indices[-1]
-    node.ensure(updates[:outer] == indices[:outer], "there is not one update for each index")
+    node.ensure(updates[:outer] == indices[:outer], "the number of updates differs from the number of indices")
     node.ensure(len(updates) - outer == len(shape) - depth, "the updates have the wrong number of dimensions")
     node.ensure(list(updates[outer:]) == list(shape[depth:]), "the updates do not match the shape")
 
@@ -133,7 +133,7 @@ def prepare_segment_sum(node: KernelNode) -> None:
         return
     node.ensure(data.rank >= 1, "the operand with the data is a scalar")
     node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
-    node.ensure(segment_ids.shape[0] == data.shape[0], "there is not one segment id for each row")
+    node.ensure(segment_ids.shape[0] == data.shape[0], "the number of segment ids differs from the number of rows")
     ids: list[int] = segment_ids.value()[: segment_ids.shape[0]].tolist()
     is_ordered = not ids or (ids[0] == 0 and all(after - before in (0, 1) for before, after in itertools.pairwise(ids)))
     node.ensure(is_ordered, "the segment ids do not start at 0 and rise in steps of 0 or 1")
@@ -298,7 +298,7 @@ def prepare_lsh_projection(node: KernelNode) -> None:
     node.ensure(functions.shape[1] <= 32, "a hash has more than 32 bits")
     node.ensure(source.rank >= 1 and source.shape[0] >= 1, "the input is empty")
     if node.input_count == 3:
-        node.ensure(node.input(2).shape == source.shape[:1], "there is not one weight for each item of the input")
+        node.ensure(node.input(2).shape == source.shape[:1], "the weights do not have one element for each item of the input")
     kind = schema.enum_names("LSHProjectionType").get(node.options.type)
     if kind == "SPARSE":
         node.resize(result, functions.shape[:1])
@@ -332,7 +332,9 @@ def prepare_sparse_to_dense(node: KernelNode) -> None:
     index_size = indices.shape[1] if indices.rank == 2 else 1
     node.ensure(index_size == output_shape.element_count, "indices and output shape have different numbers of dimensions")
     index_count = indices.shape[0] if indices.rank == 2 else indices.element_count
-    node.ensure(values.rank == 0 or values.element_count == index_count, "there is not one value for each index")
+    node.ensure(
+        values.rank == 0 or values.element_count == index_count, "the number of values differs from the number of indices"
+    )
     result = node.output()
     result.type = values.type
     if output_shape.is_constant_or_persistent:

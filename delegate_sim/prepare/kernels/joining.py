@@ -193,7 +193,7 @@ def prepare_split_v(node: KernelNode) -> None:
     results = [node.output(position) for position, _ in enumerate(node.node.outputs)]
     for result in results:
         result.type = source.type
-    node.ensure(sizes.shape == (count,), "there is not one size for each output")
+    node.ensure(sizes.shape == (count,), "the sizes do not have one element for each output")
     unknown = first_unknown(sizes, axis)
     if unknown is not None:
         _set_all_dynamic(node, results, unknown)

@@ -30,7 +30,7 @@ def prepare_pad(node: KernelNode) -> None:
     takes_persistent = node.release.is_at_least(_PAD_TAKES_PERSISTENT)
     is_known = paddings.is_constant_or_persistent if takes_persistent else paddings.is_constant
     if source.rank != 0 and not is_known:
-        node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
+        node.ensure(paddings.shape[0] == source.rank, "the paddings do not have one pair for each dimension")
     node.ensure(source.type == result.type, "input and output have different types")
     if fill is not None:
         node.ensure(source.type == fill.type, "input and fill value have different types")
@@ -39,7 +39,7 @@ def prepare_pad(node: KernelNode) -> None:
     if source.rank == 0 or not is_known:
         node.set_dynamic(result, None if is_known else paddings)
         return
-    node.ensure(paddings.shape[0] == source.rank, "there is not one pair of paddings for each dimension")
+    node.ensure(paddings.shape[0] == source.rank, "the paddings do not have one pair for each dimension")
     pairs = _pairs(paddings)
     node.ensure(all(0 <= padding <= _LARGEST_INT32 for pair in pairs for padding in pair), "a padding is negative or too large")
     shape = _padded(node, source, pairs)
@@ -55,7 +55,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     has_mode = node.options.table is not None and node.options.mode in _MIRROR_PAD_OFFSETS
     node.ensure(has_mode, "the options give no padding mode")
     node.ensure_type(paddings, ("INT32", "INT64"))
-    node.ensure(paddings.shape == (source.rank, 2), "there is not one pair of paddings for each dimension")
+    node.ensure(paddings.shape == (source.rank, 2), "the paddings do not have one pair for each dimension")
     if source.type in ("UINT8", "INT8", "INT16"):
         node.ensure(source.scale == result.scale, "input and output have different scales")
         node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")

@@ -19,18 +19,18 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""Distance between the positions of an operand of the forward cell and the same operand of the backward cell.
+"""The number of positions between an operand of the forward cell and the same operand of the backward cell.
 
-The distance applies to the operands from the weights to the projection.
+This number holds for the operands from the weights to the projection.
 """
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
-"""The position of each cell's first auxiliary weights. Auxiliary weights have the order of the cell's input weights."""
+"""The position of each cell's first auxiliary weights. Auxiliary weights are in the same order as the cell's input weights."""
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""The position of the intermediate tensor with the quantization of the projection's input, in an integer LSTM."""
+"""In an integer LSTM, the position of the intermediate tensor that gives the quantization of the projection's input."""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
@@ -105,7 +105,7 @@ def _check_rnn_cell(
 
 
 def _batches(node: KernelNode, source: KernelTensor) -> int:
-    """Return the number of sequences. The option ``time_major`` selects the dimension of the input with this number."""
+    """Return the number of sequences. The option ``time_major`` decides which dimension of the input has this number."""
     return source.shape[1] if node.options.time_major else source.shape[0]
 
 
@@ -377,7 +377,7 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
-    """Check the coefficients of layer normalization, which a cell uses if its forget gate has coefficients."""
+    """Check the coefficients of layer normalization. A cell uses layer normalization if its forget gate has coefficients."""
     if node.optional_input(_FORGET_NORM) is None:
         return
     positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]

@@ -23,7 +23,7 @@ _REVERSE_MAX_RANK = 8
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
 """Since this release, SLICE refuses a slice that begins outside the input.
 
-SLICE also refuses a result with a complete shape in the file that differs from the computed shape.
+SLICE also refuses a result if its shape in the file is complete and differs from the computed shape.
 """
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
@@ -176,7 +176,8 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 class _Expansion:
     """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
 
-    ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions of the ellipsis, minus one.
+    ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions that the ellipsis covers,
+    minus one.
     """
 
     in_ellipsis: list[bool]
@@ -212,8 +213,8 @@ def _bit(mask: int, index: int) -> bool:
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
-    If the option ``offset`` is set, the operand ``end`` has sizes. The kernel reads one size for each dimension, including added
-    dimensions, and may read past the end of the operand. Here, a size past the end counts as 0.
+    If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for each
+    dimension, including added dimensions, and may read past the last element of the operand. Here, such a size counts as 0.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []
@@ -236,7 +237,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """Return the elements of the result, or None if they are not known, or if the slice has fewer elements than the result.
+    """Return the elements of the result. Return None if they are not known, or if the slice has fewer elements than the result.
 
     For example, a slice has too few elements if it is empty along an axis that the result does not have.
     """
@@ -266,7 +267,7 @@ def _python_slice(axis: _Axis, is_offset: bool) -> slice:
 def prepare_dynamic_update_slice(node: KernelNode) -> None:
     """``kernels/dynamic_update_slice.cc: Prepare``."""
     source, update, start, result = node.input(0), node.input(1), node.input(2), node.output()
-    node.ensure(start.shape == (source.rank,), "there is not one start index for each dimension")
+    node.ensure(start.shape == (source.rank,), "the start indices do not have one element for each dimension")
     node.ensure(update.rank == source.rank, "update and input have different numbers of dimensions")
     node.ensure(
         all(part <= whole for part, whole in zip(update.shape, source.shape, strict=True)),

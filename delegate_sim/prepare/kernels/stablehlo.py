@@ -46,12 +46,12 @@ def prepare_shift_left(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_GATHER")
 def prepare_gather(node: KernelNode) -> None:
-    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank in the file."""
+    """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank from the model file."""
     node.ensure_counts(2, 1)
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
     options = node.options
-    node.ensure(len(options.slice_sizes) == operand.rank, "there is not one slice size for each dimension")
+    node.ensure(len(options.slice_sizes) == operand.rank, "the number of slice sizes differs from the number of dimensions")
     node.ensure(
         len(options.collapsed_slice_dims) <= len(options.slice_sizes), "there are more collapsed dimensions than input dimensions"
     )
@@ -196,7 +196,7 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
 
 
 def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
-    """Return the values of an option. It has ``values_per_dimension`` values for each dimension of the input.
+    """Return the values of an option, which has ``values_per_dimension`` values for each dimension of the input.
 
     Upstream: ``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``).
     """
@@ -231,7 +231,7 @@ def prepare_composite(node: KernelNode) -> None:
 
 @kernel("STABLEHLO_CASE")
 def prepare_case(node: KernelNode) -> None:
-    """``kernels/stablehlo_case.cc: Prepare``. All subgraphs except the first count as branches, even unused subgraphs."""
+    """``kernels/stablehlo_case.cc: Prepare``. All subgraphs after the first subgraph count as branches, even unused subgraphs."""
     interpreter, branch_indices = node.interpreter, node.options.branch_subgraph_indices
     node.ensure(len(branch_indices) > 0, "has no branches")
     index = node.input(0)
@@ -278,7 +278,7 @@ def _share_scale(tensor: KernelTensor, other: KernelTensor) -> None:
 
 @kernel("STABLEHLO_RNG_BIT_GENERATOR")
 def prepare_rng_bit_generator(node: KernelNode) -> None:
-    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep their shape in the file."""
+    """``kernels/rng_bit_generator.cc: Prepare``. The random numbers keep their shape from the model file."""
     node.ensure_counts(1, 2)
     state, next_state, numbers = node.input(0), node.output(0), node.output(1)
     node.ensure_type(state, "UINT64")

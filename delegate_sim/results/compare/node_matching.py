@@ -86,7 +86,7 @@ class _Side:
         return digests
 
     def _cones_below(self) -> list[str]:
-        """Return a digest for each node. It covers the operators of the node and of all nodes that depend on it."""
+        """Return a digest for each node. The digest covers the operators of the node and of all nodes that depend on the node."""
         digests = [""] * len(self.nodes)
         for index in reversed(range(len(self.nodes))):
             parts = [self.nodes[index].op]

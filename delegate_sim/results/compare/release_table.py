@@ -61,7 +61,7 @@ class ReleaseRow:
     measures: Measures
     compute: ComputeTotals
     moves: tuple[Move, ...]
-    """Changes since the last release before this release that loads the model. Empty if there is no earlier release."""
+    """Changes since the previous release that loads the model. Empty if no earlier release loads the model."""
     notes: tuple[str, ...]
     """Uncertainties about the release's rules."""
     is_certain: bool = True
@@ -82,7 +82,7 @@ class ReleaseRow:
 class FirstLoading:
     """The first release of a family that loads a model.
 
-    ``because_of`` and ``because_of_types`` are the operators and tensor types that the release before does not load.
+    ``because_of`` and ``because_of_types`` are the operators and tensor types that the previous release does not load.
     """
 
     release: Release

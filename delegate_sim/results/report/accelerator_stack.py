@@ -222,7 +222,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
-    """Yield a note if the file's code was compiled for another SoC. Such code may not run on the requested SoC."""
+    """Yield a note if the model was compiled for another SoC. The compiled code may not run on the requested SoC."""
     code = precompiled(model)
     if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
         yield (

@@ -48,7 +48,7 @@ class Shown:
         return {name: table().columns}
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        """Return pairs of a sentence and HTML for a notebook. They are shown above the tables.
+        """Return pairs of a sentence and HTML for a notebook. The sentence and the HTML are shown above the tables.
 
         Sentences may contain unescaped names from a model. The HTML must not contain unescaped names.
         """

@@ -17,8 +17,8 @@ Increment this number if a change to reading, preparing or partitioning changes 
 one delegate decides differently, increment the delegate's own number (``Delegate.semantics``). A change of rules needs no new
 number, because the rules are part of the version.
 
-A check with its own function is part of the version by its wording, so a new wording changes the version. The wording of other
-checks is not part of the version.
+The wording of a check is part of the version only if the check has its own function. A new wording of such a check changes the
+version.
 """
 
 

@@ -16,6 +16,7 @@ from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
+_ASIDE = "NPU plugins aside"
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
 _LONGEST_NAME = 30
@@ -83,8 +84,12 @@ def best_verdict(runs: Sequence[Run]) -> str:
     taking = [run for run in taking if not run.delegate.is_plugin] or taking
     if not taking:
         return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
-    number = counted(sum([run.delegate.is_plugin == taking[0].delegate.is_plugin for run in runs]), "target")
+    compared = [run for run in runs if run.delegate.is_plugin == taking[0].delegate.is_plugin]
     best = max(taking, key=quality)
+    number = counted(len(compared), "target")
+    if len(compared) < len(runs):
+        is_plugin = best.delegate.is_plugin
+        number = f"{counted(len(compared), 'NPU plugin')} (no other target runs a node)" if is_plugin else f"{number} ({_ASIDE})"
     measures = measure(best)
     return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
 
@@ -121,7 +126,9 @@ def subject(target: Target) -> str:
     release = None if platform is None else target.options.get(platform.option)
     if platform is None or release in (None, platform.alone):
         return title
-    return f"{title} on {platform.key.capitalize()} {release}"
+    level = delegate.behind.lower_level(target.options)
+    at_level = "" if level is None else f" at feature level {level}"
+    return f"{title}{at_level} on {platform.key.capitalize()} {release}"
 
 
 def _reason(run: Run) -> str:
@@ -168,7 +175,7 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
-    """Name the operator with the most work that is not delegated, and count the other nodes that are not delegated."""
+    """Return text about nodes that are not delegated: the operator with the most work, and the number of all other nodes."""
     nodes, work = Counter[str](), Counter[str]()
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
@@ -187,5 +194,5 @@ def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
 
 
 def _operator(op: str) -> str:
-    """Return the name of an operator, safe to print. The name of a custom operator comes from the file."""
+    """Return the name of an operator, safe to print. The name of a custom operator comes from the model file."""
     return shortened(printable(op), _LONGEST_OPERATOR)

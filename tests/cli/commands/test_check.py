@@ -329,6 +329,11 @@ def test_targets_can_be_chosen(gated, run):
     assert run("check", "--target", "graphics").exit_code == 1
     assert run("check", "--target", "graphics", "--update").exit_code == 0
     assert run("check").stdout == "3 models on 2 targets: 4 passed\n"
+    assert run("check", "--delegate", "GPU").stdout == "1 model on 1 target: 1 passed\n"
+    assert (
+        run("check", "--delegate", "vx").stderr
+        == "error: delegate-sim.toml: has no target for vx; its targets are nnapi, graphics\n"
+    )
     fault = "error: delegate-sim.toml: there is no target 'other'; the targets are nnapi, graphics\n"
     assert (run("check", "--target", "other").exit_code, run("check", "--target", "other").stderr) == (2, fault)
     nobody = run("check", "--target", "graphics", "models/upsampler.tflite")

@@ -90,9 +90,9 @@ NOT_WELL_KNOWN = """\
 TWO_DELEGATES = """\
 Delegated in A, on the CPU in B: 1 node
   partition-limit: needs at most 1
-    hint: --max-delegated-partitions=2 or more: if more kernels help, raise the
-      option that limits the number of partitions; otherwise, remove the nodes
-      that split the graph
+    hint: --max-delegated-partitions=2 or more (2 of 4 nodes in 2 kernels): if
+      more kernels help, raise the option that limits the number of partitions;
+      otherwise, remove the nodes that split the graph
     ADD: 1 node [3], t3, 2 partitions
 
 On the CPU for different reasons: 2 nodes
@@ -136,7 +136,8 @@ Delegated in A, on the CPU in B: 3 nodes
 ADDED = """\
 Only in B: 2 nodes
   on the CPU, nnapi-operator: needs an operator that NNAPI has
-    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up
+    hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if
+      the delegate takes the new nodes: 5 of 6 nodes in 2 kernels
     ROUND: 1 node [4], t4
   on the delegate
     ADD: 1 node [5], t5
@@ -231,9 +232,12 @@ def test_other_defaults(run, run_json):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE"),
-        (["a.tflite", "--with", "delegate=nnapi"], "A and B are the same: give a second model, or --with KEY=VALUE"),
+        (["a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11"),
+        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11"),
+        (
+            ["a.tflite", "--with", "delegate=nnapi"],
+            "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11",
+        ),
         (["a.tflite", "--with", "feature_level=1000008"], "A and B are the same"),
         (["a.tflite", "--with", "delegate"], "Invalid value for '--with': takes KEY=VALUE, not 'delegate'"),
         (["a.tflite", "--with", "delegate=npu"], "there is no delegate 'npu'; the delegates are nnapi, gpu"),

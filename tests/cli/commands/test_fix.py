@@ -36,10 +36,22 @@ def test_the_plan_is_shown_and_nothing_written(source, run, tmp_path):
     result = run("fix", source, *LEVEL, "--plan")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0] == "NNAPI on Android 13 runs 75 % of nodes; rewritten, 100 % of nodes"
-    assert lines[1].endswith("nothing is written")
+    assert lines[0] == "NNAPI at feature level 28 on Android 13 runs 75 % of nodes; rewritten, 100 % of"
+    assert lines[2].endswith("nothing is written")
     assert "neg-as-mul (exact for finite values and results), 1 node" in result.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+
+
+def test_the_pass_that_a_diagnosis_names_gives_what_it_says(source, run, run_json):
+    options = ("--feature-level", "28")
+    cause = next(cause for cause in run_json("diagnose", source, *options)["causes"] if "NEG" in cause["operators"])
+    assert cause["fix"]["pass"] == "neg-as-mul"
+    text = " ".join(run("diagnose", source, *options).stdout.split())
+    assert "delegate-sim fix --pass neg-as-mul rewrites the file (exact; 4 of 4 nodes in 1 kernel)" in text
+    plan = run_json("fix", source, *LEVEL, "--pass", "neg-as-mul", "--plan")
+    assert [step["name"] for step in plan["passes"]] == ["neg-as-mul"]
+    assert plan["targets"][0]["after"].items() <= cause["fix"]["result"].items()
+    assert run("fix", source, *LEVEL, "--pass", "square-as-mul", "--plan").exit_code == 1
 
 
 @needs_runtime

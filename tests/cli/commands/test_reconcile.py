@@ -157,6 +157,18 @@ def test_errors_are_one_line(run, chain, device_log, arguments, message):
     assert result.stderr.count("\n") == 1
 
 
+def test_an_error_names_the_file_that_is_at_fault(run, chain, device_log, tmp_path):
+    unknown = device_log()
+    unknown.write_text(unknown.read_text().replace("TfLiteNnapiDelegate", "Something"))
+    result = run("reconcile", chain, "--log", unknown)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {unknown}: the log is of an unknown delegate")
+    chain_model(["ADD", "RELU", "CEIL"]).write(tmp_path / "other.tflite")
+    other = run("reconcile", chain, "--log", device_log(model=tmp_path / "other.tflite"))
+    assert other.exit_code == 2
+    assert other.stderr.startswith(f"error: {chain}: the log")
+
+
 def test_hostile_text_from_logs_and_models_is_made_printable(run, chain, device_log):
     path = device_log("RELU")
     text = path.read_text().replace("for the whole graph.", "for subgraph 0 (\u202emain\u2066).")

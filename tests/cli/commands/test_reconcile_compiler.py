@@ -50,7 +50,7 @@ def test_a_model_that_could_not_be_compiled(run, paths):
 
 def test_explain_shows_the_table(run, paths):
     result = run("explain", "--log", paths[2])
-    assert "outcome        the model was compiled for it; the log shows no run\n" in result.stdout
+    assert "outcome        the model was compiled for this chip; the log shows no run\n" in result.stdout
     assert "Mapped to Edge TPU: RELU 2" in result.stdout
 
 

@@ -40,8 +40,8 @@ def test_the_table(run, chain):
 def test_releases_before_a_delegate_is_known_are_left_out(run, chain, name):
     lines = " ".join(run("releases", chain, "--delegate", name).stdout.split())
     assert (
-        f"Not shown: releases before litert-2.1.3. They do not have {name}, or its rules in these releases are not known."
-        in lines
+        f"Not shown: releases before litert-2.1.3. The earlier releases do not have {name}, or the delegate's rules in these "
+        "releases are not known." in lines
     )
     assert "tf-2" not in lines
     assert "Not shown" not in run("releases", chain, "--delegate", "gpu").stdout

@@ -69,7 +69,7 @@ def test_the_table_as_text(sweep):
     assert (result.exit_code, result.stderr) == (0, "")
     text = " ".join(result.stdout.split())
     told = "nnapi: best is row 3, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel"
-    todo = "--best-for TARGET -o FILE writes the best model; the code for each is at the end. converters:"
+    todo = "--best-for TARGET -o FILE writes the best model; the Python code for each is at the end. converters:"
     assert text.startswith(told)
     assert f"net.keras: 4 conversions tried for nnapi {todo}" in text
     assert text.index(told) < text.index("calibrated: rows 2, 4")

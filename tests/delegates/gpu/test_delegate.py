@@ -277,14 +277,14 @@ def test_litert_issue_9192_division_of_a_tensor_by_itself(sketch):
     assert run["refusal"]["code"] == "gpu-build-repeated-operand"
 
 
-@pytest.mark.parametrize(("backend", "warnings"), [("opencl", 0), ("opengl", 1)])
-def test_opengl_warns_of_different_batches(backend, warnings):
+@pytest.mark.parametrize(("backend", "refusal"), [("opencl", None), ("opengl", "gpu-build-batch")])
+def test_different_batches_gpu_build_batch(backend, refusal):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     for batch in (1, 2):
         result = graph.tensor(f"y{batch}", "FLOAT32", [batch, 4, 4, 2])
         graph.node("RELU", [graph.input(f"x{batch}", "FLOAT32", [batch, 4, 4, 2])], [result])
         graph.outputs(result)
-    run = delegate_sim.analyze(builder.bytes(), "gpu", {"backend": backend}, defaults="api").to_dict()["runs"][0]
-    assert run["outcome"] == "delegated"
-    assert len([text for text in run["warnings"] if "batches of 1 and 2" in text]) == warnings
+    run = delegate_sim.analyze(builder.bytes(), "gpu", {"gpu_backend": backend}, defaults="api").to_dict()["runs"][0]
+    assert run["outcome"] == ("restored" if refusal else "delegated")
+    assert (run["refusal"] or {}).get("code") == refusal

@@ -20,7 +20,7 @@ def test_every_operator_that_is_accepted_has_a_parser():
 
 
 def test_every_failure_is_worded_with_what_it_is_given():
-    known = {"tensor", "type", "shape", "found", "needed", "wanted", "axis", "consumer"}
+    known = {"tensor", "type", "shape", "found", "needed", "wanted", "axis", "consumer", "first", "second"}
     for wording in WORDINGS.values():
         assert {name for _, name, _, _ in string.Formatter().parse(wording.message) if name} <= known
 

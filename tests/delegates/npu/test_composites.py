@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
+import pytest
+
+from delegate_sim.delegates.npu.composites import Inlining
+from delegate_sim.graph.graph import file_graphs
+from delegate_sim.model.reader import load
+from fixtures.builder import ModelBuilder
 from tests.support.delegates.npu_models import attributes, groups, lines, run, selected, with_composites
 
 
@@ -64,3 +72,25 @@ def test_a_body_of_another_type_is_not_inlined():
         "Tensors of destination op and source subgraph does not have the same element type.",
         "Inlined 1 composite ops into subgraph<0>",
     ]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
+def test_composites_that_read_each_other_s_results_are_inlined_in_any_order(order):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensors = [graph.input("x", "FLOAT32", [1]), *[graph.tensor("t", "FLOAT32", [1]) for _ in range(3)]]
+    for read, written in itertools.pairwise(tensors):
+        graph.node("STABLEHLO_COMPOSITE", [read], [written], 1, {"name": "any", "decomposition_subgraph_index": 1})
+    graph.outputs(tensors[-1])
+    body = builder.subgraph("body")
+    a, b = body.input("a", "FLOAT32", [1]), body.tensor("b", "FLOAT32", [1])
+    body.node("ABS", [a], [b])
+    body.outputs(b)
+    work = Inlining(file_graphs(load(builder.bytes()))[0])
+    assert all(work.inline(index, 1) for index in order)
+    inlined = work.graph
+    run = [inlined.nodes[index] for index in inlined.execution_plan]
+    assert [node.op for node in run] == ["ABS"] * 3
+    assert run[0].inputs == inlined.inputs
+    assert [node.inputs for node in run[1:]] == [node.outputs for node in run[:-1]]
+    assert inlined.outputs == run[-1].outputs

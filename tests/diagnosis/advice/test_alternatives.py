@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from delegate_sim import load
@@ -141,6 +142,23 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
     assert "inf" not in cause.needed
 
 
+def test_float16_weights_are_not_advised_as_layers():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    weights = graph.tensor("w", "FLOAT16", [1, 4], data=np.ones((1, 4), np.float16))
+    wide, x = graph.tensor("wide", "FLOAT32", [1, 4]), graph.input("x", "FLOAT32", [1, 4])
+    y = graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("DEQUANTIZE", [weights], [wide], 3)
+    graph.node("SIGN", [x], [x2 := graph.tensor("x2", "FLOAT32", [1, 4])])
+    graph.node("ADD", [x2, wide], [y])
+    graph.outputs(y)
+    (cause,) = [
+        finding.cause for finding in diagnosed(builder, "hexagon").findings if finding.cause.operators == (("DEQUANTIZE", 1),)
+    ]
+    assert "convert in float" in cause.change or cause.change.startswith("store the weights in float32")
+    assert "layer" not in cause.change
+
+
 @pytest.mark.parametrize(("op", "is_folded"), [("TANH", True), ("SOFTMAX", False)])
 def test_a_reshape_that_the_converter_folds_away_again_is_left_to_fix(op, is_folded):
     builder = ModelBuilder()
@@ -153,3 +171,18 @@ def test_a_reshape_that_the_converter_folds_away_again_is_left_to_fix(op, is_fol
     cause = diagnosed(builder, "gpu").findings[0].cause
     assert cause.identity.problem.value == "rank"
     assert ("removes a RESHAPE" in cause.change) == is_folded
+
+
+def test_a_limit_that_makes_the_delegate_fail_once_it_is_raised_is_not_suggested():
+    """The last node takes one tensor as both operands, which the delegate fails to build."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last = graph.input("x", "FLOAT32", [1, 8])
+    for number, op in enumerate(("RELU", "RELU", "ROUND", "DIV")):
+        result = graph.tensor(f"y{number}", "FLOAT32", [1, 8])
+        graph.node(op, [last, last] if op == "DIV" else [last], [result])
+        last = result
+    graph.outputs(last)
+    causes = diagnosed(builder, "gpu").blockers.causes
+    (change,) = [cause.change for cause in causes if "partition-limit" in cause.codes]
+    assert change == "remove the nodes that split the graph; does not help: --max-delegated-partitions=2 or more (0 of 4 nodes)"

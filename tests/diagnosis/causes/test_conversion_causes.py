@@ -221,6 +221,13 @@ def test_what_ends_the_model_is_left_where_it_is():
     assert diagnosis.findings[0].cause.suggestion == "replace-operator"
 
 
+def test_what_splits_nodes_that_a_limit_leaves_on_the_cpu_is_not_said_to_split_nothing():
+    diagnosis = diagnosed(chain_model(["ADD", "ADD", "ZEROS_LIKE", "ADD"]), "gpu")
+    (cause,) = [finding.cause for finding in diagnosis.findings if finding.cause.operators[0][0] == "ZEROS_LIKE"]
+    assert diagnosis.limited == 1
+    assert cause.suggestion == "replace-operator"
+
+
 def test_what_runs_between_two_partitions_is_not_said_to_split_nothing():
     def build(layers):
         x, y = layers.input("FLOAT32", 1, 4), layers.input("FLOAT32", 1, 4)

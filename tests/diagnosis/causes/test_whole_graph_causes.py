@@ -40,8 +40,8 @@ def test_a_release_that_does_not_load_the_model_comes_first_and_a_later_one_is_f
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2))
     assert first.cause.suggestion == "other-release"
     assert first.cause.change == (
-        "use litert-2.0.2 or later or tf-2.21 or later (delegate-sim releases lists all releases); or register it in the "
-        "application (--assume-ops-registered)"
+        "use litert-2.0.2 or later or tf-2.21 or later (delegate-sim releases lists all releases); or register the operator in "
+        "the application (--assume-ops-registered)"
     )
     assert first.alone.measures == diagnosed(builder, "gpu", "litert-2.0.2").now.measures
 
@@ -73,7 +73,7 @@ def test_without_a_release_that_loads_the_model_an_own_resolver_is_foretold():
     diagnosis = diagnosed(chain_model(["TANH", "LOGISTIC 9", "TANH"]))
     first = diagnosis.findings[0]
     assert first.cause.name == "release:LOGISTIC:9"
-    assert first.cause.change == "register it in the application (--assume-ops-registered)"
+    assert first.cause.change == "register the operator in the application (--assume-ops-registered)"
     assert first.alone.measures.outcome == "delegated"
 
 

@@ -233,7 +233,7 @@ NODE = ("models", "ab", 0, "nodes", 0)
         ),
         (WHOLE.replace('"2"]', '"2", "3"]'), "is not a baseline: entries[0].fallback[0] must have a subgraph, a code and nodes"),
         (f"\n\n<<<<<<< HEAD\n{WHOLE}", "contains merge conflict markers (line 3): "),
-        ("[]", "is not a baseline: its schema is None, but this version reads 'delegate-sim/baseline/2' and"),
+        ("[]", "is not a baseline: its schema is None, but this delegate-sim reads 'delegate-sim/baseline/2' and"),
         (with_value("delegate-sim/baseline/9", "schema"), "is not a baseline: its schema is 'delegate-sim/baseline/9'"),
         (without("models"), "is not a baseline: 'models' of the file must be an object"),
         (without("entries"), "is not a baseline: 'entries' of the file must be"),

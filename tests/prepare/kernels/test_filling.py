@@ -64,7 +64,7 @@ class TestTile:
     @pytest.mark.parametrize(
         ("multiples", "message"),
         [
-            ([2], "there is not one multiple for each dimension"),
+            ([2], "the number of multiples differs from the number of dimensions"),
             ([2, -1], "a multiple is negative"),
             ([2**30, 1], "a size of the result overflows"),
         ],

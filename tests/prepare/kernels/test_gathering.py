@@ -117,7 +117,11 @@ def test_lsh_projection_refuses(kernels):
         ([functions, source], UNKNOWN, "the type of the projection is unknown"),
         ([kernels.arena("FLOAT32", 3, 33), source], DENSE, "a hash has more than 32 bits"),
         ([functions, kernels.arena("INT32", 0, 2)], DENSE, "the input is empty"),
-        ([functions, source, kernels.arena("FLOAT32", 4)], DENSE, "there is not one weight for each item of the input"),
+        (
+            [functions, source, kernels.arena("FLOAT32", 4)],
+            DENSE,
+            "the weights do not have one element for each item of the input",
+        ),
     ):
         with pytest.raises(PrepareError, match=message):
             kernels.prepare("LSH_PROJECTION", inputs, [kernels.arena("INT32")], type=kind)
@@ -151,7 +155,7 @@ def test_sparse_to_dense_unknown_shape(kernels):
     ("indices", "shape", "values", "message"),
     [
         ((4, 3), [9, 8], (4,), "indices and output shape have different numbers of dimensions"),
-        ((4, 2), [9, 8], (3,), "there is not one value for each index"),
+        ((4, 2), [9, 8], (3,), "the number of values differs from the number of indices"),
         ((4,), [9, 8], (4,), "indices and output shape have different numbers of dimensions"),
         ((1, 4, 2), [9, 8], (), "the indices have more than 2 dimensions"),
     ],
@@ -244,7 +248,7 @@ class TestScatter:
     @pytest.mark.parametrize(
         ("updates", "shape", "message"),
         [
-            ((3, 3), [9, 3], "there is not one update for each index"),
+            ((3, 3), [9, 3], "the number of updates differs from the number of indices"),
             ((4, 2), [9, 3], "the updates do not match the shape"),
             ((4,), [9, 3], "the updates have the wrong number of dimensions"),
             ((4, 3), [9], "the updates have the wrong number of dimensions"),
@@ -274,7 +278,7 @@ class TestSegments:
             ([1, 1, 2], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
             ([0, 2, 3], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
             ([0, 1, 0], "the segment ids do not start at 0 and rise in steps of 0 or 1"),
-            ([0, 1], "there is not one segment id for each row"),
+            ([0, 1], "the number of segment ids differs from the number of rows"),
         ],
     )
     def test_segment_sum_refuses_other_ids(self, kernels, ids, message):

@@ -146,7 +146,7 @@ class TestSplit:
             ([1, 4], "the sizes do not add up to the dimension"),
             ([-1, -1], "more than one size is -1"),
             ([-1, 7], "the sum of the sizes is larger than the dimension"),
-            ([1, 2, 3], "there is not one size for each output"),
+            ([1, 2, 3], "the sizes do not have one element for each output"),
         ],
     )
     def test_split_v_refuses_other_sizes(self, kernels, sizes, message):

@@ -34,7 +34,7 @@ class TestPad:
         ("paddings", "message"),
         [
             ([0, 1, 2, 0], "the paddings are not pairs"),
-            ([[0, 1]], "there is not one pair of paddings for each dimension"),
+            ([[0, 1]], "the paddings do not have one pair for each dimension"),
             ([[0, -1], [2, 0]], "a padding is negative or too large"),
         ],
     )

@@ -151,7 +151,7 @@ class TestUpdateAndReverse:
             (("INT8", 5, 5), 2, "the update is larger than the input"),
             (("INT8", 5), 2, "update and input have different numbers of dimensions"),
             (("UINT8", 2, 5), 2, "input and update have different types"),
-            (("INT8", 2, 5), 1, "there is not one start index for each dimension"),
+            (("INT8", 2, 5), 1, "the start indices do not have one element for each dimension"),
         ],
     )
     def test_dynamic_update_slice_refuses_other_operands(self, kernels, update, start, message):

@@ -88,7 +88,7 @@ class TestGather:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"slice_sizes": (1, 2)}, "there is not one slice size for each dimension"),
+            ({"slice_sizes": (1, 2)}, "the number of slice sizes differs from the number of dimensions"),
             ({"collapsed_slice_dims": (0, 1, 2, 0)}, "there are more collapsed dimensions than input dimensions"),
             ({"offset_dims": (0, 1, 2, 3)}, "there are more offset dimensions than output dimensions"),
             ({"index_vector_dim": 3}, "the index vector lies outside the indices"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.verdict import verdict, verdict_summary
+from delegate_sim.results.report.verdict import best_verdict, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
@@ -55,3 +55,27 @@ def test_a_verdict_has_the_reason_without_a_long_name_and_whole():
 def test_summaries_leave_out_the_target_and_the_shares(model, delegate, summary):
     report = delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark")
     assert verdict_summary(report.runs[0]).startswith(summary)
+
+
+@pytest.mark.parametrize(
+    ("options", "beginning"),
+    [
+        ({"android": "11"}, "NNAPI on Android 11 runs "),
+        ({"feature_level": 30}, "NNAPI at feature level 30 on Android 13 runs "),
+        ({"android": "8.1"}, "NNAPI on Android 8.1 runs "),
+    ],
+)
+def test_a_feature_level_below_that_of_android_is_named(options, beginning):
+    report = delegate_sim.analyze(str(MODELS / "transformer_block.tflite"), "nnapi", options, defaults="benchmark")
+    assert verdict(report.runs[0]).startswith(beginning)
+
+
+def test_the_best_verdict_names_what_is_not_compared():
+    def run_of(model, delegate):
+        return delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark").runs[0]
+
+    gpu, plugin = run_of("transformer_block", "gpu"), run_of("transformer_block", "npu-google")
+    assert best_verdict([gpu, plugin]).startswith("Best of 1 target (NPU plugins aside): GPU runs ")
+    nothing = run_of("variables", "hexagon")
+    assert best_verdict([nothing, plugin]).startswith("Best of 1 NPU plugin (no other target runs a node): the plugin ")
+    assert best_verdict([nothing]).startswith("None of 1 target runs a node. ")

@@ -8,7 +8,9 @@ import numpy as np
 
 from fixtures.builder import ModelBuilder
 
-AXIS, BATCH, CHANNELS, EMPTY, TYPE = (f"mldrift-build-{name}" for name in ("axis", "batch", "channels", "empty", "type"))
+AXIS, BATCH, CHANNELS, EMPTY, TYPE, SIZE, OPERATOR = (
+    f"mldrift-build-{name}" for name in ("axis", "batch", "channels", "empty", "type", "size", "operator")
+)
 
 F = "FLOAT32"
 
@@ -43,7 +45,17 @@ def joined(kind: str) -> tuple[Any, Any]:
     return [(kind, IMAGE), np.ones(IMAGE, kind.lower())], [(kind, (1, 2, 2, 6))]
 
 
+MATRIX = (1, 4, 4)
+
 CASES = [
+    # Custom operators of MediaPipe
+    Case("TransformTensorBilinear", SIZE, [(F, (1, 8, 8, 4)), (F, MATRIX)], [(F, (1, 4, 4, 4))]),
+    Case("TransformTensorBilinear", None, [(F, (1, 8, 8, 4)), (F, MATRIX)], [(F, (1, 4, 4, 4))], backend="opencl"),
+    Case("TransformTensor", SIZE, [(F, (1, 8, 8, 4)), (F, MATRIX)], [(F, (1, 4, 4, 4))]),
+    Case("AlignmentPointsToTransformMatrix", OPERATOR, [(F, (1, 2, 2))], [(F, MATRIX)]),
+    Case("TransformLandmarks", None, [(F, (1, 80, 2)), (F, MATRIX)], [(F, (1, 80, 2))]),
+    Case("RoIToTransformMatrix", None, [(F, (1, 1, 4))], [(F, MATRIX)]),
+    Case("KeepIfMax2D", None, [(F, (1, 8, 8, 4))], [(F, (1, 8, 8, 4))]),
     # Axes that are taken as they are
     Case("CUMSUM", None, [(F, IMAGE), one(1)], [(F, IMAGE)]),
     Case("CUMSUM", None, [(F, (2, 3)), one(-2)], [(F, (2, 3))]),
@@ -103,12 +115,10 @@ def model_of(case: Case) -> bytes:
         else:
             operands.append(graph.input("x", *given))
     results = [graph.tensor("y", *each) for each in case.outputs]
-    graph.node(
-        case.op,
-        operands,
-        results,
-        5 if case.op == "FULLY_CONNECTED" else 1,
-        None if case.op in ("RELU", "PRELU") else case.options,
-    )
+    if case.op.isupper():
+        options = None if case.op in ("RELU", "PRELU") else case.options
+        graph.node(case.op, operands, results, 5 if case.op == "FULLY_CONNECTED" else 1, options)
+    else:
+        graph.node("CUSTOM", operands, results, custom=case.op)
     graph.outputs(*results)
     return bytes(builder.bytes())

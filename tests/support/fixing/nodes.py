@@ -39,6 +39,15 @@ def _unary(op: str, options: Mapping[str, Any] | None = None) -> Maker:
     return make
 
 
+def _broadcast_operand(sketch: Sketch) -> None:
+    wide = _floats(sketch, *sketch.choice(((2, 3, 4), (1, 2, 3, 4))))
+    shape = sketch.choice((wide.shape[-2:], (1, wide.shape[-1])))
+    narrow = _floats(sketch, *shape) if sketch.chance(2) else sketch.constant("FLOAT32", shape, _values(sketch, shape))
+    op = sketch.choice(("ADD", "MUL", "MAXIMUM"))
+    options = {} if op == "MAXIMUM" else {"fused_activation_function": sketch.choice((0, 1))}
+    sketch.node(op, sketch.choice(([wide, narrow], [narrow, wide])), "FLOAT32", wide.shape, options)
+
+
 def _rsqrt(sketch: Sketch) -> None:
     operand = _floats(sketch)
     sketch.node("SQUARE", [operand], "FLOAT32", operand.shape, {})
@@ -317,6 +326,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "neg-as-mul": _unary("NEG", {}),
         "squared-difference-as-sub-mul": _binary("SQUARED_DIFFERENCE", options=False),
         "sub-as-add": _binary("SUB"),
+        "operands-of-same-rank": _broadcast_operand,
         "div-as-mul": _div,
         "rsqrt-as-sqrt-div": _rsqrt,
         "leaky-relu-as-maximum": _leaky,

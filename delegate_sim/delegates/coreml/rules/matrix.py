@@ -19,7 +19,7 @@ def _several_rows(node: NodeView) -> str | None:
 
 
 def _has_no_missing_bias(node: NodeView) -> bool:
-    """Return whether the delegate checks the activation. It skips the check if the bias is omitted."""
+    """Return whether the bias is present. The delegate checks the activation only if the bias is present."""
     return not has_missing_bias(node)
 
 

@@ -12,7 +12,7 @@ from .checks import builder, coreml_rule
 def _axes_beyond_area(node: NodeView) -> str | None:
     """Return the axes as text unless every axis is height or width.
 
-    Upstream also reads axes that are computed at run time. This check only reads known axes.
+    This check only reads known axes, while upstream also reads axes that are computed at run time.
     """
     axes = node.value(node.input(1))
     values = [] if axes is None else axes.tolist()

@@ -123,8 +123,8 @@ def ethosu_rule(
 ) -> OpRule[object]:
     """Return the rule of an operator: the checks of every operator, then the operator's own ``checks``.
 
-    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. Each flag turns off
-    one check.
+    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. Each Boolean
+    argument turns off one check.
     """
     before = (
         *of_tensors(inputs, *_before("inputs", strings=strings, scalars=scalar_inputs)),
@@ -173,7 +173,7 @@ def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
 
 
 def reads(which: Operand) -> Check[object]:
-    """Require that the file contains the value of an operand. Otherwise, the delegate crashes."""
+    """Require that the model file contains the value of an operand. Without this value, the delegate crashes."""
 
     def find(node: NodeView) -> str | None:
         tensor = which.tensor(node)
@@ -189,9 +189,9 @@ def values_of(node: NodeView, tensor: Tensor) -> list[int]:
 
 
 def int32_values(node: NodeView, which: Operand) -> list[int]:
-    """Return the value of a constant, read as INT32 numbers even if it has another type.
+    """Return the value of a constant, read as INT32 numbers even if the constant has another type.
 
-    The delegate reads INT64 numbers in halves, lower half first. It reads one INT32 number for each element of the tensor.
+    The delegate reads one INT32 number for each element of the tensor. It reads INT64 numbers in halves, lower half first.
     """
     tensor = which.tensor(node)
     values = values_of(node, tensor)
@@ -204,7 +204,10 @@ def halves(values: Sequence[int]) -> list[int]:
 
 
 def size(tensor: Tensor, axis: int) -> int:
-    """Return the size of a dimension, or 0 if the tensor lacks it. Upstream then reads memory with unknown contents."""
+    """Return the size of a dimension, or 0 if the tensor lacks the dimension.
+
+    Upstream then reads memory with unknown contents.
+    """
     return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
 

@@ -61,7 +61,7 @@ _TRANSPOSE = upstream(
         OPERAND_VALUE,
         "a swap of height and width, or of two of height, width and channels if the remaining one has size 1",
         _other_order,
-        "swap only two dimensions, and only if the remaining one has size 1",
+        "swap only two dimensions, and only if the third dimension has size 1",
     ),
 )
 

@@ -20,7 +20,7 @@ def _both_masks(node: NodeView) -> str | None:
 def _no_elements(node: NodeView) -> str | None:
     """Return the shape if a dimension of the input is not positive.
 
-    Upstream is meant to compare begin and end. It tests the masks wrongly, so it compares 0 with the size of the dimension.
+    Upstream intends to compare begin and end. By mistake, it compares 0 with the size of the dimension.
     """
     shape = node.input(0).shape
     return f"input of shape {list(shape)}" if any(size <= 0 for size in shape) else None

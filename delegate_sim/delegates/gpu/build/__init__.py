@@ -6,7 +6,7 @@ calls this function when a kernel is initialized. The next step, shader compilat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 
 from ....graph.graph import Graph, NodeView
@@ -15,8 +15,8 @@ from ....model.operator_families import FAMILY_OF
 from ....releases.catalogue import NEWEST, Release
 from ...decision import KernelFailure
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
-from ..failures import kernel_failure
-from .model import BuildError, GpuModel
+from ..failures import ONE_BATCH, kernel_failure
+from .model import BuildError, GpuModel, Value
 from .reader import NodeReader, Parser, Values
 from .transformations import clean_up
 
@@ -30,8 +30,13 @@ def _parser_of(view: NodeView) -> Parser:
     return parsers[view.op]
 
 
-def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
-    """Build the model of one partition. Return the failure, or None if the build succeeds."""
+def build_partition(
+    graph: Graph, subset: Subset, *, allow_quant_ops: bool, one_batch: bool = False, release: Release = NEWEST
+) -> KernelFailure | None:
+    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds.
+
+    With ``one_batch``, all values must have the same batch size, as OpenGL requires.
+    """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
@@ -40,32 +45,20 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
+        if one_batch:
+            _check_batches(model, [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant])
     except BuildError as error:
         node = current if error.node is None else error.node
         return kernel_failure(error.code, node, error.tensor, **error.found)
     return None
 
 
-def different_batches(
-    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST
-) -> tuple[int, int] | None:
-    """Return two different batch sizes in the model of a partition.
-
-    Return None if all batch sizes are equal, or if the model cannot be built. OpenGL requires equal batch sizes
-    (``CheckBatchSizeForAllValues``).
-    """
-    model, values = GpuModel(), Values(graph, allow_quant_ops, release)
-    try:
-        _add_boundary(model, values, graph, subset)
-        for index in subset.nodes:
-            _add_node(model, values, graph.view(graph.nodes[index]))
-        clean_up(model, graph)
-        given = [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant]
-    except BuildError:
-        return None
-    known = [*given, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
-    sizes = [*dict.fromkeys(value.shape[0] for value in known)]
-    return (sizes[0], sizes[1]) if len(sizes) > 1 else None
+def _check_batches(model: GpuModel, inputs: Iterable[Value]) -> None:
+    """Raise BuildError unless all values have the same batch size (``CheckBatchSizeForAllValues``)."""
+    values = [*inputs, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
+    sizes = [*dict.fromkeys([value.shape[0] for value in values])]
+    if len(sizes) > 1:
+        raise BuildError(ONE_BATCH, first=f"{sizes[0]:,}", second=f"{sizes[1]:,}")
 
 
 def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:

@@ -1,7 +1,7 @@
 """Read the operands of nodes for the parsers.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
-folder. If upstream reads missing memory, the process crashes. This module then raises BuildError with a problem code.
+folder. Where the real delegate would crash, this module raises BuildError with a problem code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An element type that a parser reads, with the tensor types that convert to it (``CreateVectorCopyData``)."""
+    """An element type that a parser reads, and the tensor types that can be converted to it (``CreateVectorCopyData``)."""
 
     name: str
     types: frozenset[str]
@@ -47,7 +47,7 @@ _INT32_BYTES = 4
 class Layout:
     """A layout of constants (``SetAllDimensions``).
 
-    ``sizes`` takes a shape, and returns the sizes in this layout. It returns None if the shape does not fit the layout.
+    ``sizes`` takes a shape, and returns the sizes in this layout, or None if the shape does not fit the layout.
     """
 
     name: str
@@ -192,7 +192,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Add an intermediate result of this shape to an operation. Add a RESHAPE from it to the node's result."""
+        """Add an intermediate result of this shape to an operation. Add a RESHAPE of this result to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
@@ -229,7 +229,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. An unreadable bias counts as missing, unless the real delegate crashes."""
+        """Read a bias. An unreadable bias counts as missing. Raises BuildError if the real delegate crashes."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:

@@ -3,8 +3,9 @@
 Source: ``NewOperationParser``, each parser's ``IsSupported`` and their caller ``GetOpsToReplace``
 (``delegates/gpu/common/model_builder.cc``), and ``CheckGpuDelegateCompatibility`` (``tools/versioning/gpu_compatibility.cc``).
 
-The rules omit two parts of ``CheckGpuDelegateCompatibility``. The delegate never accepts operators without a parser, so their
-checks do not matter. The check that a node has builtin options always passes, because the runtime allocates these options.
+The rules omit two parts of ``CheckGpuDelegateCompatibility``. The first part is the checks of operators without a parser,
+because the delegate never accepts these operators. The second part is the check that a node has builtin options. This check
+always passes, because the runtime allocates the options.
 """
 
 from __future__ import annotations

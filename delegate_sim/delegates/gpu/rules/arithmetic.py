@@ -72,7 +72,7 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _selected_value(position: int) -> tuple[Check[object], ...]:
-    """Return the checks of one of the two values of SELECT."""
+    """Return the checks of one of SELECT's two values."""
     value = operand(position)
 
     def is_matrix(node: NodeView, is_constant: bool) -> bool:

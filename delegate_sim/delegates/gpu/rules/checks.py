@@ -35,7 +35,7 @@ def gpu_rule(
     inputs: tuple[str, ...] = (),
     outputs: tuple[str, ...] = (),
 ) -> OpRule[GpuTarget]:
-    """Return the rule of an operator: the check of its version, its own checks, and the checks of all tensors.
+    """Return the rule of an operator: the check of the version, the operator's own checks, and the checks of all tensors.
 
     The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. If a check has no
     source, its source is the last function in ``cases``, or ``parser`` if ``cases`` is empty. ``inputs`` and ``outputs`` are

@@ -35,7 +35,7 @@ def _float_consumers(node: NodeView) -> str | None:
 
 
 def _is_not_of_comparison(node: NodeView) -> bool:
-    """Return whether a CAST is not a conversion from the BOOL result of a comparison to float."""
+    """Return False if a CAST converts the BOOL result of a comparison to float, and True for any other CAST."""
     if not _is_bool_to_float(node):
         return True
     producers = node.graph.writers.get(node.node.input(0))

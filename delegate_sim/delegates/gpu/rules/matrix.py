@@ -38,7 +38,7 @@ def parse_fully_connected(reader: NodeReader) -> None:
 
 
 def _parse_runtime_weights(reader: NodeReader) -> None:
-    """Parse FULLY_CONNECTED with runtime weights as a convolution, with a RESHAPE if the result has another shape."""
+    """Parse FULLY_CONNECTED with runtime weights as a convolution. Add a RESHAPE if the result has another shape."""
     view = reader.view
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)

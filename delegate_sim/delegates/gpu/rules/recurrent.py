@@ -25,7 +25,7 @@ _FORGET_NORMALIZATION = 21
 _NO_PEEPHOLE = -1
 
 _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
-"""The first release in which the last dimension of a basic LSTM's fourth result must be a multiple of 4."""
+"""From this release on, the last dimension of a basic LSTM's fourth result must be a multiple of 4."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,15 @@ UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_mos
 
 
 def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -> OpRule[HexagonTarget]:
-    """Return the rule of an operator. It checks the ranks of all tensors, then the version, then ``checks``."""
+    """Return the rule of an operator: the checks of all tensors' ranks, the check of the version, then ``checks``."""
     return OpRule((*_RANKS, version(version_in).from_source(_VERSIONS), *checks))
 
 
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
     """Require that each operand has one of the types in its tuple (``InputsWithCorrectTypes``).
 
-    Any operand may be omitted with the index -1. The node's list of operands may also end before the last ``optional`` operands.
+    Any operand may be omitted with the index -1. The last ``optional`` operands may also be absent from the node's list of
+    operands.
     """
     counts = exactly(*range(len(types) - optional, len(types) + 1))
     operand_checks = [where_given(operand(position), typed(operand(position), allowed)) for position, allowed in enumerate(types)]

@@ -51,7 +51,7 @@ _RELU = parsed_by(
 _NOT_KNOWN = check(
     OPERATOR,
     "an operator on the GPU compatibility list",
-    lambda node: f"{node.op}, which is not on it",
+    lambda node: f"{node.op}, which is not on the list",
     "use RELU6, or a MINIMUM and a MAXIMUM",
 )
 

@@ -219,7 +219,7 @@ def _has_other_numbers(node: NodeView) -> bool:
 
 
 def _constant_operands(name: str) -> Checks:
-    """Return the checks of nodes with one constant operand or, since LiteRT 2.3, with two."""
+    """Return the checks of nodes with one constant operand or, since LiteRT 2.3, with two constant operands."""
     return (
         *where(
             _has_other_numbers,
@@ -264,7 +264,7 @@ def binary(
 
 _ACTIVATED: Checks = (*PAIRS, KNOWN_ACTIVATION)
 
-_XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on it")
+_XOR = check(OPERATOR, "an operator on the GPU compatibility list", lambda node: f"{node.op}, which is not on the list")
 
 
 # Selection

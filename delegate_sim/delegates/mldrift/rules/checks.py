@@ -45,7 +45,7 @@ SINCE_2_1_5, SINCE_2_2, SINCE_2_3 = "litert-2.1.5", "litert-2.2.0", "litert-2.3.
 
 @functools.cache
 def before(release: str, *checks: Check[object]) -> Checks:
-    """Limit checks to releases before ``release``. Omit checks that then apply to no release."""
+    """Limit checks to releases before ``release``. Omit a check if no release remains."""
     until = parse_release(release)
     counting = [check for check in checks if check.introduced is None or not check.introduced.is_at_least(until)]
     return tuple([check if _ends_by(check, until) else check.before_release(release) for check in counting])
@@ -53,7 +53,7 @@ def before(release: str, *checks: Check[object]) -> Checks:
 
 @functools.cache
 def since(release: str, *checks: Check[object]) -> Checks:
-    """Limit checks to ``release`` and later releases. Omit checks that then apply to no release."""
+    """Limit checks to ``release`` and later releases. Omit a check if no release remains."""
     start = parse_release(release)
     counting = [check for check in checks if not _ends_by(check, start)]
     return tuple([check if _starts_at(check, start) else check.from_release(release) for check in counting])
@@ -194,7 +194,7 @@ _QUANTIZED = ("INT8", "UINT8")
 _MOST_OLD, _MOST = 4, 5
 """The highest rank that ML Drift can read: ``_MOST_OLD`` before LiteRT 2.2, and ``_MOST`` from LiteRT 2.2 on.
 
-The limit ``_MAX_RANK`` also applies to all tensors of a node.
+All tensors of a node must also respect the limit ``_MAX_RANK``.
 """
 
 
@@ -268,9 +268,9 @@ def readable_tensor(name: str, tensors_of: TensorsOf) -> Checks:
 RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 """Require that ML Drift can read all results (``PreCheckOutputs``)."""
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
-"""The checks ``RESULTS``, from LiteRT 2.1.5 on and before LiteRT 2.1.5.
+"""The checks ``RESULTS`` for two ranges of releases.
 
-Before LiteRT 2.1.5, most parsers check results last. From LiteRT 2.1.5 on, they check results earlier.
+Most parsers check results last before LiteRT 2.1.5, and earlier from LiteRT 2.1.5 on.
 """
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
@@ -598,7 +598,7 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs``, ``outputs`` and ``also`` are additional types: of inputs, of outputs, and of both.
+    ``inputs`` has additional types of inputs, ``outputs`` of outputs, and ``also`` of both.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 

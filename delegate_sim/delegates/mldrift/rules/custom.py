@@ -6,12 +6,16 @@ operators. Applications must register all other custom operators.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from ....graph.graph import NodeView
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ...gpu_compatibility import custom
 from ...gpu_compatibility.checks import runtime_operands
+from ..build_problems import BuildProblem, BuildProblems
+from ..failures import SIZE, WITHOUT_KERNEL
 from ..known_releases import as_measured
 from .checks import (
     RESULTS,
@@ -49,6 +53,20 @@ def _of_mediapipe(runtime: int) -> OpRule[Any]:
     checks = [check.from_source(_SUPPORT) for check in as_measured(runtime_operands(runtime, 1))]
     return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release(SINCE_2_3)
 
+
+def _size_not_read(node: NodeView) -> Iterator[BuildProblem]:
+    yield BuildProblem(SIZE.name, node.output(0))
+
+
+def _without_kernel(node: NodeView) -> Iterator[BuildProblem]:
+    yield BuildProblem(WITHOUT_KERNEL.name, node.output(0))
+
+
+WEBGPU_PROBLEMS: BuildProblems = {
+    "AlignmentPointsToTransformMatrix": _without_kernel,
+    "TransformTensor": _size_not_read,
+    "TransformTensorBilinear": _size_not_read,
+}
 
 CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "Convolution2DTransposeBias": _custom(

@@ -119,7 +119,7 @@ def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
 
 
 _FEW_ROWS = 8
-"""The largest number of rows with a kernel that ignores batches."""
+"""The largest number of rows for which ML Drift has a kernel that ignores batches."""
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:

@@ -30,7 +30,7 @@ def _has_operand(position: int) -> Callable[[NodeView], bool]:
 
 
 def _needs_floats(position: int) -> Callable[[NodeView], bool]:
-    """Return a condition that is False for INT8 weights with one scale. ML Drift does not convert them to float."""
+    """Return a condition that is False for INT8 weights with one scale. ML Drift does not convert such weights to float."""
     return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
 
 

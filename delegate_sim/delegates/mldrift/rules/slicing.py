@@ -133,19 +133,19 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
     """Return for each axis whether its bit is set in a mask (``UpdateMask``).
 
-    Each bit belongs to a dimension of the input, for any number of starts.
+    Each bit belongs to a dimension of the input, whatever the number of starts.
     """
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of ``count`` values if one value is for the batch (``ReadBhwc``)."""
+    """Return the axes of ``count`` values that include a value for the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of ``count`` values if no value is for the batch (``ReadHwc``)."""
+    """Return the axes of ``count`` values without a value for the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 

@@ -37,9 +37,9 @@ def _other_than_first(node: NodeView) -> str | None:
 
 
 def _unlike_operand(compared: int, scalar: int) -> Callable[[NodeView], str | None]:
-    """Return a finder for operands ``compared`` and 1 with different shapes.
+    """Return a finder that compares the shapes of the operands at positions ``compared`` and 1.
 
-    If operand ``scalar`` has one element, the finder accepts any shapes.
+    If the operand at position ``scalar`` has one element, the finder accepts any shapes.
     """
 
     def find(node: NodeView) -> str | None:

@@ -54,7 +54,7 @@ def _beside_compiled(node: NodeView) -> Reason | None:
 def _not_checked(node: NodeView, _: ReleaseOnly) -> Reason | None:
     """Return the reason to refuse a node beside a compiled network, or a node without operands or results.
 
-    In a graph without a compiled network, the delegate reads the shapes of the first operand and result of every node.
+    In a graph without a compiled network, the delegate reads the shapes of every node's first operand and first result.
     """
     refused = _beside_compiled(node)
     if refused is not None or is_compiled(node.node) or (node.node.inputs and node.node.outputs):

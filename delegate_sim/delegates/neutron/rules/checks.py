@@ -3,8 +3,8 @@
 Source: ``IsNodeSupportedByNeutron`` (``neutron_delegate_utils.cc`` of nxp-imx/tflite-neutron-delegate). The delegate applies
 every check of an operator, also after a failure.
 
-If the bias is missing, the delegate overwrites earlier failures of the node. It still refuses the node, because the bias must be
-a constant. These rules report the earlier failures too.
+If the bias is missing, the delegate overwrites earlier failures of the node. The delegate still refuses the node, because the
+bias must be a constant. Unlike the delegate, these rules also report the earlier failures.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _scalars(node: NodeView) -> str | None:
 
 
 WITH_DIMENSIONS = check(READS_MISSING_SIZES, "input and output with dimensions", _scalars, "fix the shapes before converting")
-"""A check for operators with sizes that the delegate reads without checking that the tensors have dimensions."""
+"""Require that input and output have dimensions. The delegate reads the sizes without this check."""
 
 
 def not_constant(which: Operand) -> Check[object]:

@@ -17,7 +17,7 @@ def _batch(node: NodeView) -> str | None:
 def _empty_window(node: NodeView) -> str | None:
     """Return the window unless its height and width are positive.
 
-    Upstream is meant to compare the window with the padding. It reads the padding too early, when the padding is still 0.
+    Upstream intends to compare the window with the padding. By mistake, it reads the padding while the padding is still 0.
     """
     height, width = node.options.filter_height, node.options.filter_width
     return None if min(height, width) > 0 else f"window of {height} * {width}"

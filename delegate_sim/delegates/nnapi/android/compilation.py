@@ -53,7 +53,7 @@ def target_devices(
 ) -> list[DriverDevice]:
     """Return the selected devices in the form that the simulated NNAPI compiler expects.
 
-    ``rejections`` has operations that the devices reject, besides the rejections in the profiles.
+    ``rejections`` has rejected operations that are not in the profiles.
     """
     rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 

@@ -33,7 +33,7 @@ class ProfiledDevice:
     """One device of a phone.
 
     If ``takes`` is None, the device takes every operation. If ``types`` is None, the first input may have any type. ``largest``
-    is the maximum size of the operands of one step, in bytes.
+    is the maximum total size in bytes of one step's operands.
     """
 
     name: str
@@ -80,7 +80,7 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
-    """Return the size of all operands of these operations in bytes. Each operand counts once."""
+    """Return the total size in bytes of the operands of these operations. An operand of several operations counts once."""
     used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 
@@ -107,9 +107,9 @@ def devices_profile(value: Any) -> DevicesProfile:
 
 
 def read_devices(path: str) -> DevicesProfile:
-    """Read a profile from a file.
+    """Read a profile.
 
-    Raises ValueError with one line that names the file, the line, the key, and the problem.
+    Raises ValueError with a one-line message that names the profile file, the line, the key and the problem.
     """
     return read_entries(path, "profile of devices", functools.partial(_profile, path))
 
@@ -157,7 +157,7 @@ def _signature(entry: ProfileEntry) -> StageSignature:
 
 
 def _costs(execution: float | None, power: float | None, performance: Mapping[str, DeviceCost]) -> Costs:
-    """Return a device's costs. A type without a cost and without a default cost has the highest possible cost."""
+    """Return a device's costs. If a type has no cost and there is no default cost, the type gets the highest possible cost."""
     if execution is None and power is None:
         default = Costs().default
     else:

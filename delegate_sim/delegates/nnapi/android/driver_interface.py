@@ -1,4 +1,7 @@
-"""Descriptions of the NNAPI driver and devices. ``reconcile`` uses the descriptions to explain logs and to learn from them."""
+"""Descriptions of the NNAPI driver and devices.
+
+``reconcile`` uses the descriptions to explain device logs and to learn from the logs.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class DriverRejections:
         )
 
     def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
-        """Return whether the driver is known to reject an unknown operation of these partitions."""
+        """Return whether the driver rejects at least one operation of these partitions, even if it is unknown which one."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
         from ...driver import signature  # most runs have no profile

@@ -18,14 +18,14 @@ _OPERAND = re.compile(r"\b(input|output) (\d+)")
 
 
 def change_for(call: RefusedCall) -> str:
-    """Return the change to the model or the options that avoids a refusal."""
+    """Return advice on how to change the model or the options so that the call is not refused."""
     value, operation = call.refusal.violation.found, call.operation
     if _CHANNELS in value:
         return _change_of_channels(operation)
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
         return "target feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
-        return f"use float or 8-bit tensors with {operation}, by a CAST before and after the node, or leave the node to the CPU"
+        return f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave it to the CPU"
     if operation == "TRANSPOSE_CONV" and value == OperandType.TENSOR_FLOAT16.name:
         return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
     return KINDS[PREFIX + call.refusal.code].hint

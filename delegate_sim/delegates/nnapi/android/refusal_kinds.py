@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The texts for each concern of a rule. A rule on operations uses these texts if ``_WORDS`` has no entry for it."""
+"""The texts for each concern of a rule. They apply to a rule on operations if ``_WORDS`` has no entry for the rule."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,

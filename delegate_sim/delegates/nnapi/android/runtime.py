@@ -42,7 +42,7 @@ def android_of(options: OptionValues) -> AndroidRelease | None:
 
 
 def runtime_level(options: OptionValues) -> int:
-    """Return the runtime's feature level: the level in the options, but at most the highest level of the Android release."""
+    """Return the runtime's feature level: the lower of the level in the options and the Android release's highest level."""
     level: int = options["feature_level"]
     highest = highest_level_of(options["nnapi_runtime"])
     return level if highest is None else min(level, highest)
@@ -62,7 +62,7 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""A function that creates an NNAPI model builder. Its argument is a function that receives refused calls."""
+"""A function that creates an NNAPI model builder. The argument is a function that receives refused calls."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:

@@ -2,8 +2,9 @@
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
-In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. It
-records refused calls and continues, so that every refusal is reported. Without a simulated runtime, no NNAPI model is built.
+In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same.
+Unlike the delegate, this builder continues after a refused call, so that every refusal is reported. Without a simulated
+runtime, no NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class KernelError(Exception):
 
 
 def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
-    """Return the exception for a failure, with ``values`` filled into the placeholders of its message."""
+    """Return the exception for a failure, with ``values`` filled into the placeholders of the failure's message."""
     return KernelError(kernel_failure(code, node, tensor, **values))
 
 
@@ -121,7 +122,7 @@ class PartitionBuilder:
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
-        """Add an operand (``AddTensorInput``), but ignore a failure, like the real delegate."""
+        """Add an operand (``AddTensorInput``). Ignore a failure, as the real delegate does."""
         with suppress(KernelError):
             self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
@@ -135,7 +136,7 @@ class PartitionBuilder:
         self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
     def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
-        """Add a result (``AddTensorOutput``), but ignore a failure, like the real delegate."""
+        """Add a result (``AddTensorOutput``). Ignore a failure, as the real delegate does."""
         with suppress(KernelError):
             self.add_output(node, position)
 
@@ -254,7 +255,7 @@ class PartitionBuilder:
     def add_scalar_tensor(self, node: LoweredNode, tensor: Tensor, code: int) -> None:
         """Add a scalar for a tensor with one element (``AddSingleValueTensorAsScalarOperand``).
 
-        If the tensor already has an NNAPI operand, a second operand is added, but the operation uses the first.
+        If the tensor already has an NNAPI operand, a second operand is added, but the operation uses the earlier operand.
         """
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)

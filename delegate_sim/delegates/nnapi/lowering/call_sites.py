@@ -16,7 +16,7 @@ from ....nnapi_runtime.types import ResultCode
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place in the source: its line number, its text about the call, and whether its error message names the tensor."""
+    """One place in the delegate's source: line number, text about the call, and whether the error message names the tensor."""
 
     line: int
     doing: str

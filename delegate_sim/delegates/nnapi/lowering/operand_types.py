@@ -65,7 +65,7 @@ class OperandOfTensor:
 
 
 def operand_type(tensor: Tensor, flags: int, is_hybrid: bool, allows_dynamic: bool) -> OperandOfTensor:
-    """Return the NNAPI operand for a tensor. Its type must be in ``OPERAND_TYPES``.
+    """Return the NNAPI operand for a tensor. The tensor's type must be in ``OPERAND_TYPES``.
 
     UINT8 weights of hybrid operators count as INT8.
     """

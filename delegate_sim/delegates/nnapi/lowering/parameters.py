@@ -27,7 +27,7 @@ def padding_code(node: LoweredNode) -> int:
 
 
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
-    """Return one element of a constant operand, read as a 32-bit integer even if the type differs (``data.i32``).
+    """Return one element of a constant operand, read as a 32-bit integer even if the operand has another type (``data.i32``).
 
     Return 0 if the element does not exist. In this case, the real delegate reads past the end of the constant.
     """

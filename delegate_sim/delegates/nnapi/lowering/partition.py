@@ -24,7 +24,7 @@ from .operator_lowering import Lowering
 from .operators import find_lowering
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
-"""The first release in which a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
+"""From this release on, a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ def lower_partition(
 ) -> LoweredPartition:
     """Build the NNAPI model of a partition (``NNAPIDelegateKernel::Init``).
 
-    ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors that
-    cross the partition's boundary. ``target_feature_level`` is the lower of the feature levels of the runtime and of the target
-    devices. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
+    ``nodes`` are the indices of the partition's supported nodes in running order. ``inputs`` and ``outputs`` are the tensors
+    that cross the partition's boundary. ``target_feature_level`` is the runtime's feature level or the target devices' feature
+    level, whichever is lower. ``make_model`` creates an empty NNAPI model. If ``make_model`` is None, no NNAPI model is built.
     """
     partition = PartitionBuilder(graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic)
     failure, required = None, None
@@ -152,7 +152,7 @@ def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """Raise KernelError if the memory pool of the inputs or of the outputs is empty (the end of ``BuildGraph``)."""
+    """Raise KernelError if the memory pool for inputs or the memory pool for outputs is empty (the end of ``BuildGraph``)."""
     tensors = partition.graph.tensors
     sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
     side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])

@@ -1,7 +1,7 @@
 """The checks of the compiler plugins, and the format of the tables of all operator families.
 
-Each row of a table has the checks of one operator, by plugin. Google's plugin accepts every operator that its column does not
-refuse. Samsung's plugin accepts every node, so it has no column.
+Each row of a table has the checks of one operator, by plugin. Google's plugin accepts every operator, unless Google's column
+refuses it. Samsung's plugin accepts every node, so it has no column.
 """
 
 from __future__ import annotations
@@ -113,7 +113,10 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""From the first release on and before the second, INT32 tensors quantized per channel must have zero points of 0."""
+"""From the first of these releases up to the second, INT32 tensors quantized per channel must have zero points of 0.
+
+The second release lifts this restriction.
+"""
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 

@@ -31,20 +31,20 @@ _COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
-"""The first release in which the plugin logs the first unselected composite of each subgraph twice."""
+"""From this release on, the plugin logs the first unselected composite of each subgraph twice."""
 
 _MESSAGE_SIGNS = frozenset("{:<#\n")
 
 
 class FilterFile(str):
-    """The text of a file of op filters, or the path of the file if the file cannot be read."""
+    """The text of a filter file, or the path of the filter file if it cannot be read."""
 
     __slots__ = ("is_unreadable",)
     is_unreadable: bool
 
 
 def op_filters(value: Any) -> FilterFile:
-    """Parse op filters, given as text or as the path of a file. The plugin reports faults in the file later."""
+    """Parse op filters, given as text or as the path of a filter file. The plugin reports faults in the filters later."""
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):

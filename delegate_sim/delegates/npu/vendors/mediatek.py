@@ -26,7 +26,7 @@ SOCS = (
 _CAST = "INT64"
 """The type of the constants that the plugin casts to INT32, with a warning."""
 CLOSED_SINCE = "8.2.24"
-"""The first version of the Neuron runtime in which the plugin asks the vendor's compiler. Its rules are unknown."""
+"""The first version of the Neuron runtime in which the plugin asks the vendor's compiler. The compiler's rules are unknown."""
 
 
 class MediatekPlugin(NpuPlugin):

@@ -1,6 +1,6 @@
 """Qualcomm's compiler plugin (``litert/vendors/qualcomm``).
 
-The plugin asks a closed-source library about every node. Therefore, the plugin can be run live, but not simulated.
+The plugin asks a closed-source library about every node. Therefore, the plugin can only be run live.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SOCS = ("SM8850", "SM8750", "SM8650", "SM8550", "SM8450", "SM8350")
 
 
 class QualcommPlugin(Delegate):
-    """The data for running Qualcomm's plugin live. Its decisions cannot be simulated."""
+    """The data for running Qualcomm's plugin live. The plugin's decisions cannot be simulated."""
 
     name = "npu-qualcomm"
     kernel_name = "DISPATCH_OP"

@@ -35,8 +35,8 @@ class SamsungPlugin(NpuPlugin):
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield a warning that the whole model fails if one node cannot be compiled."""
         yield (
-            "the plugin selects every node, but the whole model fails if the compiler cannot compile one of them; only a run of "
-            "the compiler shows this"
+            "the plugin selects every node, but the whole model fails if the compiler cannot compile one of them. Only a run of "
+            "the compiler shows which nodes it can compile"
         )
 
 

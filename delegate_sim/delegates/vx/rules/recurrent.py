@@ -12,11 +12,12 @@ _INPUT_WEIGHTS = operand(1, "input weight matrix")
 _OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell state")
 """Operands of UNIDIRECTIONAL_SEQUENCE_LSTM (``kernels/lstm_shared.h``)."""
 _PROJECTION_WEIGHTS, _AUXILIARY_WEIGHTS = operand(16), operand(42)
-"""Operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks. They belong to the forward cell."""
+"""The operands of BIDIRECTIONAL_SEQUENCE_LSTM that upstream checks: operands of the forward cell."""
 _AUXILIARY_INPUT, _AUXILIARY_INPUT_WEIGHTS = operand(9), operand(10)
 """Operands of BIDIRECTIONAL_SEQUENCE_RNN.
 
-If the list of operands is too short, upstream reads past its end. The rules refuse the node (``rules/malformed.py``).
+If the list of operands is too short, upstream reads past the end of the list. Here, the node is refused
+(``rules/malformed.py``).
 """
 
 _FLOAT_WEIGHTS = typed(_INPUT_WEIGHTS, ("FLOAT32",), hint="convert without quantization")

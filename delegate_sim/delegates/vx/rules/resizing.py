@@ -11,7 +11,7 @@ _RESIZE = vx_rule(
     constant(operand(1, "size")),
     *of_inputs(quantized_8_bits(), positions=slice(0, 1)),
 )
-"""The rule for resizing. Upstream's check that a constant size has data is omitted, because it never fails."""
+"""The rule for resizing. Upstream also checks that a constant size has data. This check never fails and is omitted here."""
 
 RULES = {
     "RESIZE_BILINEAR": _RESIZE,

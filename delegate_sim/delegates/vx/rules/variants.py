@@ -118,7 +118,7 @@ def _changed(
 ) -> RuleBook[VxTarget]:
     """Return the rules of another repository: with ``changes``, and without the operators in ``without``.
 
-    ``mappers`` has the mappers with a different name in that repository, keyed by operator.
+    ``mappers`` has the names of mappers that are named differently in that repository, keyed by operator.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:

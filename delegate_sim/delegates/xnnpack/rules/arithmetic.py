@@ -33,7 +33,7 @@ _ONE_TYPE = check(HYBRID, "the same type in all inputs and the output", _mixed_t
 
 
 def _sum_scale(which: Operand) -> Check[object]:
-    """Require a supported ratio of an operand's scale to the output's scale (``CheckTensorsInputOutputScale``)."""
+    """Require that operand scale / output scale is in the supported range (``CheckTensorsInputOutputScale``)."""
 
     def find(node: NodeView) -> str | None:
         tensor, output = which.tensor(node), node.output(0)

@@ -1,6 +1,6 @@
 """Checks that only the XNNPACK rules use (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-The delegate stops at the first failed check. It prints the reason only in builds with XNNPACK_DELEGATE_ENABLE_LOGGING.
+The delegate stops at the first failed check. Only builds with XNNPACK_DELEGATE_ENABLE_LOGGING print the reason.
 """
 
 from __future__ import annotations
@@ -69,10 +69,7 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 
 
 SHAPES_FROM = "litert-1.3.0"
-"""The first release that checks the shapes of all operators.
-
-Measurements show which operators earlier releases check.
-"""
+"""The first release that checks the shapes of all operators. Earlier releases check some operators, as measurements show."""
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:

@@ -19,7 +19,7 @@ from .upstream import in_method, method
 
 
 def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
-    """Require that all inputs, or all outputs, are float, or 8-bit with one scale. ``side`` is input or output."""
+    """Require that every tensor on one side is float, or 8-bit with one scale. ``side`` is input or output."""
 
     def of_these(types: Types) -> Check[Visit]:
         def find(node: NodeView, visit: Visit) -> str | None:

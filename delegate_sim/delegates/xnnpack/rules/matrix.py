@@ -43,7 +43,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Return checks that also pass if the operand at ``position`` is FLOAT32 and dynamic_fully_connected is set."""
+    """Return checks that also accept a FLOAT32 operand at ``position`` if the flag dynamic_fully_connected is set."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder

@@ -94,7 +94,7 @@ RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary b
 """The titles of the tables."""
 
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events in the tables that are not operators."""
+"""Events that are not operators, but are rows of operator tables."""
 
 
 class OperatorTable:

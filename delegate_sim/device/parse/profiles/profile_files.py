@@ -294,7 +294,7 @@ def _parser() -> Any:
 
 
 def _file(descriptors: Any) -> Any:
-    """Return the file descriptor of the messages."""
+    """Return the protobuf file descriptor that defines the messages."""
     kinds = descriptors.FieldDescriptorProto
     types = {"text": kinds.TYPE_STRING, "number": kinds.TYPE_INT64, "real": kinds.TYPE_FLOAT}
     file = descriptors.FileDescriptorProto(name="benchmark_model.proto", package=_PACKAGE, syntax="proto2")

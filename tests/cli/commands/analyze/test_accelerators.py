@@ -38,7 +38,10 @@ def test_socs_side_by_side(run, path):
     result = run(
         "analyze", path, "--accelerators", "npu,cpu", "--soc", "mediatek:mt6991", "--soc", "google:Tensor_G5", COLUMNS="100"
     )
-    table = result.stdout.split("Side by side")[1]
+    verdicts, table = result.stdout.split("\n\nSide by side")
+    first, second = [line for line in verdicts.splitlines() if not line.startswith(" ")]
+    assert first.startswith("mediatek:mt6991: The plugin npu-mediatek takes ")
+    assert second.startswith("google:Tensor_G5: The plugin npu-google takes ")
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in table.splitlines()[1:] if line.strip()}
     assert rows["TANH"] == "npu-mediatek 1 npu-google 1"
     assert rows["ELU"] == "xnnpack 1 npu-google 1"

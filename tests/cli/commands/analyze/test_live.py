@@ -139,7 +139,7 @@ def test_check_live_where_it_cannot_be_run(tool, run, project):
     assert codes_in(delegate_sim.check(live=True)) == [["live-not-run"], []]
     result = run("check", "--live", "--target", "phone")
     assert result.exit_code == 2
-    assert "none of its targets can run live" in result.stderr
+    assert "none of the targets can run live" in result.stderr
     assert run("check", "--live-report", "x.json").exit_code == 2
 
 
@@ -151,7 +151,7 @@ def test_a_release_that_is_not_installed_is_not_run(tool, project, run):
     )
     delegate_sim.check(update=True)
     (case, _) = delegate_sim.check(live=True).results.cases
-    assert "cannot run as in litert-2.1.5" in case.findings[0].message
+    assert "cannot run with litert-2.1.5" in case.findings[0].message
     result = run("analyze", "m.tflite", "--delegate", "npu-intel", "--live", "--runtime", "litert-2.2.0")
     assert (result.exit_code, "litert-2.3.0 is installed" in result.stderr) == (2, True)
 

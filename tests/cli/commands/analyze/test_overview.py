@@ -6,7 +6,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-Best of 11 targets: LiteRT GPU runs all nodes (4) in 1 kernel
+Best of 11 targets (NPU plugins aside): LiteRT GPU runs all nodes (4) in 1 kernel
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
   nnapi          delegated   2 (50 %)              -           3        2              64
@@ -50,7 +50,8 @@ For details: --delegate NAME, or --delegate all
 
 
 DYNAMIC = """\
-Best of 4 targets: the plugin npu-google takes all nodes (1) in 1 partition
+Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
+  all nodes (1) in 1 partition
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome      delegated  multiply-adds  partitions  kernels
   nnapi          not applied    0 (0 %)              -           0        0
@@ -117,7 +118,7 @@ def test_blockers_that_do_not_fit_get_a_table_of_their_own(run, dynamic_model):
 
 def test_several_models_stand_below_headings(run, model, dynamic_model):
     text = run("analyze", model, dynamic_model, COLUMNS="120").stdout
-    assert text.startswith(f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\nBest of 4 targets: ")
+    assert text.startswith(f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\nBest of 4 NPU plugins ")
 
 
 def test_the_blocker_of_most_nodes_comes_first(run, tmp_path):

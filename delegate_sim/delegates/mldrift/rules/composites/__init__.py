@@ -194,7 +194,7 @@ WITH_BOOL = "odml.sdpa_transposed"
 
 
 def composite_name(node: NodeView) -> str:
-    """Return the name of a composite or of a custom operator, as given in the file."""
+    """Return the name of a composite or of a custom operator, as stored in the model file."""
     return node.op if node.node.is_custom else str(node.options.name or "")
 
 

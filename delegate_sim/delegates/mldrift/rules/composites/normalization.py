@@ -130,7 +130,8 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 def _axes_of_groups(node: NodeView) -> list[int]:
     """Return the axes that a normalization over groups must reduce.
 
-    With a ``sub_type``, these are all axes except the batch. Without a ``sub_type`` (in old files), only the last axis.
+    With a ``sub_type``, these are all axes except the batch. Without a ``sub_type`` (in old files), the only such axis is the
+    last axis.
     """
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]

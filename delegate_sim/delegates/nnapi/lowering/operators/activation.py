@@ -28,10 +28,7 @@ def _add_elu(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower LEAKY_RELU.
-
-    The slope becomes a vector with one element. If the vector is quantized, the slope is its scale.
-    """
+    """Lower LEAKY_RELU. The slope becomes a vector with one element. The scale of a quantized vector is the slope."""
     builder.add_inputs(node)
     source = node.view.input(0).type
     if source == "FLOAT32":

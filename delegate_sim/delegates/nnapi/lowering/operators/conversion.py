@@ -13,7 +13,7 @@ from ..operator_lowering import Lowering, Lowerings
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether a DENSIFY has constant weights. If so, the nodes that read the weights unpack them."""
+    """Return whether a DENSIFY has constant weights. If so, the nodes that read the result unpack the weights."""
     if not is_constant_densify(view):
         return False
     if not view.node.outputs:
@@ -30,7 +30,7 @@ def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
 def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
     """Return whether a DEQUANTIZE of float16 weights is folded.
 
-    Constant weights become float32 operands. If a DENSIFY unpacks sparse weights, the nodes that read the weights convert them.
+    Constant weights become float32 operands. Sparse weights from a DENSIFY are converted by the nodes that read the weights.
     """
     node = view.node
     if view.is_constant_float16_dequantize:

@@ -41,7 +41,7 @@ def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
 
 
 def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower TRANSPOSE_CONV. Its weights count as quantized per channel even with a single scale."""
+    """Lower TRANSPOSE_CONV. The weights count as quantized per channel even with a single scale."""
     options, source = node.options, node.view.input(2)
     builder.add_unchecked_input(node, 2, SIGNED if builder.target_feature_level >= NNAPI_1_3 else CONVERT_INT8)
     builder.add_unchecked_input(node, 1, PER_CHANNEL | (REPEATED_SCALE if source.type == "FLOAT32" else 0))
@@ -87,7 +87,10 @@ def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
-    """Return the DENSIFY that unpacks these weights, also through a DEQUANTIZE, or None if the weights are not sparse."""
+    """Return the DENSIFY that unpacks these weights, or None if the weights are not sparse.
+
+    A DEQUANTIZE may follow the DENSIFY.
+    """
     dequantize = builder.widened.get(weights)
     if dequantize is None:
         return builder.densified.get(weights)
