@@ -179,6 +179,8 @@ def command(
         if delegate is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
             raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --learn or --defaults")
+        if profiles.paths:
+            raise click.UsageError("--op-profile is for one delegate: leave out --accelerators and --soc")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))

@@ -110,15 +110,15 @@ class _Matcher:
             for row in rows
             if row.time is not None and not row.outputs.startswith(INNER)
         ]
-        self._check(timed, is_complete)
+        self._check(timed, len([row for row in rows if not row.outputs.startswith(INNER)]) if is_complete else None)
         self._match(timed, self._by_index)
         self._match(timed, self._by_outputs)
         self._match_in_order(timed)
         for number, one in enumerate(timed):
             yield _part(one, self.found.get(number))
 
-    def _check(self, timed: Sequence[_Timed], is_complete: bool) -> None:
-        """Raise WrongProfileError for a row that contradicts the model."""
+    def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
+        """Raise WrongProfileError for a row that contradicts the model. ``count`` is the number of rows of a complete table."""
         plan = set(self.graph.execution_plan)
         for one in timed:
             row = one.row
@@ -133,8 +133,8 @@ class _Matcher:
         if len(others) * 2 > len(named):
             told = f"names the output of node {others[0].row.node} {shortened(others[0].row.outputs, 80)}"
             raise _wrong(self.profile, f"{told}, but the model does not")
-        if is_complete and not any(one.delegate is not None for one in timed) and len(timed) != len(plan):
-            raise _wrong(self.profile, f"lists {len(timed):,} nodes, but the model has {len(plan):,}")
+        if count not in (None, len(plan)) and not any(one.delegate is not None for one in timed):
+            raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
 
     def _outputs_of(self, node: int | None) -> str:
         indices = [] if node is None else self.graph.nodes[node].outputs

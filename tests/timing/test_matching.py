@@ -211,6 +211,24 @@ def test_a_bad_profile_gives_one_clear_line(timing, what):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("ms", ["1e300", "-5.0", "nan", "9" * 30])
+def test_impossible_times_are_no_times(timing, ms):
+    text = write_profile(CPU_ROWS)
+    text = text[: text.index("Top by")].replace("\t       3.500", f"\t{ms}")
+    assert ms in text
+    assert [part.ms for part in timing(text).parts] == [row.ms for row in CPU_ROWS if row.ms != 3.5]
+
+
+@pytest.mark.parametrize("count", [10**400, 1e999, "x", None, -1, 0])
+def test_impossible_numbers_in_json(timing, count):
+    content = json.loads(write_profile(CPU_ROWS, "json"))
+    for profile in content["runtime_profile"]["subgraph_profiles"][0]["per_op_profiles"]:
+        profile["inference_microseconds"] |= {"sum": count, "count": count, "first": count}
+        profile["times_called"] = count
+    found = timing(json.dumps(content))
+    assert all(0 <= part.ms < 1e12 for part in found.parts)
+
+
 @pytest.mark.parametrize("noise", [LOGCAT, "\n"])
 def test_lines_of_others_around_a_profile_change_nothing(timing, noise):
     assert kinds(timing(noise + write_profile(ROWS, "logcat") + noise)) == expected(ROWS, RUN)

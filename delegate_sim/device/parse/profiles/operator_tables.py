@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .run_times import LONGEST_MS
+
 
 @dataclass(frozen=True, slots=True)
 class RowTime:
@@ -29,7 +31,7 @@ class RowTime:
     @property
     def ms(self) -> float:
         """The time in one inference."""
-        return self.call_ms * max(self.calls, 1)
+        return min(self.call_ms * max(self.calls, 1), LONGEST_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class OperatorTable:
         if op := _operator(text[: match.start()]):
             first, ms, share, memory = (_number(match[name]) for name in ("first", "ms", "share", "memory"))
             calls = 1 if match["calls"] is None else int(match["calls"])
-            time = None if ms is None else RowTime(first, ms, share, memory or 0.0, calls)
+            time = None if ms is None or not 0 <= ms <= LONGEST_MS else RowTime(first, ms, share, memory or 0.0, calls)
             self.rows.append(_row(op, match["name"], time))
         return True
 
@@ -139,7 +141,8 @@ class OperatorTable:
         self._add_up(match)
         if op := _operator(text[: match.start()]):
             self.counts[op] += int(match["count"])
-            self.times[op] = self.times.get(op, 0.0) + (_number(match["ms"]) or 0.0)
+            ms = _number(match["ms"])
+            self.times[op] = self.times.get(op, 0.0) + (ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0)
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..log_contents import DeviceLog, LogError, TimesOnlyError
 from .operator_tables import Row, RowTime, RunOrder, Summary, row_of
-from .run_times import LATENCIES, times_of_result
+from .run_times import LATENCIES, LONGEST_MS, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install 'delegate-sim[protobuf]'"
@@ -99,6 +99,7 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     },
 }
 """The protobuf messages by name, with the number and type of each field. A star marks a repeated field."""
+_LARGEST = 1 << 63
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
 _DATA_TYPES = frozenset({"text", "number", "real"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -179,6 +180,8 @@ def _time(profile: Mapping[str, Any]) -> RowTime | None:
     count = _number(time, "count")
     average = _number(time, "sum") / count if count and "sum" in time else _number(time, "avg")
     memory_kb = _number(memory, "last") if isinstance(memory, dict) else 0
+    if not 0 <= average <= LONGEST_MS * 1000:
+        return None
     return RowTime(_number(time, "first") / 1000, average / 1000, None, float(memory_kb), _number(profile, "times_called"))
 
 
@@ -212,8 +215,8 @@ def _number(content: Mapping[str, Any], key: str) -> int:
     """Return an integer field. JSON writes 64-bit integers as strings and leaves out zeros."""
     value = content.get(key, 0)
     try:
-        return int(value)
-    except (TypeError, ValueError):
+        return max(min(int(value), _LARGEST), -_LARGEST)
+    except (TypeError, ValueError, OverflowError):
         return 0
 
 

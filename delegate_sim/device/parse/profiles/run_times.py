@@ -37,6 +37,8 @@ class RunTimes:
 
 NO_TIMES = RunTimes()
 
+LONGEST_MS = 1e9
+"""Longer times, of more than eleven days, are not believed."""
 _REAL = r"(?:\d{1,15}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)"
 _MICROSECONDS = re.compile(
     rf"(?P<name>Init|First inference|Warmup(?: \(avg\))?|Inference(?: \(avg\))?|no stats): (?P<value>{_REAL})"
@@ -101,4 +103,6 @@ def _times(content: Mapping[str, Any], names: Sequence[str], runs: object) -> Ru
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value <= LONGEST_MS else None
