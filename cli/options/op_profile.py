@@ -60,7 +60,7 @@ def op_profile_option(command: Command) -> Command:
         metavar="FILE",
         multiple=True,
         type=click.Path(readable=False),
-        help="The times of a device, from benchmark_model --enable_op_profiling=true; may be given several times.",
+        help="An op profile of a device; repeatable.",
     )(call)
     return decorated
 

@@ -46,9 +46,8 @@ Examples:
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the JSON
-output is an array. For four or more models, the text output is a table. If a model cannot be read, the exit code is 2, and the
-next model is analyzed.
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. Several models give an array in
+JSON; four or more give a table as text. If a model cannot be read, the exit code is 2.
 """
 
 
