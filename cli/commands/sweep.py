@@ -48,10 +48,9 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
-file.py:function). Converters are taken from the Python of delegate-sim, or from the Pythons that --python names. Each converter
-runs in a separate process. --all tries every setting. A conversion is never the best if it differs from the float model by more
-than --max-difference, or if it was calibrated with random numbers. Conversions are cached, so a second run is fast. The exit code
-is 2 if no conversion gives a model. After Ctrl-C, the finished rows are written, and the exit code is 130.
+file.py:function). Converters are taken from the Python of delegate-sim, or from the Pythons that --python names. A conversion is
+never the best if it differs from the float model by more than --max-difference, or if it was calibrated with random numbers.
+Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 """
 
 
@@ -144,11 +143,11 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option("--cache", metavar="FOLDER", type=click.Path(), help="The folder to cache conversions in.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache of conversions.")
 @for_targets_options
-@format_option("The format of the sweep's table.", FORMATS)
+@format_option("The format of the table.", FORMATS)
 @click.option(
-    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the Python code of this row."
+    "--show-code", "shown", metavar="ROW", type=click.IntRange(1), multiple=True, help="Also show the code of this row."
 )
-@click.option("--no-code", is_flag=True, help="Do not show the Python code of the best rows.")
+@click.option("--no-code", is_flag=True, help="Do not show the code of the best rows.")
 @gathered("request", _request)
 @gathered("cache", _cache_folder)
 @gathered("best", _Best)

@@ -248,6 +248,12 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
     return tuple([node for node in looped if _has_parameters(node)])
 
 
+def index_in_graph(subgraph: Subgraph, node: Node) -> int | None:
+    """Return the index of a node of the file in the runtime's graph, or None if the runtime refuses to add the node."""
+    refused = [other.index for other in overlapping_nodes(subgraph)]
+    return None if node.index in refused else node.index - sum([index < node.index for index in refused])
+
+
 def _has_parameters(node: Node) -> bool:
     return node.builtin_code != schema.CUSTOM and node.op not in OPS_WITHOUT_PARAMETERS
 

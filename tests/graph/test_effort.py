@@ -22,9 +22,9 @@ def simulated(monkeypatch):
     made = []
 
     def noted(run):
-        def counted(*arguments):
+        def counted(*arguments, **named):
             made.append(arguments[0])
-            return run(*arguments)
+            return run(*arguments, **named)
 
         return counted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from delegate_sim.graph.graph import file_graph
+from delegate_sim.graph.graph import file_graph, index_in_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
 
@@ -59,3 +59,15 @@ def test_a_node_with_many_operands_and_results_is_added_in_linear_time():
     (main,) = model.subgraphs
     nodes = tuple([node._replace(inputs=Results(node.inputs), outputs=Results(node.outputs)) for node in main.nodes])
     assert file_graph(model, replace(main, nodes=nodes)).nodes == nodes
+
+
+def test_the_place_of_a_node_behind_one_that_the_runtime_does_not_add():
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    source, result = graph.input("x", "FLOAT32", [2]), graph.tensor("y", "FLOAT32", [2])
+    for inputs, output in (([source, source], result), ([result, source], result), ([result, source], source)):
+        graph.node("ADD", inputs, [output], 1, {})
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    (subgraph,) = load(builder.bytes()).subgraphs
+    assert [index_in_graph(subgraph, node) for node in subgraph.nodes] == [0, None, None, 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...graph.graph import index_in_graph
 from ...model.model import Model, Subgraph, Tensor
 from ..decision import KernelFailure, kernel_failure
 from .failures import LITERT_LOADER, WORDINGS
@@ -44,7 +45,7 @@ def _node_with_intermediates(subgraph: Subgraph) -> KernelFailure | None:
     for node in subgraph.nodes:
         if node.intermediates:
             problem = f"{node.op} has intermediate tensors"
-            return _refusal(problem, "Intermediate tensors not yet supported.", node.index, None)
+            return _refusal(problem, "Intermediate tensors not yet supported.", index_in_graph(subgraph, node), None)
     return None
 
 

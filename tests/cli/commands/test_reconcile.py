@@ -162,7 +162,7 @@ def test_an_error_names_the_file_that_is_at_fault(run, chain, device_log, tmp_pa
     unknown.write_text(unknown.read_text().replace("TfLiteNnapiDelegate", "Something"))
     result = run("reconcile", chain, "--log", unknown)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {unknown}: the log is of an unknown delegate")
+    assert result.stderr.startswith(f"error: {unknown}: the log is from an unknown delegate")
     chain_model(["ADD", "RELU", "CEIL"]).write(tmp_path / "other.tflite")
     other = run("reconcile", chain, "--log", device_log(model=tmp_path / "other.tflite"))
     assert other.exit_code == 2

@@ -98,7 +98,7 @@ def test_a_delegate_that_is_not_known(run, chain, tmp_path):
     result = run("reconcile", chain, "--log", path)
     assert result.exit_code == 2
     assert "delegated: 1, nodes: 1" in result.stdout, "what can be said without the simulation is said"
-    assert "error: the log is from Hailo (HailoDelegate), which is not simulated" in result.stderr
+    assert ": the log is from Hailo (HailoDelegate), which is not simulated" in result.stderr
 
 
 def test_nothing_to_compare(run, chain, tmp_path):
