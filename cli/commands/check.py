@@ -67,6 +67,14 @@ time wait for each other.
 )
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
+@click.option(
+    "--op-profile",
+    "op_profiles",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(readable=False),
+    help="With --update: keep a summary of a device's times of one model and target beside the baseline.",
+)
 @live_options
 @partial(output_options, replaces=True)
 @output_option("Write to a file instead of standard output; text never replaces an existing file.", refuses=False)
@@ -79,6 +87,7 @@ def command(
     delegates: Sequence[str],
     update: bool,
     prune: bool,
+    op_profiles: Sequence[str],
     live: bool,
     live_report: str | None,
     form: str,
@@ -95,6 +104,8 @@ def command(
     """
     if STANDARD_INPUT in models:
         raise click.UsageError("the baseline identifies models by their files: give a file instead of - (standard input)")
+    if op_profiles and not update:
+        raise click.UsageError("--op-profile needs --update")
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
     if output is not None and form == "text":
@@ -107,6 +118,7 @@ def command(
         update=update,
         prune=prune,
         live=live,
+        op_profiles=op_profiles,
         begins=_begins,
         fault=fault_message,
     )

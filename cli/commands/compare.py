@@ -22,13 +22,14 @@ from delegate_sim.results.compare.comparison import Side, compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
-from ..console.terminal import result_options, width
+from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..options.delegate_flags import DelegateCommand, given_options
+from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..suggestions import suggestion
-from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row
+from ..text.timing.change import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:
@@ -58,6 +59,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     multiple=True,
     help="A setting of B: delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
+@op_profile_option
 @target_arguments(TWO_DELEGATES_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
@@ -66,6 +68,7 @@ def command(
     path_b: str | None,
     settings: Sequence[str],
     arguments: TargetArguments,
+    profiles: OpProfileArguments,
     form: str,
     output: str | None,
     verbose: bool,
@@ -87,9 +90,13 @@ def command(
             if not stands_for_many(path_a):
                 read_model(path_a)  # an error in the file takes precedence
             raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11")
-        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path, a, b, verbose))
+        models = Models([path_a])
+        profiles.check(len(models.paths))
+        return write_answers(models, form, output, table, lambda path: _answer(path, path, a, b, verbose, profiles))
     if not stands_for_many(path_a) and not stands_for_many(path_b):
-        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose))
+        return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
+    if profiles.paths:
+        raise click.UsageError("--op-profile is for one MODEL: a profile is of one model")
     partners = _partners(path_a, path_b)
 
     def paired(path: str) -> Answer:
@@ -97,7 +104,7 @@ def command(
         if len(others) != 1:
             number = len(others) if others else "no"
             raise ModelError(f"{path}: {path_b} has {number} models with this name")
-        return _answer(path, others[0], a, b, verbose)
+        return _answer(path, others[0], a, b, verbose, profiles)
 
     return write_answers(Models([path_a]), form, output, table, paired)
 
@@ -129,12 +136,13 @@ def _common_folders(path: str, other: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], parts)))
 
 
-def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool) -> Answer:
+def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profiles: OpProfileArguments) -> Answer:
     model = read_model(path_a)
     comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
+    timings = profiles.timings(model, [a])
     return Answer(
-        lambda: [advised_comparison(comparison).to_dict()],
-        lambda: compare_lines(advised_comparison(comparison), width(), verbose),
+        lambda: [timed_entry(advised_comparison(comparison), timings)],
+        lambda: timed_lines(advised_comparison(comparison), timings, verbose),
         lambda: [compared_row(comparison)],
     )
 

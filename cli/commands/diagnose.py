@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import Effort
@@ -19,11 +18,15 @@ from delegate_sim.runtime.target import Target
 from ..console.terminal import Line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
+from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import best_lines, overview_lines
 from ..text.many import details_hint, unanswered_lines
 from ..text.micro.diagnosis import micro_diagnosis_entry, micro_diagnosis_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.timing.fixes import FixTimes
 
 _EPILOG = """\b
 Examples:
@@ -46,6 +49,7 @@ If a model cannot be read, the command continues with the next model, and the ex
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--micro", is_flag=True, help="Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
+@op_profile_option
 @targets_options
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
@@ -53,6 +57,7 @@ def command(
     paths: Sequence[str],
     micro: bool,
     targets: Sequence[Target],
+    profiles: OpProfileArguments,
     form: str,
     output: str | None,
     verbose: bool,
@@ -64,6 +69,7 @@ def command(
     bytes. For each cause, the output shows two results: with only this cause fixed, and with all causes up to this cause fixed.
     """
     models = Models(paths)
+    profiles.check(len(models.paths))
     if micro:
         return _diagnose_micro(models, form, output, verbose)
     is_single = models.is_single and len(targets) == 1
@@ -72,7 +78,7 @@ def command(
         model = read_model(path)
         effort = Effort(model)
         return [
-            _answer(diagnose(model, target, effort), form, verbose, is_single)
+            _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, is_single)
             for target in models.affordable(path, targets, effort)
         ]
 
@@ -124,11 +130,12 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
     return diagnosis_sheet([answer.diagnosis for answer in answers], unreadable)
 
 
-def _answer(diagnosis: Diagnosis, form: str, verbose: bool, is_single: bool) -> _Answer:
+def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, is_single: bool) -> _Answer:
     if form == "json":
-        return _Answer(diagnosis, diagnosis.to_dict(), ())
+        time = {} if times is None else {"time": times.to_dict()}
+        return _Answer(diagnosis, {**diagnosis.to_dict(), **time}, ())
     has_details = form == "text" and (is_single or verbose)
-    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single)) if has_details else []
+    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single, times=times)) if has_details else []
     return _Answer(diagnosis, None, lines)
 
 

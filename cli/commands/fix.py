@@ -21,6 +21,7 @@ from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
+from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import for_option, for_targets_options
 from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
@@ -86,6 +87,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @click.option("--micro", is_flag=True, help="Rewrite for TensorFlow Lite Micro instead.")
+@op_profile_option
 @for_targets_options
 @format_option("The format of the report.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every pass tried, and every output.")
@@ -93,6 +95,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 def command(
     path: str,
     targets: Sequence[Target],
+    profiles: OpProfileArguments,
     written: str | None,
     plans: bool,
     allow: str,
@@ -114,12 +117,12 @@ def command(
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     if is_litertlm(path):
-        _refuse_options_of_models(micro, shapes, splits, per_target, data)
+        _refuse_options_of_models(micro, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, _KINDS[allow], force, no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
-    if micro and (shapes or splits or per_target):
-        raise click.UsageError("--micro does not take --shape, --split-tail or --per-target")
+    if micro and (shapes or splits or per_target or profiles.paths):
+        raise click.UsageError("--micro does not take --shape, --split-tail, --per-target or --op-profile")
     jobs = [(tuple(targets), written)]
     if per_target:
         labeled = with_labels(targets)
@@ -127,6 +130,7 @@ def command(
     for _, file in jobs:
         if file is not None:
             check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
+    timings = {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
 
@@ -159,8 +163,8 @@ def command(
     write_result(
         form,
         None,
-        lambda: fixes_entry(path, results) if per_target else fix_entry(*results[0]),
-        lambda: fixes_lines(results, width(), verbose, splits),
+        lambda: fixes_entry(path, results, timings) if per_target else fix_entry(*results[0], timings),
+        lambda: fixes_lines(results, width(), verbose, splits, timings),
     )
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
 
@@ -169,7 +173,8 @@ def _refuse_options_of_models(*given: object) -> None:
     """Raise UsageError if an option is given that is not available for a bundle."""
     if any(given):
         raise click.UsageError(
-            "for a bundle, --micro, --shape, --split-tail, --per-target and --data are not available: name a model in it instead"
+            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a model in "
+            "it instead"
         )
 
 

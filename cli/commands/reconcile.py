@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,22 +20,26 @@ from delegate_sim.device.learn.driver_profile import Learning, LearningError, le
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
-from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError
+from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError, has_times
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
 from delegate_sim.model.model import Model
 
-from ..console.terminal import result_options, width, write_file, write_lines, write_result
+from ..console.terminal import Line, result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
 from ..gathering import gathered
 from ..models import naming_its_model, one_path, read_model
 from ..options.completion import complete_releases, complete_socs
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
+from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TargetArguments
 from ..text.device.log import summary_lines
 from ..text.device.reconcile import devices_lines, learning_lines, nothing_learned_lines, reconciliation_lines
 from .analyze.accelerator_options import SOC_HELP
+
+if TYPE_CHECKING:
+    from delegate_sim.timing.measured import Timing
 
 _EPILOG = """\b
 Examples:
@@ -144,6 +148,7 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     show_default="benchmark for a log of benchmark_model, otherwise api",
     help="The defaults of options that neither the log nor the command line sets.",
 )
+@op_profile_option
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node; leave nothing out.")
 @gathered("outputs", _Outputs)
@@ -160,6 +165,7 @@ def command(
     pairs: Sequence[str],
     release: str | None,
     defaults: str | None,
+    profiles: OpProfileArguments,
     outputs: _Outputs,
     **flags: str | None,
 ) -> int:
@@ -173,6 +179,8 @@ def command(
         if delegate is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
             raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --learn or --defaults")
+        if profiles.paths:
+            raise click.UsageError("--op-profile is for one delegate: leave out --accelerators and --soc")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
@@ -186,20 +194,21 @@ def command(
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
     setting = setting_of(log, delegate, given, release, defaults)
     setting = replace(setting, notes=(*note, *setting.notes))
+    measured = _MeasuredTimes(", ".join(logs), profiles)
     if learned is None:
         reconciliation = reconcile(model, log, setting)
-        _write(reconciliation, None, outputs)
+        _write(reconciliation, None, outputs, measured)
     elif not os.path.exists(learned) and can_teach_devices(reconciliation := reconcile(model, log, setting)):
         _learn_devices(reconciliation, learned, outputs)
     elif (reconciliation := reconcile(model, log, setting, _existing(learned))).status in (UNEXPLAINED, NOT_COMPARED):
-        _write(reconciliation, None, outputs, learned)
+        _write(reconciliation, None, outputs, measured, learned)
     else:
         try:
             learning = _refine(learned, reconciliation, logs[0])
         except LearningError:
-            _write(reconciliation, None, outputs)
+            _write(reconciliation, None, outputs, measured)
             raise
-        _write(reconciliation, learning, outputs, learned)
+        _write(reconciliation, learning, outputs, measured, learned)
     return FINDINGS if reconciliation.status in (UNEXPLAINED, NOT_COMPARED) else DONE
 
 
@@ -294,7 +303,31 @@ def _refine(path: str, reconciliation: Reconciliation, log: str) -> Learning:
     return learning
 
 
-def _write(reconciliation: Reconciliation, learning: Learning | None, outputs: _Outputs, learned: str = "") -> None:
+class _MeasuredTimes(NamedTuple):
+    """The names of the logs, and the profiles given in addition."""
+
+    path: str
+    profiles: OpProfileArguments
+
+    def of(self, reconciliation: Reconciliation) -> tuple[Timing, ...]:
+        """Return the times of the log, if it has a profile, and of the profiles, matched with the fitting simulation."""
+        model, log, target = reconciliation.model, reconciliation.log, reconciliation.run.target
+        if not has_times(log):
+            return self.profiles.timings(model, [target])
+        from delegate_sim.timing.matching import match_log
+
+        own = match_log(self.path, model, log, target)
+        return (*([] if own is None else [own]), *self.profiles.timings(model, [target]))
+
+
+def _write(
+    reconciliation: Reconciliation,
+    learning: Learning | None,
+    outputs: _Outputs,
+    measured: _MeasuredTimes,
+    learned: str = "",
+) -> None:
+    timings = measured.of(reconciliation)
     learned_lines = (
         [] if not learned else learning_lines(learning, learned, width()) if learning else nothing_learned_lines(learned)
     )
@@ -302,6 +335,21 @@ def _write(reconciliation: Reconciliation, learning: Learning | None, outputs: _
     write_result(
         outputs.form,
         outputs.output,
-        lambda: {**reconciliation.to_dict(), "learnt": entry},
-        lambda: [*reconciliation_lines(reconciliation, width(), outputs.verbose), *learned_lines],
+        lambda: {
+            **reconciliation.to_dict(),
+            "learnt": entry,
+            **({"time": [timing.to_dict() for timing in timings]} if timings else {}),
+        },
+        lambda: [
+            *reconciliation_lines(reconciliation, width(), outputs.verbose),
+            *learned_lines,
+            *_time_lines(reconciliation, timings, outputs),
+        ],
     )
+
+
+def _time_lines(reconciliation: Reconciliation, timings: Sequence[Timing], outputs: _Outputs) -> Iterator[Line]:
+    if timings:
+        from ..text.timing.times import timing_lines
+
+        yield from timing_lines(timings, [reconciliation.run], width(), outputs.verbose)

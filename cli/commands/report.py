@@ -22,6 +22,7 @@ from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
+from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import all_targets_options
 from ..text.elements.paragraphs import paragraph
 
@@ -45,6 +46,7 @@ _VERDICTS_SHOWN = 12
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@op_profile_option
 @all_targets_options
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
@@ -54,6 +56,7 @@ _VERDICTS_SHOWN = 12
 def command(
     paths: Sequence[str],
     targets: Sequence[Target],
+    profiles: OpProfileArguments,
     causes: bool,
     micro: bool,
     output: str,
@@ -68,7 +71,10 @@ def command(
 
     require_library()
     models = Models(paths)
-    views = [view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro)) for view in of_model]
+    profiles.check(len(models.paths))
+    views = [
+        view for of_model in models.each(lambda path: _views(models, path, targets, causes, micro, profiles)) for view in of_model
+    ]
     if views:
         text = page(views)
         write_file(output, text)
@@ -89,24 +95,38 @@ def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
 
 
-def _views(models: Models, path: str, targets: Sequence[Target], with_causes: bool, with_micro: bool) -> list[PageView]:
+def _views(
+    models: Models,
+    path: str,
+    targets: Sequence[Target],
+    with_causes: bool,
+    with_micro: bool,
+    profiles: OpProfileArguments,
+) -> list[PageView]:
     model = read_model(path)
     effort = Effort(model)
     effort.require(DRAWING)
     affordable = models.affordable(path, targets, effort)
     micro = analyze(model) if with_micro else None
     left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
-    return [_view(model, target, effort, left_out, with_causes, micro) for target in affordable]
+    return [_view(model, target, effort, left_out, with_causes, micro, profiles) for target in affordable]
 
 
-def _view(model: Model, target: Target, effort: Effort, left_out: str, with_causes: bool, micro: MicroReport | None) -> PageView:
+def _view(
+    model: Model,
+    target: Target,
+    effort: Effort,
+    left_out: str,
+    with_causes: bool,
+    micro: MicroReport | None,
+    profiles: OpProfileArguments,
+) -> PageView:
     from delegate_sim.page.content import PageView
 
     if with_causes and target.delegate.is_live_only:
         left_out = left_out or f"{target.delegate.name} is run, not simulated, so the cost of a cause cannot be computed"
     if left_out or not with_causes:
-        return PageView(model, run_target(model, target), causes_left_out=left_out, micro=micro)
-    from delegate_sim.diagnosis.diagnose import diagnose
-
-    diagnosis = diagnose(model, target, effort)
-    return PageView(model, diagnosis.run, diagnosis, micro=micro)
+        timings = profiles.timings(model, [target])
+        return PageView(model, run_target(model, target), causes_left_out=left_out, micro=micro, timings=timings)
+    diagnosis, times = timed_diagnosis(model, target, effort, profiles)
+    return PageView(model, diagnosis.run, diagnosis, micro=micro, timings=() if times is None else times.timings)

@@ -23,10 +23,11 @@ from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
+from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import target_options
-from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
 from ..text.search import search_entry, search_lines
+from ..text.timing.change import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:
@@ -83,6 +84,7 @@ _RUNTIME = "runtime"
     help="Find the fewest causes to fix for a goal: at most N partitions (N), at most N kernels (kernels=N), or at least "
     "P percent of multiply-adds delegated (multiply-adds=P%).",
 )
+@op_profile_option
 @target_options
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every group of nodes; leave nothing out.")
@@ -96,6 +98,7 @@ def command(
     base: Sequence[str],
     goal: str | None,
     target: Target,
+    profiles: OpProfileArguments,
     form: str,
     output: str | None,
     verbose: bool,
@@ -108,7 +111,10 @@ def command(
     after = target
     hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)
     models = Models(paths)
+    profiles.check(len(models.paths))
     if goal is not None:
+        if profiles.paths:
+            raise click.UsageError("--search does not take --op-profile")
         if hypothetical != HypotheticalChanges() or base:
             raise click.UsageError(
                 "--search can be combined only with options of the delegate: leave out hypothetical changes and --base"
@@ -127,9 +133,10 @@ def command(
     def assumed(path: str) -> Answer:
         model = read_model(path)
         comparison = compare(simulated_side(model, before), hypothetical_side(model, after, hypothetical))
+        timings = profiles.timings(model, [before])
         return Answer(
-            lambda: [advised_comparison(comparison).to_dict()],
-            lambda: compare_lines(advised_comparison(comparison), width(), verbose, _words(hypothetical)),
+            lambda: [timed_entry(advised_comparison(comparison), timings)],
+            lambda: timed_lines(advised_comparison(comparison), timings, verbose, _words(hypothetical)),
             lambda: [compared_row(comparison)],
         )
 

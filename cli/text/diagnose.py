@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
@@ -20,6 +21,9 @@ from .elements.paragraphs import indented
 from .elements.target import target_lines
 from .elements.verdict import verdict_lines
 
+if TYPE_CHECKING:
+    from delegate_sim.timing.fixes import FixTimes
+
 _HEADING = "bold"
 _CODE = "yellow"
 _HINT = "cyan"
@@ -27,10 +31,13 @@ _CAUSES_SHOWN = 10
 _NODES_WIDTH = 60
 
 
-def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False) -> Iterator[Line]:
+def diagnosis_lines(
+    diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False, times: FixTimes | None = None
+) -> Iterator[Line]:
     """Return the verdict, the log lines, the causes (biggest gain first), and the result of fixing all causes.
 
-    If ``named`` is true, the text starts with the name of the model.
+    If ``named`` is true, the text starts with the name of the model. ``times`` has the measured times, which are shown with each
+    cause.
     """
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
@@ -47,11 +54,16 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     if diagnosis.limited:
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from indented(text, width, "  ")
+    if times is not None:
+        from .timing.times import timing_lines
+
+        yield from timing_lines(times.timings, [diagnosis.run], width, verbose)
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
     staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     for number, finding in enumerate(shown, 1):
         yield Line("")
         yield from _finding_lines(number, finding, diagnosis, staying, width, verbose)
+        yield from _time_lines(finding, times, width)
     if len(shown) < len(diagnosis.findings):
         yield Line("")
         yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
@@ -61,9 +73,16 @@ def diagnosis_lines(diagnosis: Diagnosis, width: int, verbose: bool, *, named: b
     else:
         yield Line("With all causes fixed", _HEADING)
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
+        if times is not None:
+            from .timing.bounds import bounds_lines
+
+            yield from bounds_lines(times.of_all(), target.delegate.name, width, "  ")
     yield Line("")
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
+    if times is not None:
+        ranked = "Causes are ranked by the measured time of their nodes; causes without a time by their multiply-adds."
+        yield from indented(ranked, width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
     yield Line("")
     yield from target_lines(target, width, verbose)
@@ -104,6 +123,20 @@ def _finding_lines(
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
     for text in advice_texts(diagnosis, finding):
         yield from indented(message(text), width, "   ", _HINT)
+
+
+def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Iterator[Line]:
+    """Yield the measured time of the nodes of a cause, and what fixing the cause can save."""
+    if times is None:
+        return
+    from delegate_sim.timing.measured import cpu_time
+
+    from .timing.bounds import bounds_lines, cpu_time_text
+
+    total = max([timing.total_ms for timing in times.timings[:1]], default=0.0)
+    yield from indented(f"time: {cpu_time_text(cpu_time(times.timings, finding.cause.nodes), total)}", width, "   ")
+    if (own := times.of(finding)) is not None:
+        yield from bounds_lines(own, times.diagnosis.target.delegate.name, width, "   ")
 
 
 def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
@@ -14,6 +15,8 @@ from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
+from delegate_sim.results.compare.compared_runs import simulated_side
+from delegate_sim.results.compare.comparison import Comparison, compare
 from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
@@ -25,21 +28,46 @@ from .elements.measures import measures_text
 from .elements.paragraphs import indented, paragraph
 from .inference import difference_lines
 
+if TYPE_CHECKING:
+    from delegate_sim.timing.measured import Timing
+
 SCHEMA = "delegate-sim/fix/3"
 PER_TARGET_SCHEMA = "delegate-sim/fix-per-target/1"
+TargetTimings: TypeAlias = "Mapping[str, Sequence[Timing]]"
+"""The measured times of the unchanged model, by delegate."""
+NO_TIMINGS: TargetTimings = MappingProxyType({})
 _HEADING = "bold"
 _BAD = "bold red"
 _OPS = 8
 
 
 def fixes_lines(
-    results: Sequence[tuple[FixPlan, Fixed | None]], width: int, verbose: bool, splits: bool = False
+    results: Sequence[tuple[FixPlan, Fixed | None]],
+    width: int,
+    verbose: bool,
+    splits: bool = False,
+    timings: TargetTimings = NO_TIMINGS,
 ) -> Iterator[Line]:
-    """Yield the texts of several fixes."""
+    """Yield the texts of several fixes. ``timings`` has the measured times by delegate."""
     for number, (plan, fixed) in enumerate(results):
         if number:
             yield Line("")
         yield from fix_lines(plan, fixed, width, verbose, splits)
+        yield from _time_lines(plan, timings, verbose)
+
+
+def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
+    """Yield where the time of the unchanged model goes, and what the fix can save on each target."""
+    for comparison, own in _timed_comparisons(plan, timings):
+        from .timing.change import change_lines
+
+        yield from change_lines(comparison, own, verbose)
+
+
+def _timed_comparisons(plan: FixPlan, timings: TargetTimings) -> Iterator[tuple[Comparison, Sequence[Timing]]]:
+    for target in plan.targets if plan.split is None else ():
+        if own := timings.get(target.delegate.name):
+            yield compare(simulated_side(plan.model, target), simulated_side(plan.rewritten.model, target)), own
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
@@ -202,13 +230,27 @@ def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
         yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
-def fixes_entry(path: str, results: Sequence[tuple[FixPlan, Fixed | None]]) -> dict[str, Any]:
+def _times_entry(plan: FixPlan, timings: TargetTimings) -> dict[str, Any]:
+    """Return the measured times, and the bounds of the fix, by delegate; empty without timings."""
+    if not timings:
+        return {}
+    from delegate_sim.timing.fixes import change_entry
+
+    entries = {
+        comparison.a.run.delegate.name: change_entry(comparison, own) for comparison, own in _timed_comparisons(plan, timings)
+    }
+    return {"time": [{"delegate": delegate, **entry["time"]} for delegate, entry in entries.items()]}
+
+
+def fixes_entry(
+    path: str, results: Sequence[tuple[FixPlan, Fixed | None]], timings: TargetTimings = NO_TIMINGS
+) -> dict[str, Any]:
     """Return fixes for single targets as plain data (schema ``delegate-sim/fix-per-target/1``)."""
-    fixes = [fix_entry(plan, fixed) for plan, fixed in results]
+    fixes = [fix_entry(plan, fixed, timings) for plan, fixed in results]
     return {"schema": PER_TARGET_SCHEMA, "delegate_sim": __version__, "model": path, "fixes": fixes}
 
 
-def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
+def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TIMINGS) -> dict[str, Any]:
     """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
     graph = plan.model.subgraphs[0]
     return {
@@ -228,6 +270,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any]:
             }
             for before, after in zip(plan.before, plan.after, strict=True)
         ],
+        **_times_entry(plan, timings),
         "passes": [
             {
                 "name": step.name,

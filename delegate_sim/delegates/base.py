@@ -154,6 +154,10 @@ class Delegate:
         """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 
+    def profiled_operator(self, name: str) -> str:
+        """Return the operator that a name in a profile of the delegate's kernels stands for; empty if this is not known."""
+        return ""
+
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield changed options that may avoid refusals with this code. The mildest change comes first."""
         limits = self.limits

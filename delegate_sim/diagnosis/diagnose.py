@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
@@ -19,10 +19,13 @@ from .examiner import Cost, Examiner
 from .ranking import Ranking, rank
 
 
-def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diagnosis:
+def diagnose(
+    model: Model, target: Target, effort: Effort | None = None, cpu_ms: Callable[[Collection[NodeKey]], float] | None = None
+) -> Diagnosis:
     """Apply a delegate to a model and find the causes that keep nodes on the CPU.
 
-    ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``.
+    ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``. ``cpu_ms`` returns
+    the measured CPU time of nodes. With it, causes are ranked by the time of their nodes first.
     """
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)
@@ -40,7 +43,8 @@ def diagnose(model: Model, target: Target, effort: Effort | None = None) -> Diag
     def cost_without(causes: Iterable[Cause]) -> Cost:
         return examiner.simulate(*blockers.without(causes)).cost()
 
-    ranking = rank(blockers.causes, own_weight, now, cost_without, effort)
+    measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
+    ranking = rank(blockers.causes, own_weight, now, cost_without, effort, measured)
     following = followers_of(first, ranking.order, blockers, examiner.simulate, effort)
     findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
     is_incomplete = effort.is_over  # all later simulations are required

@@ -92,6 +92,7 @@ def check_models(
     update: bool = False,
     prune: bool = False,
     live: bool = False,
+    op_profiles: Sequence[str] = (),
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
     fault: Callable[[Exception], str] = fault_text,
 ) -> Checked:
@@ -103,6 +104,8 @@ def check_models(
     ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that contradicts the
     prediction or cannot be run. A model that cannot be read is also a finding. An internal error is a finding with the text that
     ``fault`` returns.
+    ``op_profiles`` are profiles of the only model and target. Their summary is written beside the baseline. With the summary,
+    checks show the measured time of nodes that fall back.
     ``begins`` is called for each model with the number of the model, the number of models, and the name.
     Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
     OptionError if a target can neither be simulated nor run on this host.
@@ -119,6 +122,8 @@ def check_models(
     require_engines([target.target.delegate for target in targets])
     if live:
         _require_engines(configuration, targets)
+    if op_profiles:
+        _keep_times(configuration, jobs, op_profiles)
     new_entries: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
     reports: list[Mapping[str, Any]] = []
@@ -128,6 +133,7 @@ def check_models(
     written = None
     if update or prune:
         written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
+    cases = list(_priced(configuration, cases))
     if not prune:
         cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
@@ -172,6 +178,39 @@ def _jobs(
             yield _Job(model, _from_here(configuration, model), concerned, micro_targets=micro)
         elif paths:
             raise ConfigurationError(f"{configuration.path}: no selected target applies to {model}")
+
+
+def _times_path(baseline: str) -> str:
+    """Return the path of the file with measured times, in the folder of the baseline."""
+    return os.path.join(os.path.dirname(baseline), "delegate-sim-times.json")
+
+
+def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Sequence[str]) -> None:
+    """Write the summary of op profiles beside the baseline. Raise ConfigurationError if they are not of one model and target."""
+    pairs = [(job, target) for job in jobs for target in job.targets]
+    if len(pairs) != 1 or configuration.baseline is None or pairs[0][0].source is not None:
+        raise ConfigurationError(
+            f"{configuration.path}: an op profile is of one model on one target: give one MODEL and --target, and a baseline"
+        )
+    from .measured_times import summarized, write_times
+
+    ((job, target),) = pairs
+    entry = summarized(paths, load(job.path), target.target)
+    write_times(_times_path(configuration.baseline), EntryKey(job.model, target.name), entry)
+
+
+def _priced(configuration: Configuration, cases: Sequence[Case]) -> Iterator[Case]:
+    """Yield the cases, with the measured time of nodes that fell back, if a profile was kept for the model and target."""
+    if configuration.baseline is None or not os.path.exists(path := _times_path(configuration.baseline)):
+        yield from cases
+        return
+    from .measured_times import prices, read_times
+
+    entries = read_times(path)
+    for case in cases:
+        entry = entries.get(EntryKey(case.model, case.target))
+        notes = () if entry is None or case.baseline is None else tuple(prices(case.findings, entry))
+        yield replace(case, notes=(*case.notes, *notes)) if notes else case
 
 
 def _require_engines(configuration: Configuration, targets: Sequence[ConfiguredTarget]) -> None:

@@ -31,8 +31,10 @@ from ..results.report.plan_strip import STATES, node_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
+from ..timing.measured import Timing
 from ..version import __version__
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
+from .measured_times import cause_times, strip_entry, subgraph_times
 
 SCHEMA = "delegate-sim/page/1"
 
@@ -61,6 +63,8 @@ class PageView:
     causes_left_out: str = ""
     micro: MicroReport | None = None
     """The report for TensorFlow Lite Micro, or None to leave this report out of the page."""
+    timings: tuple[Timing, ...] = ()
+    """The measured times, if the user gave op profiles."""
 
 
 def page_content(views: Sequence[PageView]) -> dict[str, Any]:
@@ -224,8 +228,12 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         else {"code": run.refusal.code, "message": _text(run.refusal.text), "hint": _text(run.refusal.hint)},
         "log_lines": [_text(line) for line in run.log_lines],
         "warnings": [_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
-        "subgraphs": [_subgraph_entry(subgraph, run, graphs, reasons) for subgraph in run.subgraphs],
-        "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings),
+        "subgraphs": [
+            {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
+            for subgraph in run.subgraphs
+        ],
+        "time": strip_entry(view.timings),
+        "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings, view.timings),
         "causes_left_out": _text(view.causes_left_out),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
         # The entries above number the reasons, so the list of reasons must be created last.
@@ -313,9 +321,9 @@ def _operators(graph: Graph, nodes: Iterable[int]) -> list[list[Any]]:
     return [[_name(op), count] for op, count in counts.most_common()]
 
 
-def _cause_entries(findings: Sequence[RankedCause]) -> list[dict[str, Any]]:
+def _cause_entries(findings: Sequence[RankedCause], timings: Sequence[Timing]) -> list[dict[str, Any]]:
     numbers = {finding.cause.identity: number for number, finding in enumerate(findings)}
-    return [_cause_entry(finding, numbers) for finding in findings]
+    return [{**_cause_entry(finding, numbers), **cause_times(finding.cause.nodes, timings)} for finding in findings]
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:

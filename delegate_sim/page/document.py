@@ -12,7 +12,7 @@ from typing import Any
 
 from .content import PageView, page_content
 
-_SCRIPTS = ("content.js", "drawing.js", "strip.js", "panels.js", "verdicts.js", "arena.js", "page.js")
+_SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "page.js")
 """Scripts in the order in which they are joined. All scripts share one scope."""
 
 

@@ -9,7 +9,7 @@ from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
-from tests.support.pages import MODELS, views
+from tests.support.pages import MODELS, timed_view, views
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +30,7 @@ def pages(_library, tmp_path_factory):
         "fails": page(views(str(MODELS / "cannot_prepare.tflite"), delegates=("vx", "nnapi"))),
         "many": page(views(block, delegates=DELEGATE_NAMES)),
         "left out": page([PageView(view.model, view.run, causes_left_out="a limit") for view in views(block)]),
+        "timed": page([timed_view(str(MODELS / "many_partitions.tflite"))]),
         "empty": page(views(chain_model(()).bytes())),
     }
     for name, text in texts.items():

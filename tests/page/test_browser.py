@@ -415,3 +415,19 @@ def test_nothing_keeps_people_out(opened, name, scheme):
         # The policy of the page forbids the checker's own script as it forbids any other; evaluating is not bound by it.
         found = axe.Axe().run(page)
         assert not found.response["violations"], found.generate_report()
+
+
+def test_measured_times_make_a_strip_and_an_order(opened):
+    page = opened("timed")
+    widths = page.eval_on_selector_all(".bar", "bars => bars.map((bar) => bar.getBoundingClientRect().width)")
+    assert len(widths) == 9
+    assert max(widths[0::2]) > 4 * max(widths[1::2])
+    page.click(".bar.node >> nth=0")
+    page.click("#tab-node")
+    assert "measured time" in text(page, "#panel-node")
+    assert "0.250 ms" in text(page, "#panel-node")
+    page.click("#tab-nodes")
+    page.click("#panel-nodes >> text=Sort by time")
+    assert text(page, "#panel-nodes tr.first >> nth=0").startswith("10")
+    page.click("#tab-boundaries")
+    assert "6.500 ms" in text(page, "#panel-boundaries tr.first >> nth=0")

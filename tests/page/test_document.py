@@ -13,7 +13,7 @@ import pytest
 from delegate_sim.page.content import PageView, page_content
 from delegate_sim.page.document import as_data, document, page
 from tests.support.hostile_names import NAMES, hostile_model
-from tests.support.pages import MODELS, views
+from tests.support.pages import MODELS, timed_view, views
 
 pytestmark = pytest.mark.usefixtures("_library")
 
@@ -165,6 +165,21 @@ class TestContent:
         first, second = found["matches"]
         assert first is None
         assert second[0]
+
+    def test_times_of_bars_nodes_and_partitions(self):
+        (found,) = page_content([timed_view(str(MODELS / "many_partitions.tflite"))])["views"]
+        bars = found["time"]["bars"]
+        assert sum([bar["ms"] for bar in bars]) == pytest.approx(found["time"]["total"])
+        assert [bar["kind"] for bar in bars] == ["kernel", "node"] * 4 + ["kernel"]
+        (subgraph,) = found["subgraphs"]
+        assert subgraph["ms"] == {"1": 0.25, "5": 0.75, "8": 1.125, "10": 1.375}
+        assert subgraph["partition_ms"] == {str(number): bar["ms"] for number, bar in enumerate(bars)}
+        assert found["causes"][0]["ms"] == pytest.approx(3.5)
+
+    def test_without_a_profile_there_are_no_times(self):
+        (found,) = page_content(views(str(MODELS / "many_partitions.tflite")))["views"]
+        assert found["time"] is None
+        assert "ms" not in found["subgraphs"][0]
 
     def test_without_a_diagnosis_there_are_no_causes(self):
         (given,) = views(str(MODELS / "mobilenet_block.tflite"))

@@ -35,6 +35,7 @@ LAYERS = (
     ("micro",),
     ("fixing",),
     ("device", "diagnosis", "live"),
+    ("timing",),
     ("conversion",),
     ("export", "gate", "page", "scan", "sweeping"),
     ("api",),

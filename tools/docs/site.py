@@ -34,7 +34,7 @@ GALLERY = (
 """Models of this repository, the delegates that their reports show, and what to see there."""
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
-    "Tasks": "fallback fix sweep ci device-logs scan gallery/index",
+    "Tasks": "fallback fix time sweep ci device-logs scan gallery/index",
     "Targets": "targets nnapi npu mldrift vx embedded micro llm",
     "Reference": "commands formats codes suggestions passes python api rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",

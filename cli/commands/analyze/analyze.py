@@ -22,6 +22,7 @@ from ...gathering import gathered
 from ...models import Models
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
 from ...options.live import LiveArguments, live_options
+from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
 from ...outputs import output_options
 from ...text.analysis.view import View
@@ -45,9 +46,8 @@ Examples:
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, the JSON
-output is an array. For four or more models, the text output is a table. If a model cannot be read, the exit code is 2, and the
-next model is analyzed.
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. Several models give an array in
+JSON; four or more give a table as text. If a model cannot be read, the exit code is 2.
 """
 
 
@@ -75,6 +75,7 @@ def _spans(releases: Iterable[str]) -> str:
     default=True,
     help=f"Whether {APPLIED_BY_DEFAULT} gets the nodes that the delegate or the chain leaves.",
 )
+@op_profile_option
 @live_options
 @target_arguments(runtime=[runtime_option(f"The release: {_spans(RELEASES)}.")])
 @output_options
@@ -106,9 +107,13 @@ def _analyze(
     accelerators: AcceleratorArguments,
     live: LiveArguments,
     outputs: Outputs,
+    profiles: OpProfileArguments,
     verbose: bool,
 ) -> int:
     """Analyze the models in the mode that the options select, and return the exit code."""
+    profiles.check(len(models))
+    if profiles.paths and (accelerators.are_given or live.is_given):
+        raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc and --live")
     if accelerators.are_given:
         _refuse_with_accelerators(accelerators, arguments, is_chain, live, outputs)
         from .accelerators import analyze_accelerators
@@ -127,7 +132,7 @@ def _analyze(
         refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
     view = View(width(), verbose, _diagnose_arguments(arguments, targets), _api_targets(arguments, targets, is_chain))
-    return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs)
+    return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs, profiles)
 
 
 def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:

@@ -14,6 +14,7 @@ from delegate_sim.runtime.interpreter import option_values
 
 from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
+from ...options.op_profile import NO_PROFILES, OpProfileArguments
 from ...outputs import GITHUB, ReportFile, summarize, write_files
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import HEADING, MANY, View
@@ -21,6 +22,7 @@ from .analysis import AnalysisJob
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
+    from delegate_sim.timing.measured import Timing
 
     from ...text.analysis.overview import ModelRow
 
@@ -33,7 +35,9 @@ class Outputs(NamedTuple):
     output: str | None
 
 
-def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: Outputs) -> int:
+def write_analyses(
+    models: Models, analysis: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments = NO_PROFILES
+) -> int:
     """Analyze each model, write the reports, and return the exit code.
 
     Text for standard output is written model by model, unless the text is a table.
@@ -47,8 +51,10 @@ def write_analyses(models: Models, analysis: AnalysisJob, view: View, outputs: O
         model = read_model(path)
         cache = AnalysisCache()
         report = with_adviser(analysis.report(model, cache))
+        timings = profiles.timings(model, analysis.targets)
+        report = replace(report, times=timings)
         models.leave_out(path, analysis.targets[len(report.runs) :], Effort(model))
-        return documents.parts(report, forms, cache)
+        return documents.parts(report, forms, cache, timings)
 
     for number, parts in enumerate(models.each(parts_of)):
         if streams:
@@ -78,13 +84,13 @@ class _Documents:
         """Whether any model could be analyzed. Otherwise, standard error already has all messages."""
         return bool(self._parts)
 
-    def parts(self, report: Report, forms: Iterable[str], cache: AnalysisCache) -> dict[str, Any]:
+    def parts(self, report: Report, forms: Iterable[str], cache: AnalysisCache, timings: Sequence[Timing] = ()) -> dict[str, Any]:
         """Store the parts of a report that the given formats need, and return these parts."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else "cases"
             if kind not in parts:
-                parts[kind] = self._part(report, kind, cache)
+                parts[kind] = self._part(report, kind, cache, timings)
         self._parts.append(parts)
         return parts
 
@@ -111,9 +117,9 @@ class _Documents:
         unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
         return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *unreadable))
 
-    def _part(self, report: Report, kind: str, cache: AnalysisCache) -> Any:
+    def _part(self, report: Report, kind: str, cache: AnalysisCache, timings: Sequence[Timing]) -> Any:
         if kind == "text":
-            return self._rows(report) if self.is_table else self._lines(report, cache)
+            return self._rows(report) if self.is_table else self._lines(report, cache, timings)
         if kind == "json":
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
@@ -131,8 +137,12 @@ class _Documents:
 
         return model_rows(report)
 
-    def _lines(self, report: Report, cache: AnalysisCache) -> list[Line]:
+    def _lines(self, report: Report, cache: AnalysisCache, timings: Sequence[Timing]) -> list[Line]:
         lines = list(self.analysis.lines(report, replace(self.view, cache=cache)))
+        if timings:
+            from ...text.timing.times import timing_lines
+
+            lines += timing_lines(timings, report.runs, self.view.width, self.view.verbose)
         if self.models.is_single:
             return lines
         return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]

@@ -22,6 +22,7 @@ from .experts import is_mixture, printed_lines
 from .failures import WORDINGS
 from .kernel_creation import build_partition
 from .node_visit import Visit
+from .profiled_operators import profiled_operator
 from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 from .unpacking import UNPACKING
@@ -145,6 +146,10 @@ class XnnpackDelegate(Delegate):
             subsets=subsets.subsets,
             calls=subsets.calls,
         )
+
+    def profiled_operator(self, name: str) -> str:
+        """Return the operator that a name of XNNPACK's profiler stands for; empty if it may stand for several."""
+        return profiled_operator(name)
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST

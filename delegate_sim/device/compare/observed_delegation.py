@@ -27,7 +27,7 @@ from ..parse.known_lines import (
 )
 from ..parse.log_contents import DeviceLog, PluginLine, ReconcileError, Replacement
 from ..parse.nnapi_vlog import NOTHING_COMPILED, RuntimeLog
-from ..parse.operator_tables import RunOrder, Summary
+from ..parse.profiles.operator_tables import RunOrder, Summary
 from .row_matching import OTHER_MODEL, matched_nodes
 
 OTHER_KERNEL = "DELEGATE "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...graph.graph import Graph
 from ..parse.log_contents import ReconcileError
-from ..parse.operator_tables import Row
+from ..parse.profiles.operator_tables import Row
 
 OTHER_MODEL = "is the log from this model?"
 
@@ -25,7 +25,7 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
         if row.node is not None and row.node in plan and graph.nodes[row.node].op == row.op and row.node not in matched:
             matched.add(row.node)
             continue
-        candidates = by_outputs.get((row.op, _without_commas(row.outputs)), [])
+        candidates = by_outputs.get((row.op, without_commas(row.outputs)), [])
         while candidates and candidates[0] in matched:
             candidates.pop(0)
         if candidates:
@@ -50,7 +50,7 @@ def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
     for index in graph.execution_plan:
         node = graph.nodes[index]
         names = ", ".join([graph.tensors[tensor].name if tensor >= 0 else "Unknown" for tensor in node.outputs])
-        nodes.setdefault((node.op, _without_commas(names)), []).append(index)
+        nodes.setdefault((node.op, without_commas(names)), []).append(index)
     return nodes
 
 
@@ -62,5 +62,6 @@ def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
     return {op: iter(indices) for op, indices in nodes.items()}
 
 
-def _without_commas(names: str) -> str:
+def without_commas(names: str) -> str:
+    """Return a list of tensor names without the commas, which some formats write as blanks."""
     return " ".join(names.replace(",", " ").split())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
 from .known_lines import COMPILED, KERNELS, OWN_COUNT, SPLIT, TEFLON_GRAPH, TEFLON_ROW, Statement
 from .log_contents import DeviceLog
-from .operator_tables import RUN_ORDER, SUMMARY
+from .profiles.operator_tables import RUN_ORDER, SUMMARY
 
 
 @dataclass(frozen=True, slots=True)

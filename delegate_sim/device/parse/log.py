@@ -19,8 +19,9 @@ from .line_prefixes import Message, message_of
 from .log_contents import DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
-from .operator_tables import RunOrder
-from .profile_files import read_binary, read_json
+from .profiles.operator_tables import RunOrder
+from .profiles.profile_files import read_binary, read_json
+from .profiles.run_times import RunTimes
 
 _LONGEST_LINE = 1 << 16
 """Longer lines are read in pieces of this many characters."""
@@ -240,7 +241,7 @@ def _joined(ours: Any, theirs: Any) -> Any:
     """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
-    if isinstance(ours, RuntimeLog | EdgeTpuCompilation):
+    if isinstance(ours, RuntimeLog | EdgeTpuCompilation | RunTimes):
         return ours if ours != type(ours)() else theirs
     return theirs if ours is None or (not ours and ours != 0) or ours is False else ours
 

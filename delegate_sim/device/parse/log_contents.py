@@ -23,11 +23,20 @@ from .known_lines import (
     Statement,
 )
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
-from .operator_tables import RunOrder, Summary
+from .profiles.operator_tables import Row, RunOrder, Summary
+from .profiles.run_times import NO_TIMES, RunTimes
 
 
 class LogError(DelegateSimError):
     """Raised if a log cannot be read, or has nothing about a delegate."""
+
+
+class TimesOnlyError(LogError):
+    """Raised if a file has only the times of a whole run."""
+
+    def __init__(self, message: str, times: RunTimes) -> None:
+        super().__init__(message)
+        self.times = times
 
 
 class ReconcileError(DelegateSimError):
@@ -110,6 +119,12 @@ class DeviceLog:
     """The tables in execution order, by subgraph."""
     summaries: Mapping[int, Summary] = field(default_factory=dict)
     """The tables of node types, by subgraph."""
+    slowest: Mapping[int, tuple[Row, ...]] = field(default_factory=dict)
+    """The rows of the tables of the slowest nodes, by subgraph."""
+    inner_rows: tuple[Row, ...] = ()
+    """The operators inside of delegate kernels, in execution order."""
+    times: RunTimes = NO_TIMES
+    """The times of the whole run."""
     lost_events: bool = False
     """True if the profiler dropped events because its buffer was full."""
     statements: tuple[Statement, ...] = ()
@@ -147,6 +162,7 @@ class DeviceLog:
             or self.created
             or self.run_orders
             or self.summaries
+            or self.slowest
             or self.parameters
             or self.edge_tpu != NOT_COMPILED
             or any(_is_telling(statement) for statement in self.statements)
@@ -202,3 +218,12 @@ class DeviceLog:
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Errors without values may come from any program."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+
+
+def has_times(log: DeviceLog) -> bool:
+    """Return whether a log has the times of nodes."""
+    return (
+        any(order.is_timed for order in log.run_orders.values())
+        or any(summary.times for summary in log.summaries.values())
+        or any(row.time is not None for rows in log.slowest.values() for row in rows)
+    )

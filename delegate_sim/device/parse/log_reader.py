@@ -48,8 +48,9 @@ from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
-from .operator_tables import RUN_ORDER, SUMMARY, OperatorTable, RunOrder, Summary, table_title
-from .profile_files import is_of_dump, read_dump
+from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary, table_title
+from .profiles.profile_files import is_of_dump, read_dump
+from .profiles.run_times import RunTimes, times_in
 
 _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8
@@ -139,6 +140,9 @@ class Reader:
         self.chips: dict[tuple[str, str], None] = {}
         self.run_orders: dict[int, RunOrder] = {}
         self.summaries: dict[int, Summary] = {}
+        self.slowest: dict[int, tuple[Row, ...]] = {}
+        self.inner_rows: tuple[Row, ...] = ()
+        self.times = RunTimes()
         self.table: OperatorTable | None = None
         self.dump: list[str] = []
         self.subgraph = 0
@@ -203,7 +207,9 @@ class Reader:
         self._end_table(is_complete=False)
         if self.dump:
             dumped = read_dump(self.dump, "the log")
-            self.run_orders |= dumped.run_orders if dumped is not None else {}
+            if dumped is not None:
+                self.run_orders |= dumped.run_orders
+                self.inner_rows = self.inner_rows or dumped.inner_rows
             self.dump = []
         return replace(
             self.current,
@@ -216,6 +222,9 @@ class Reader:
             flags=MappingProxyType(self.flags),
             run_orders=MappingProxyType(self.run_orders),
             summaries=MappingProxyType(self.summaries),
+            slowest=MappingProxyType(self.slowest),
+            inner_rows=self.inner_rows,
+            times=self.times,
             statements=self.statements.all(),
             line_count=self.line_count,
             unused_count=self.unused_count,
@@ -236,6 +245,9 @@ class Reader:
             self._end_table(is_complete=not self.is_cut)
             return
         self.line_count += 1
+        # Tables of the initialization, of other subgraphs and of delegates have totals too.
+        if (times := times_in(text)) and ("profiled_ms" not in times or self._is_of_main_table):
+            self.times = replace(self.times, **times)
         pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
         used = [self._read_text(replace(message, text=piece)) for piece in pieces]
         if not any(used):
@@ -351,23 +363,32 @@ class Reader:
         elif statement.kind == DYNAMIC_ERROR:
             self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
 
+    @property
+    def _is_of_main_table(self) -> bool:
+        return self.is_inference and not self.is_internal and not self.subgraph
+
     def _begin_table(self, title: str) -> None:
-        """Begin to read a table of operators. Skip a table about a delegate's internal operators."""
-        if self.is_internal:
-            return
-        is_summary = title == SUMMARY
-        # Other tables only repeat the rows of these two tables in another order.
-        is_kept = self.is_inference and (is_summary or title == RUN_ORDER)
-        self.table = OperatorTable(self.subgraph, is_kept, is_summary)
+        """Begin to read a table of operators. Tables of a delegate's internal operators are kept apart."""
+        is_known = title in (RUN_ORDER, SLOWEST, SUMMARY)
+        self.table = OperatorTable(
+            self.subgraph, title, is_inference=self.is_inference and is_known, is_internal=self.is_internal
+        )
 
     def _end_table(self, is_complete: bool) -> None:
         """End the current table. A table of inferences is kept, and replaces an earlier table of the same subgraph."""
         table, self.table = self.table, None
         if table is None or not table.is_inference:
             return
-        if table.counts:
-            self.summaries[table.subgraph] = Summary(MappingProxyType(dict(table.counts)), is_complete)
-        if table.rows:
+        if table.is_internal:
+            if table.title == RUN_ORDER:
+                self.inner_rows = tuple(table.rows)
+        elif table.title == SLOWEST:
+            self.slowest[table.subgraph] = tuple(table.rows)
+        elif table.counts:
+            self.summaries[table.subgraph] = Summary(
+                MappingProxyType(dict(table.counts)), is_complete, MappingProxyType(table.times), not table.has_all_rows
+            )
+        elif table.rows:
             self.run_orders[table.subgraph] = RunOrder(
                 tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
             )

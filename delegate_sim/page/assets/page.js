@@ -8,6 +8,7 @@ class Page {
     this.other = -1;
     this.subgraph = 0;
     this.rows = ROWS_SHOWN;
+    this.byTime = false;
     this.tab = "causes";
     this.found = [];
     this.closed = this.isLarge();
@@ -138,7 +139,8 @@ class Page {
     byId("model").replaceChildren(breakable(model.name));
     byId("about").textContent = `${bytesText(model.bytes)}, ${counted(this.side.view.measures.nodes, "node")}, sha256 ${model.sha256.slice(0, 12)}`;
     this.strips = shown.map((side) => new Strip(side, this));
-    byId("strips").replaceChildren(...this.strips.flatMap((strip) => (shown.length > 1 ? [strip.label, strip.element] : [strip.element])));
+    byId("strips").replaceChildren(...this.strips.flatMap((strip) => [...(shown.length > 1 ? [strip.label] : []), strip.element,
+      timeStrip(strip.side, this)].filter((part) => part !== null)));
     this.drawings = shown.map((side) => new Drawing(side, this));
     byId("drawings").replaceChildren(...this.drawings.map((drawing) => drawing.element));
     byId("drawings").className = shown.length > 1 ? "two" : "";
@@ -210,6 +212,11 @@ class Page {
       const about = this.other >= 0 && name !== "differences" ? [make("p", { class: "name" }, breakable(this.lettered(side)))] : [];
       byId(`panel-${name}`).replaceChildren(...about, ...parts.filter((part) => part !== null));
     }
+  }
+
+  sortByTime() {
+    this.byTime = !this.byTime;
+    this.fillPanels();
   }
 
   showMore() {

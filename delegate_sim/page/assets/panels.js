@@ -74,17 +74,19 @@ function needsText({ needs, alone }, causes, now) {
 
 function causesPanel(side, page) {
   const { causes, causes_left_out: reason, now } = side.view;
-  const heading = make("h3", {}, "Why nodes stay on the CPU, biggest gain first");
+  const heading = make("h3", {}, `Why nodes stay on the CPU, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
   if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "The causes were not computed.")];
   if (!causes.length) return [make("p", {}, "Nothing in the model keeps nodes on the CPU.")];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;
     const needs = needsText(cause, causes, now);
+    const without = cause.without_time ? `, ${counted(cause.without_time, "node")} without a time` : "";
+    const time = cause.ms === undefined ? "" : `; ${millisecondsText(cause.ms)} measured${without}`;
     const work = now.total_multiply_adds ? `; ${share(cause.multiply_adds, now.total_multiply_adds)} of multiply-adds` : "";
     return make("li", {},
       make("button", { type: "button", "aria-pressed": String(pressed), onclick: () => page.chooseCause(pressed ? undefined : number) },
         `${number + 1}. ${cause.title}`),
-      make("p", {}, breakable(`${counted(cause.nodes.length, "node")}: ${operatorList(cause.operators)}${work}`)),
+      make("p", {}, breakable(`${counted(cause.nodes.length, "node")}: ${operatorList(cause.operators)}${work}${time}`)),
       pressed ? make("p", { class: "marked" }, `${counted(causePositions(side, cause).size, "node")} marked. `,
         link("Show these nodes in the drawing", () => page.showDrawing(side))) : null,
       cause.alone && !needs ? make("p", { class: "gain" }, `If it is fixed: ${gainText(now, cause.alone)}`) : null,
@@ -131,6 +133,7 @@ function nodePanel(side, page) {
     make("p", { class: "marked" }, link("Show this node in the drawing", () => page.showDrawing(side))),
     facts([["version", String(side.graph.version[position])],
       ["partition", side.data.partitioned ? link(`${side.data.partition[position]}`, () => page.selectPartition(side, side.data.partition[position])) : ""],
+      ["measured time", millisecondsText(side.data.ms?.[position])],
       ["position in the plan", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
       [other ? other.label : "", elsewhere || ""]]),
     reasons.length ? make("h3", {}, "Why this node stays on the CPU") : null,
@@ -151,6 +154,7 @@ function partitionPanel(side, number, page) {
   return [
     make("h3", {}, `Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}`),
     facts([["nodes", counted(partition.nodes.length, "node")],
+      ["measured time", millisecondsText(side.data.partition_ms?.[number])],
       ["operators", breakable(operatorList(partition.operators))],
       ["first node", link(`${side.graph.nodes[partition.nodes[0]]} ${side.op(partition.nodes[0])}`, () => page.select(side, partition.nodes[0]))]]),
     make("p", {}, link("Show its nodes in the drawing", () => page.showInside(side, number))),
@@ -161,16 +165,20 @@ function partitionPanel(side, number, page) {
 
 function boundariesPanel(side, page) {
   if (!side.data.partitioned) return [make("p", {}, "No node is delegated, so the graph has no boundaries.")];
-  const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"]];
-  const shown = side.data.partitions.slice(0, page.rows);
-  const rows = shown.flatMap((partition, number) => {
+  const timed = Boolean(side.data.partition_ms);
+  const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"], ...(timed ? [["time", "number"]] : [])];
+  const inOrder = side.data.partitions.map((_, number) => number);
+  const shown = (timed ? sortedByTime(inOrder, (number) => side.data.partition_ms[number], page) : inOrder).slice(0, page.rows);
+  const rows = shown.flatMap((number) => {
+    const partition = side.data.partitions[number];
     const operators = operatorList(partition.operators.slice(0, 4)) + (partition.operators.length > 4 ? ",\u00a0…" : "");
     return entry(headings, [link(String(number), () => page.selectPartition(side, number)), placeTag(side, partition),
-      formatted(partition.nodes.length), bytesText(partition.bytes[0]), bytesText(partition.bytes[1])],
+      formatted(partition.nodes.length), bytesText(partition.bytes[0]), bytesText(partition.bytes[1]),
+      ...(timed ? [millisecondsText(side.data.partition_ms[number])] : [])],
     make("small", {}, breakable(operators)));
   });
-  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} in execution order, and the data that crosses their boundaries`),
-    table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
+  return [make("h3", {}, `${counted(side.data.partitions.length, "partition")} ${timed && page.byTime ? "slowest first" : "in execution order"}, and the data that crosses their boundaries`),
+    timed ? byTimeButton(page) : null, table(headings, rows, "Partitions"), moreButton(shown.length, side.data.partitions.length, page)];
 }
 
 function moreButton(shown, all, page) {
@@ -178,16 +186,19 @@ function moreButton(shown, all, page) {
 }
 
 function nodesPanel(side, page) {
-  const headings = [["node", "number"], ["operator", ""], ["partition", "number"]];
+  const timed = Boolean(side.data.ms);
+  const headings = [["node", "number"], ["operator", ""], ["partition", "number"], ...(timed ? [["time", "number"]] : [])];
   const marks = page.marksOf(side);
-  const chosen = marks ? side.order.filter((position) => marks.has(position)) : side.order;
+  const inOrder = marks ? side.order.filter((position) => marks.has(position)) : side.order;
+  const chosen = timed ? sortedByTime(inOrder, (position) => side.data.ms[position], page) : inOrder;
   const shown = chosen.slice(0, page.rows);
   const rows = shown.flatMap((position) => entry(headings, [
     link(String(side.graph.nodes[position]), () => page.select(side, position)), breakable(side.op(position)),
-    side.data.partitioned ? String(side.data.partition[position]) : ""],
+    side.data.partitioned ? String(side.data.partition[position]) : "", ...(timed ? [millisecondsText(side.data.ms[position])] : [])],
   tag(side, position), " ", make("small", {}, breakable(side.reasons(position).map((reason) => reason.code).join(", ")))));
-  const what = marks ? `${counted(chosen.length, "node")} marked, in execution order` : "All nodes, in execution order";
-  return [make("h3", {}, what), table(headings, rows, "Nodes"), moreButton(shown.length, chosen.length, page)];
+  const order = timed && page.byTime ? "slowest first" : "in execution order";
+  const what = marks ? `${counted(chosen.length, "node")} marked, ${order}` : `All nodes, ${order}`;
+  return [make("h3", {}, what), timed ? byTimeButton(page) : null, table(headings, rows, "Nodes"), moreButton(shown.length, chosen.length, page)];
 }
 
 function differencesPanel(side, other, page) {

@@ -143,7 +143,7 @@ class Comparison(Shown):
 
 def compare(a: Side, b: Side) -> Comparison:
     """Match the nodes of both sides, and find nodes with different placements or reasons."""
-    matching = _match(a, b)
+    matching = match_sides(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:
         if change.node is not None and change.what not in (ADDED, REMOVED):
@@ -162,7 +162,8 @@ def compare(a: Side, b: Side) -> Comparison:
     )
 
 
-def _match(a: Side, b: Side) -> Matching:
+def match_sides(a: Side, b: Side) -> Matching:
+    """Match the nodes of both sides."""
     if a.model is b.model:
         plans = [subgraph.graph.execution_plan for subgraph in b.run.subgraphs]
         return Matching(tuple([dict(zip(plan, plan, strict=True)) for plan in plans]), ())

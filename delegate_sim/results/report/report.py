@@ -38,6 +38,13 @@ class Viewer(Protocol):
         """Show the page."""
 
 
+class HasDict(Protocol):
+    """A result with a JSON form."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Shown):
     """Independent runs of one model, or a chain of runs. ``to_dict`` returns plain data with a stable schema."""
@@ -48,6 +55,8 @@ class Report(Shown):
     """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs left."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
+    times: tuple[HasDict, ...] = ()
+    """The measured times, if the user gave op profiles."""
     adviser: Callable[[Model, Run, bool], Run] | None = None
     """A function that returns a run with the advice of a diagnosis. The last argument is false for later runs of a chain."""
 
@@ -94,7 +103,7 @@ class Report(Shown):
         diagnosis, as in the output of commands. A diagnosis takes several simulations.
         """
         runs = self.advised_runs if advice else self.runs
-        return {**self._head(), "runs": [_run_entry(run) for run in runs], **self._placement()}
+        return {**self._head(), "runs": [_run_entry(run) for run in runs], **self._tail()}
 
     def to_json(self, *, advice: bool = False) -> str:
         """Return the report as JSON text. This method takes far less memory than ``to_dict``."""
@@ -105,8 +114,8 @@ class Report(Shown):
         from .json_parts import json_array, json_object, json_value
 
         runs = self.advised_runs if advice else self.runs
-        head, placement = ({key: json_value(value) for key, value in part.items()} for part in (self._head(), self._placement()))
-        return json_object({**head, "runs": json_array(json_value(_run_entry(run)) for run in runs), **placement})
+        head, tail = ({key: json_value(value) for key, value in part.items()} for part in (self._head(), self._tail()))
+        return json_object({**head, "runs": json_array(json_value(_run_entry(run)) for run in runs), **tail})
 
     def to_html(self) -> str:
         """Return the report as one self-contained HTML page.
@@ -130,14 +139,16 @@ class Report(Shown):
             "model": _model_entry(self.model),
         }
 
-    def _placement(self) -> dict[str, Any]:
+    def _tail(self) -> dict[str, Any]:
+        """Return the entries that only some reports have."""
+        times = {"time": [timing.to_dict() for timing in self.times]} if self.times else {}
         if not self.is_chain:
-            return {}
+            return times
         entries = [
             {"subgraph": subgraph, "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places]}
             for subgraph, places in enumerate(placements(self.runs))
         ]
-        return {"placement": entries}
+        return {"placement": entries, **times}
 
     def _viewer(self) -> Viewer:
         if self.viewer is None:

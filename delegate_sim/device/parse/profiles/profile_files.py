@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from .log_contents import DeviceLog, LogError
-from .operator_tables import Row, RunOrder, Summary, row_of
+from ..log_contents import DeviceLog, LogError, TimesOnlyError
+from .operator_tables import Row, RowTime, RunOrder, Summary, row_of
+from .run_times import LATENCIES, LONGEST_MS, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install 'delegate-sim[protobuf]'"
-_TIMES_ONLY = "is a result file of benchmark_model, which has only times and memory, not delegates or operators"
+_TIMES_ONLY = "is a result file of a benchmark, which has only times and memory, not delegates or operators"
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
 _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
@@ -84,11 +85,11 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     },
     _RESULT: {
         "name": (1, "text"),
-        "latency_metrics": (2, "Reals"),
+        "latency_metrics": (2, "LatencyMetrics"),
         "memory_metrics": (3, "MemoryMetrics"),
         "misc_metrics": (4, "MiscMetrics"),
     },
-    "Reals": {f"real_{number}": (number, "real") for number in range(1, 11)},
+    "LatencyMetrics": {name: (place, "real") for place, name in enumerate(LATENCIES, 1)},
     "MemoryMetrics": {"init_footprint_kb": (1, "number"), "overall_footprint_kb": (2, "number"), "peak_mem_mb": (3, "real")},
     "MiscMetrics": {
         "model_size_mb": (1, "real"),
@@ -98,6 +99,7 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     },
 }
 """The protobuf messages by name, with the number and type of each field. A star marks a repeated field."""
+_LARGEST = 1 << 63
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
 _DATA_TYPES = frozenset({"text", "number", "real"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -147,8 +149,8 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
         return _of_profile(content.get("runtime_profile", content))
     if "init_profile" in content:
         raise LogError(f"{path}: has only a profile of the initialization, but none of the inference")
-    if "latency_metrics" in content or "misc_metrics" in content:
-        raise LogError(f"{path}: {_TIMES_ONLY}")
+    if "latency_metrics" in content or "misc_metrics" in content or isinstance(content.get("latency"), dict):
+        raise TimesOnlyError(f"{path}: {_TIMES_ONLY}", times_of_result(content))
     return None
 
 
@@ -156,12 +158,31 @@ def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
     """Return a log with the profiled nodes of each subgraph as rows in execution order."""
     orders = {}
     for subgraph in _list(content, "subgraph_profiles"):
-        rows = [
-            row_of(str(profile.get("node_type", "")), str(profile.get("name", "")))
-            for profile in sorted(_list(subgraph, "per_op_profiles"), key=lambda profile: _number(profile, "run_order"))
-        ]
-        orders[_number(subgraph, "subgraph_index")] = RunOrder(tuple([row for row in rows if row is not None]), True)
-    return DeviceLog(run_orders=MappingProxyType(orders), summaries=MappingProxyType({}), is_benchmark=True)
+        orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
+    inner = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
+    return DeviceLog(
+        run_orders=MappingProxyType(orders), summaries=MappingProxyType({}), is_benchmark=True, inner_rows=tuple(inner)
+    )
+
+
+def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
+    """Return the profiled operators of a subgraph or delegate, in execution order."""
+    profiles = sorted(_list(content, "per_op_profiles"), key=lambda profile: _number(profile, "run_order"))
+    rows = [row_of(str(profile.get("node_type", "")), str(profile.get("name", "")), _time(profile)) for profile in profiles]
+    return tuple([row for row in rows if row is not None])
+
+
+def _time(profile: Mapping[str, Any]) -> RowTime | None:
+    """Return the time of a profiled operator; None if it has none."""
+    time, memory = (profile.get(name) for name in ("inference_microseconds", "mem_kb"))
+    if not isinstance(time, dict) or not time:
+        return None
+    count = _number(time, "count")
+    average = _number(time, "sum") / count if count and "sum" in time else _number(time, "avg")
+    memory_kb = _number(memory, "last") if isinstance(memory, dict) else 0
+    if not 0 <= average <= LONGEST_MS * 1000:
+        return None
+    return RowTime(_number(time, "first") / 1000, average / 1000, None, float(memory_kb), _number(profile, "times_called"))
 
 
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
@@ -176,7 +197,9 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
             node = nodes.get(number, {})
             details = node.get("delegate_node_details")
             name = details.get("delegate_name", "") if isinstance(details, dict) else ""
-            rows.append(Row(str(name or node.get("name", "")), "", number))
+            profile = node.get("op_profile_data")
+            time = _time(profile) if isinstance(profile, dict) else None
+            rows.append(Row(str(name or node.get("name", "")), "", number, time))
         if rows:
             orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
     return DeviceLog(run_orders=MappingProxyType(orders), summaries=MappingProxyType(summaries), is_benchmark=True)
@@ -192,8 +215,8 @@ def _number(content: Mapping[str, Any], key: str) -> int:
     """Return an integer field. JSON writes 64-bit integers as strings and leaves out zeros."""
     value = content.get(key, 0)
     try:
-        return int(value)
-    except (TypeError, ValueError):
+        return max(min(int(value), _LARGEST), -_LARGEST)
+    except (TypeError, ValueError, OverflowError):
         return 0
 
 

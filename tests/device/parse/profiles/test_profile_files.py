@@ -8,10 +8,10 @@ import pytest
 
 import delegate_sim
 from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.parse import profile_files as profile_output
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import join_logs, read_log, read_log_file
 from delegate_sim.device.parse.log_contents import LogError
+from delegate_sim.device.parse.profiles import profile_files as profile_output
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from tests.support.models import chain_model
 
@@ -55,7 +55,7 @@ RUNTIME = {
         {"subgraph_id": 0, "edges": EDGES, "nodes": NODES, "execution_plan": [4, 1, 5, 3], "subgraph_type": 1, "name": "main"}
     ]
 }
-RESULT = {"latency_metrics": {"real_1": 1.5}, "misc_metrics": {"num_runs": 50}}
+RESULT = {"latency_metrics": {"avg_ms": 1.5}, "misc_metrics": {"num_runs": 50}}
 MESSAGES = {"BenchmarkProfilingData": PROFILE, "ModelRuntimeDetails": RUNTIME, "BenchmarkResult": RESULT}
 
 
@@ -121,7 +121,7 @@ def test_the_text_form_in_a_log():
 def test_a_result_file_has_times_only(tmp_path):
     path = tmp_path / "result.pb"
     path.write_bytes(message("BenchmarkResult").SerializeToString())
-    with pytest.raises(LogError, match=r"result\.pb: is a result file of benchmark_model, which has only times"):
+    with pytest.raises(LogError, match=r"result\.pb: is a result file of a benchmark, which has only times"):
         read_log_file(str(path))
 
 

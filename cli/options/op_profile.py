@@ -1,0 +1,81 @@
+"""The option ``--op-profile``, which several commands share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from delegate_sim.model.model import Model
+from delegate_sim.runtime.target import Target
+
+from ..gathering import Command
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.diagnosis import Diagnosis
+    from delegate_sim.graph.effort import Effort
+    from delegate_sim.timing.fixes import FixTimes
+    from delegate_sim.timing.measured import Timing
+    from delegate_sim.timing.op_profiles import OpProfiles
+
+
+@dataclass(frozen=True)
+class OpProfileArguments:
+    """The values of ``--op-profile``."""
+
+    paths: tuple[str, ...] = ()
+
+    def check(self, model_count: int) -> None:
+        """Raise UsageError if there are profiles and several models, because a profile is of one model."""
+        if self.paths and model_count > 1:
+            raise click.UsageError("--op-profile is for one MODEL: a profile is of one model")
+
+    @functools.cached_property
+    def _profiles(self) -> OpProfiles:
+        from delegate_sim.timing.op_profiles import OpProfiles
+
+        return OpProfiles(self.paths)
+
+    def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
+        """Return the timings of all profiles; none without the option."""
+        return self._profiles.timings(model, targets) if self.paths else ()
+
+
+NO_PROFILES = OpProfileArguments()
+
+
+def op_profile_option(command: Command) -> Command:
+    """Add ``--op-profile`` to a command. The command receives ``OpProfileArguments`` as ``profiles``."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> Any:
+        return command(profiles=OpProfileArguments(tuple(given.pop("op_profiles"))), **given)
+
+    decorated: Command = click.option(
+        "--op-profile",
+        "op_profiles",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(readable=False),
+        help="An op profile of a device; repeatable.",
+    )(call)
+    return decorated
+
+
+def timed_diagnosis(
+    model: Model, target: Target, effort: Effort, profiles: OpProfileArguments
+) -> tuple[Diagnosis, FixTimes | None]:
+    """Return a diagnosis, and the measured times and bounds of its causes if there are profiles."""
+    from delegate_sim.diagnosis.diagnose import diagnose
+
+    timings = profiles.timings(model, [target])
+    if not timings:
+        return diagnose(model, target, effort), None
+    from delegate_sim.timing.fixes import FixTimes
+    from delegate_sim.timing.measured import cpu_time
+
+    diagnosis = diagnose(model, target, effort, lambda nodes: cpu_time(timings, nodes).ms)
+    return diagnosis, FixTimes(diagnosis, timings)

@@ -1,0 +1,66 @@
+"""The bounds of a fix as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from delegate_sim.foundation.printable import printable
+from delegate_sim.timing.bounds import Bounds
+from delegate_sim.timing.measured import CpuTime
+
+from ...console.layout import counted, message, name, share
+from ...console.terminal import Line
+from ..elements.paragraphs import indented
+from .times import milliseconds
+
+
+def cpu_time_text(time: CpuTime, total_ms: float) -> str:
+    """Return the measured time of some nodes, and how many of them have no time."""
+    if time.unknown and not time.ms:
+        return "no measured time"
+    text = f"{milliseconds(time.ms)} measured"
+    if total_ms:
+        text += f" ({share(round(time.ms * 1000), round(total_ms * 1000))} of the profile)"
+    return text + (
+        f"; {counted(time.unknown, 'node')} without a time of {'its' if time.unknown == 1 else 'their'} own"
+        if time.unknown
+        else ""
+    )
+
+
+def bounds_lines(bounds: Bounds, delegate: str, width: int, indent: str) -> Iterator[Line]:
+    """Yield the bounds of a fix, each with its reason."""
+    if not bounds.nodes and not bounds.gone_kernels:
+        yield Line(f"{indent}moves no node off the CPU and merges no kernels")
+        return
+    leave = "leaves" if bounds.nodes == 1 else "leave"
+    parts = [f"{milliseconds(bounds.moved.ms)} of {counted(bounds.nodes, 'node')} that {leave} the CPU"]
+    if bounds.gone_ms is not None and bounds.gone_kernels:
+        parts.append(f"{milliseconds(bounds.gone_ms)} of {counted(bounds.gone_kernels, 'kernel')} merged into others")
+    if bounds.is_whole:
+        text = f"saves at most {milliseconds(bounds.at_most_ms)}: {' and '.join(parts)}"
+    else:
+        missing = []
+        if not bounds.moved.is_known:
+            missing.append(f"{counted(bounds.moved.unknown, 'node')} of {bounds.nodes:,} have no time of their own")
+        if bounds.gone_kernels and bounds.gone_ms is None:
+            own = "has no time of its own" if bounds.gone_kernels == 1 else "have no times of their own"
+            missing.append(f"{counted(bounds.gone_kernels, 'merged kernel')} {own}")
+        text = f"saves at most: not known, because {' and '.join(missing)}; measured so far: {' and '.join(parts)}"
+    yield from indented(text, width, indent)
+    yield from indented("saves at least: not known, because the change may cost time", width, indent)
+    if (estimate := bounds.estimate) is not None:
+        text = f"estimate: saves {milliseconds(estimate.low_ms)} to {milliseconds(estimate.high_ms)}"
+        text += f" on {counted(estimate.nodes, 'node')}, at the rates measured for kernels of {delegate}"
+        text += f"; no rate is known for {', '.join(map(name, estimate.without_rate))}" if estimate.without_rate else ""
+        yield from indented(text, width, indent)
+    else:
+        yield from indented(message(f"no estimate: {bounds.no_estimate}"), width, indent)
+    if bounds.is_whole and bounds.rest_ms > 0:
+        text = f"Even if {delegate} took no time for these nodes, this model would still need {milliseconds(bounds.rest_ms)}"
+        left = bounds.kernels - bounds.gone_kernels
+        if left:
+            text += f": {counted(left, 'kernel')}{', and the nodes that stay on the CPU' if bounds.stays_on_cpu else ''}"
+        else:
+            text += " for the other nodes, which this profile shows on the CPU"
+        yield from indented(printable(f"{text}."), width, indent)

@@ -1,0 +1,126 @@
+"""Measured times as text: where the time goes, and what a fix can save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delegate_sim.runtime.interpreter import Run
+from delegate_sim.timing.kernel_costs import kernel_costs
+from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, TimeGroup, Timing
+
+from ...console.layout import counted, message, name
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..elements.tables import table
+
+_HEADING = "bold"
+_GROUPS_SHOWN = 12
+_ROWS_SHOWN = 8
+
+
+def milliseconds(ms: float) -> str:
+    """Return a time as text."""
+    return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
+
+
+def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the table "where the time goes" of each profile, and the costs of the kernels of the runs."""
+    for timing in timings:
+        yield Line("")
+        yield Line(f"Where the time goes ({name(timing.path)})", _HEADING)
+        if timing.parts:
+            yield from _group_lines(timing, width, verbose)
+            yield from _rest_lines(timing, width)
+            yield from _unmatched_lines(timing, width, verbose)
+        yield from _run_lines(timing, width)
+        for run in runs:
+            if run.delegate.name in timing.delegates:
+                yield from _kernel_lines(run, timing, width, verbose)
+        for note in timing.notes:
+            yield from paragraph(message(note), width, "  - ", "    ")
+
+
+def _group_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
+    groups = timing.groups
+    shown = groups if verbose else groups[:_GROUPS_SHOWN]
+    rows = [("what", "count", "ms", "share"), *[_group_row(group, timing) for group in shown]]
+    if rest := groups[len(shown) :]:
+        count, ms = sum([group.count for group in rest]), sum([group.ms for group in rest])
+        rows.append((f"{len(rest):,} more (--verbose)", f"{count:,}", f"{ms:,.3f}", _share(ms, timing)))
+    count = sum([group.count for group in groups])
+    rows.append(("total", f"{count:,}", f"{timing.total_ms:,.3f}", _share(timing.total_ms, timing)))
+    yield from table(rows, [1, 2, 3], width)
+
+
+def _group_row(group: TimeGroup, timing: Timing) -> tuple[str, str, str, str]:
+    what = {
+        KERNEL: f"{group.op} kernels",
+        NODE: f"{name(group.op)} on the CPU",
+        UNMATCHED: "not matched",
+    }[group.kind]
+    return what, f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
+
+
+def _share(ms: float, timing: Timing) -> str:
+    return f"{100 * ms / timing.total_ms:.1f} %" if timing.total_ms else "-"
+
+
+def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:
+    """Yield what remains even if all CPU nodes took no time."""
+    count = timing.kernel_count
+    if count and timing.ms_of(NODE):
+        text = (
+            f"Even if the delegate took no time for the nodes on the CPU, this model would still need "
+            f"{milliseconds(timing.total_ms - timing.ms_of(NODE))}: {_remaining(count, timing)}."
+        )
+        yield from paragraph(text, width, "  ")
+
+
+def _remaining(kernels: int, timing: Timing) -> str:
+    text = f"the {counted(kernels, 'kernel')} that already {'runs' if kernels == 1 else 'run'} there"
+    return text + (", and the rows that match nothing" if timing.ms_of(UNMATCHED) else "")
+
+
+def _unmatched_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
+    parts = sorted([part for part in timing.parts if part.kind == UNMATCHED], key=lambda part: -part.ms)
+    shown = parts if verbose else parts[:_ROWS_SHOWN]
+    for part in shown:
+        text = f"not matched: {name(part.op)} {name(part.name) if part.name != part.op else ''}".rstrip()
+        yield from indented(f"{text}, {milliseconds(part.ms)}: {message(part.why)}", width, "  ")
+    if len(shown) < len(parts):
+        yield Line(f"  ... and {counted(len(parts) - len(shown), 'more row')} (--verbose lists all)")
+
+
+def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
+    """Yield the times of the whole run."""
+    times = timing.times
+    named = (
+        ("inference", times.inference_ms),
+        ("first inference", times.first_ms),
+        ("warm-up", times.warmup_ms),
+        ("initialization", times.init_ms),
+    )
+    known = [f"{what} {milliseconds(ms)}" for what, ms in named if ms is not None]
+    if known:
+        yield from paragraph(f"whole run: {', '.join(known)}", width, "  ")
+    if timing.outside_ms:
+        text = f"{milliseconds(timing.outside_ms)} of each inference are outside of the rows, such as copying and profiling"
+        yield from paragraph(text, width, "  ")
+
+
+def _kernel_lines(run: Run, timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
+    costs = list(kernel_costs(run, timing))
+    if not any(cost.ms is not None for cost in costs):
+        return
+    costs.sort(key=lambda cost: -(cost.ms or 0.0))
+    shown = costs if verbose else costs[:_ROWS_SHOWN]
+    rows = [("partition", "nodes", "ms", "multiply-adds", "bytes in", "bytes out")]
+    for cost in shown:
+        ms = "-" if cost.ms is None else f"{cost.ms:,.3f}"
+        counts = (cost.nodes, cost.multiply_adds, cost.bytes_in, cost.bytes_out)
+        nodes, compute, bytes_in, bytes_out = [f"{value:,}" for value in counts]
+        rows.append((str(cost.partition), nodes, ms, compute, bytes_in, bytes_out))
+    yield Line(f"  Kernels of {run.delegate.name}, slowest first")
+    yield from table(rows, range(6), width, indent=4)
+    if len(shown) < len(costs):
+        yield Line(f"    ... and {counted(len(costs) - len(shown), 'more kernel')} (--verbose lists all)")

@@ -1,0 +1,1 @@
+"""Parse op profiles: tables of operators, files of benchmark_model, and the times of a whole run."""

@@ -1,0 +1,196 @@
+"""Parse the operator tables of benchmark_model's ``--enable_op_profiling=true``, as text or CSV.
+
+Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
+``util/stats_calculator.cc`` of TensorFlow's xla.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .run_times import LONGEST_MS
+
+
+@dataclass(frozen=True, slots=True)
+class RowTime:
+    """The measured time and memory of one row, as the profiler prints them. A missing value is None."""
+
+    first_ms: float | None
+    call_ms: float
+    """The average time of one call."""
+    share: float | None
+    """The percentage of the time of all rows."""
+    memory_kb: float
+    calls: int
+    """The number of calls in one inference, rounded down. It is 0 for a node that does not run in every inference."""
+
+    @property
+    def ms(self) -> float:
+        """The time in one inference."""
+        return min(self.call_ms * max(self.calls, 1), LONGEST_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table: the operator, the list of outputs as text, and the node index (None if missing)."""
+
+    op: str
+    outputs: str
+    node: int | None
+    time: RowTime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """The rows of one subgraph in execution order. ``is_complete`` is true if the end of the table was read."""
+
+    rows: tuple[Row, ...]
+    is_complete: bool
+    lacks_rows: bool = False
+    """True if the percentages of the rows show that some rows are missing."""
+
+    @property
+    def is_timed(self) -> bool:
+        """True if the rows have times."""
+        return any(row.time is not None for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Number of nodes per operator in one subgraph. ``is_complete`` is true if the end of the table was read."""
+
+    counts: Mapping[str, int]
+    is_complete: bool
+    times: Mapping[str, float] = field(default_factory=dict, compare=False)
+    """The time of each operator in one inference, in milliseconds."""
+    lacks_rows: bool = field(default=False, compare=False)
+    """True if the percentages of the rows do not add up to 100."""
+
+
+_NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
+_BETWEEN = r"(?:, ?| )"
+_ROW = re.compile(
+    rf"(?:{_BETWEEN}{_NUMBER})?{_BETWEEN}(?P<first>{_NUMBER}){_BETWEEN}(?P<ms>{_NUMBER})"
+    rf"{_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%{_BETWEEN}(?P<memory>{_NUMBER})"
+    rf"(?:{_BETWEEN}(?P<calls>\d{{1,12}}))?{_BETWEEN}(?P<name>[\[A-Za-z_].*)$"
+)
+_COUNT = re.compile(
+    rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}(?P<ms>{_NUMBER}){_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%"
+    rf"{_BETWEEN}{_NUMBER}(?:{_BETWEEN}\d{{1,12}})?$"
+)
+_NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
+
+_DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
+"""Matches a percentage with a decimal comma, in a table with blanks between columns."""
+_DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
+
+_TOLERANCE = 0.1
+"""Largest rounding error of a sum of percentages that are printed with three decimals."""
+_ALL = 99.0
+
+RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
+"""The titles of the tables."""
+
+_EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
+"""Events that are not operators, but are rows of operator tables."""
+
+
+class OperatorTable:
+    """A table that is still being read."""
+
+    def __init__(self, subgraph: int, title: str, *, is_inference: bool, is_internal: bool = False) -> None:
+        self.subgraph = subgraph
+        self.title = title
+        self.is_inference = is_inference
+        self.is_internal = is_internal
+        """True for a table about the operators inside of delegate kernels."""
+        self.rows: list[Row] = []
+        self.counts: Counter[str] = Counter()
+        self.times: dict[str, float] = {}
+        self.sum: float | None = None
+        """The cumulative percentage in the last row."""
+        self.lacks_rows = False
+        """True if the percentages do not add up because rows are missing."""
+
+    def read(self, line: str) -> bool:
+        """Parse a line; return whether the line is a row."""
+        text = " ".join(line.split())
+        if _DECIMAL_COMMAS.search(text) is not None:
+            text = _DECIMAL_COMMA.sub(".", text)
+        if self.title == SUMMARY:
+            return self._read_summary(text)
+        match = _ROW.search(text)
+        if match is None:
+            return False
+        self._add_up(match)
+        if op := _operator(text[: match.start()]):
+            first, ms, share, memory = (_number(match[name]) for name in ("first", "ms", "share", "memory"))
+            calls = 1 if match["calls"] is None else int(match["calls"])
+            time = None if ms is None or not 0 <= ms <= LONGEST_MS else RowTime(first, ms, share, memory or 0.0, calls)
+            self.rows.append(_row(op, match["name"], time))
+        return True
+
+    def _read_summary(self, text: str) -> bool:
+        match = _COUNT.search(text)
+        if match is None:
+            return False
+        self._add_up(match)
+        if op := _operator(text[: match.start()]):
+            self.counts[op] += int(match["count"])
+            ms = _number(match["ms"])
+            self.times[op] = self.times.get(op, 0.0) + (ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0)
+        return True
+
+    def _add_up(self, row: re.Match[str]) -> None:
+        """Compare the cumulative percentage of a row with the rows before it."""
+        share, total = _number(row["share"]), _number(row["sum"])
+        if self.sum is not None and share is not None and total is not None:
+            self.lacks_rows |= abs(total - self.sum - share) > _TOLERANCE
+        self.sum = total
+
+    @property
+    def has_all_rows(self) -> bool:
+        """True if the percentages of the rows add up to 100."""
+        return not self.lacks_rows and (self.sum is None or not self.sum < _ALL)
+
+
+def _number(text: str) -> float | None:
+    """Return a finite number of a table; None for other text, such as ``nan`` or ``1.2.3``."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def row_of(node_type: str, name: str, time: RowTime | None = None) -> Row | None:
+    """Return the row for a node type and name as printed in tables; None for an event that is not a node."""
+    op = _operator(node_type)
+    return _row(op, " ".join(name.split()), time) if op else None
+
+
+def _row(op: str, text: str, time: RowTime | None) -> Row:
+    name = _NAME.fullmatch(text)
+    assert name is not None
+    node = None if name["node"] is None else int(name["node"])
+    return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node, time)
+
+
+def _operator(text: str) -> str:
+    """Return the operator of a node type, without the text after a slash; empty for an event that is not a node."""
+    text = text.strip()
+    kernel = text.removeprefix("Delegate/")
+    op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
+    return "" if op in _EVENTS else op
+
+
+def table_title(line: str) -> str:
+    """Return the title of a table that begins with the names of its columns; empty for other lines."""
+    columns = line.casefold()
+    if not columns.startswith("[node type]"):
+        return ""
+    return SUMMARY if "[count]" in columns else RUN_ORDER

@@ -1,0 +1,103 @@
+"""The summary of the last op profile of each model and target, in a file beside the baseline, and the price of a regression."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from ..foundation.files import alone_with, read_whole, write_whole
+from ..foundation.printable import printable
+from ..model.model import Model
+from ..results.report.findings import Finding
+from ..runtime.target import Target
+from ..timing.measured import KERNEL, NODE, Timing
+from ..timing.op_profiles import OpProfiles
+from .baseline.baseline import EntryKey
+from .baseline.entries import BaselineError
+
+SCHEMA = "delegate-sim/times/1"
+_LARGEST_FILE = 16 << 20
+_MOST_PRICES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The number of nodes or kernels, and the time of all of them in one inference."""
+
+    count: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimesEntry:
+    """The summary of one profile: the CPU nodes by operator, and the kernels by delegate."""
+
+    date: str
+    operators: Mapping[str, Sum]
+    kernels: Mapping[str, Sum]
+
+
+def read_times(path: str) -> dict[EntryKey, TimesEntry]:
+    """Read the file; a missing file has no entries. Raises BaselineError with the file's name and the problem."""
+    try:
+        content = json.loads(read_whole(path, _LARGEST_FILE).decode("utf-8"))
+        if content["schema"] != SCHEMA:
+            raise ValueError(f"its schema is not {SCHEMA}")
+        return {EntryKey(str(entry["model"]), str(entry["target"])): _entry(entry) for entry in content["entries"]}
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise BaselineError(printable(f"{path}: is not a file of measured times: {error}")) from error
+
+
+def _entry(entry: Mapping[str, Any]) -> TimesEntry:
+    sums = [
+        {str(name): Sum(int(one["count"]), float(one["ms"])) for name, one in entry[part].items()}
+        for part in ("operators", "kernels")
+    ]
+    return TimesEntry(str(entry["date"]), *sums)
+
+
+def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
+    """Write one entry, and keep the others. Raises BaselineError if the file cannot be read or written."""
+    try:
+        with alone_with(path):
+            entries = {**read_times(path), key: entry}
+            rows = [{"model": own.model, "target": own.target, **asdict(one)} for own, one in sorted(entries.items())]
+            write_whole(path, json.dumps({"schema": SCHEMA, "entries": rows}, indent=1) + "\n", is_updated=True)
+    except OSError as error:
+        raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
+
+
+def summarized(paths: Sequence[str], model: Model, target: Target) -> TimesEntry:
+    """Return the summary of profiles of a model. The first profile that has an operator gives its time."""
+    operators: dict[str, Sum] = {}
+    kernels: dict[str, Sum] = {}
+    for timing in OpProfiles(tuple(paths)).timings(model, [target]):
+        operators = {**_sums(timing, NODE), **operators}
+        kernels = {**_sums(timing, KERNEL), **kernels}
+    day = max([datetime.fromtimestamp(os.path.getmtime(path), timezone.utc).date() for path in paths])
+    return TimesEntry(day.isoformat(), operators, kernels)
+
+
+def _sums(timing: Timing, kind: str) -> dict[str, Sum]:
+    return {group.op: Sum(group.count, round(group.ms, 6)) for group in timing.groups if group.kind == kind}
+
+
+def prices(findings: Sequence[Finding], entry: TimesEntry) -> Iterator[str]:
+    """Yield the measured time of the operators that newly run on the CPU, most expensive first."""
+    nodes = {
+        (place.subgraph, place.node): place.op for place in [finding.location for finding in findings] if place.node is not None
+    }
+    counts = Counter([op for op in nodes.values() if op in entry.operators])
+    average_ms = {op: entry.operators[op].ms / max(entry.operators[op].count, 1) for op in counts}
+    for op, count in sorted(counts.items(), key=lambda item: -item[1] * average_ms[item[0]])[:_MOST_PRICES]:
+        took, once = ("it took", "") if count == 1 else ("they took", "each ")
+        yield f"{count:,} more {op} on the CPU; {took} {average_ms[op]:,.3f} ms {once}in the profile of {entry.date}"

@@ -1,0 +1,176 @@
+"""Bounds on the milliseconds of one inference that a fix can save, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..graph.graph import Graph
+from ..hypothetical.hypothetical_changes import NodeKey
+from ..results.report.multiply_adds import multiply_adds
+from .measured import NODE, CpuTime, Timing, cpu_time, kernel_times
+
+Kernels = Sequence[Collection[NodeKey]]
+"""The nodes of each kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The time of a delegate for a multiply-add of one operator, in nanoseconds: the smallest and the largest measured rate."""
+
+    op: str
+    low: float
+    high: float
+    kernels: int
+    """The number of kernels that were measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The estimated saving, from the CPU time of nodes and the rates of a delegate for their operators."""
+
+    low_ms: float
+    high_ms: float
+    nodes: int
+    without_rate: tuple[str, ...]
+    """The operators among the moved nodes for which no rate was measured. The estimate leaves them out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of one fix. There is no lower bound: only a measurement can show that the change does not cost time."""
+
+    moved: CpuTime
+    """The CPU time of the nodes that leave the CPU."""
+    nodes: int
+    gone_kernels: int
+    """The number of kernels that are merged into other kernels."""
+    gone_ms: float | None
+    """The longest time that this many of the merged kernels take; None if kernels were not measured."""
+    total_ms: float
+    kernels: int
+    """The number of kernels that were measured, or 0 if the profile shows none of the delegate."""
+    stays_on_cpu: bool
+    """Whether other nodes of the profile stay on the CPU."""
+    estimate: Estimate | None
+    no_estimate: str
+    """The reason why there is no estimate."""
+
+    @property
+    def at_most_ms(self) -> float:
+        """The largest saving of the parts that were measured."""
+        return min(self.moved.ms + (self.gone_ms or 0.0), self.total_ms)
+
+    @property
+    def is_whole(self) -> bool:
+        """True if everything that the fix can save was measured."""
+        return self.moved.is_known and (not self.gone_kernels or self.gone_ms is not None)
+
+    @property
+    def rest_ms(self) -> float:
+        """The time that remains even if the delegate took no time for the moved nodes."""
+        return self.total_ms - self.at_most_ms
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bounds as plain data."""
+        return {
+            "at_most_ms": round(self.at_most_ms, 6) if self.is_whole else None,
+            "moved_nodes": self.nodes,
+            "moved_ms": round(self.moved.ms, 6),
+            "moved_nodes_without_time": self.moved.unknown,
+            "merged_kernels": self.gone_kernels,
+            "merged_ms": None if self.gone_ms is None else round(self.gone_ms, 6),
+            "at_least_ms": None,
+            "remaining_ms": round(self.rest_ms, 6) if self.is_whole else None,
+            "estimate": None if self.estimate is None else asdict(self.estimate),
+            "no_estimate": self.no_estimate,
+        }
+
+
+def bounds(
+    timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph], moved: Collection[NodeKey], before: Kernels, after: Kernels
+) -> Bounds:
+    """Return the bounds of a change that takes the nodes ``moved`` off the CPU.
+
+    ``before`` and ``after`` are the delegate's kernels, with the nodes of the unchanged model. A profile of the delegated run is
+    used if there is one, because its CPU times are those that the change saves.
+    """
+    ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
+    has_kernels = bool(ordered) and delegate in ordered[0].delegates
+    merged = [group for group in _merged(before, after) if len(group) > 1]
+    gone = sum([len(group) - 1 for group in merged])
+    estimate, reason = _estimate(ordered, delegate, graphs, moved)
+    return Bounds(
+        moved=cpu_time(ordered, moved),
+        nodes=len(moved),
+        gone_kernels=gone,
+        gone_ms=_longest(dict(_times(ordered, delegate)), merged) if has_kernels else None,
+        total_ms=ordered[0].total_ms if ordered else 0.0,
+        kernels=ordered[0].kernel_count if has_kernels else 0,
+        stays_on_cpu=bool(ordered)
+        and any(part.kind == NODE and not set(moved).issuperset(part.nodes) for part in ordered[0].parts),
+        estimate=estimate,
+        no_estimate=reason,
+    )
+
+
+def _times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset[NodeKey], float]]:
+    for nodes, ms in kernel_times(timings[:1], delegate):
+        yield frozenset(nodes), ms
+
+
+def _merged(before: Kernels, after: Kernels) -> list[list[frozenset[NodeKey]]]:
+    """Return, for each kernel after the change, the kernels before the change whose nodes it has."""
+    groups = [frozenset(kernel) for kernel in before]
+    return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]
+
+
+def _longest(times: Mapping[frozenset[NodeKey], float], merged: Sequence[Sequence[frozenset[NodeKey]]]) -> float | None:
+    """Return the time of all kernels that are merged except the fastest of each group; None if a kernel has no time."""
+    total = 0.0
+    for group in merged:
+        if any(kernel not in times for kernel in group):
+            return None
+        total += sum(sorted([times[kernel] for kernel in group])[1:])
+    return total
+
+
+def _estimate(
+    timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph], moved: Collection[NodeKey]
+) -> tuple[Estimate | None, str]:
+    """Return the estimate, or the reason why there is none."""
+    on_delegate = [timing for timing in timings if delegate in timing.delegates]
+    on_cpu = [timing for timing in timings if delegate not in timing.delegates]
+    if not on_delegate or not on_cpu:
+        needed = "with the delegate" if on_cpu else "without the delegate"
+        return None, f"an estimate needs a second profile of the same device, {needed}"
+    rates = {rate.op: rate for rate in delegate_rates(on_delegate, delegate, graphs)}
+    counts = {key: multiply_adds(graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])) for key in moved}
+    ops = {key: graphs[key.subgraph].nodes[key.node].op for key in moved}
+    rated = [key for key in moved if ops[key] in rates and counts[key]]
+    cpu = cpu_time([*on_delegate, *on_cpu], rated)
+    missing = tuple(sorted({ops[key] for key in moved} - {ops[key] for key in rated}))
+    if not rated or not cpu.is_known:
+        return None, f"no kernel of the delegate shows the rate of {', '.join(missing)}" if missing else "no rate is known"
+    fast, slow = (sum([counts[key] * getattr(rates[ops[key]], end) for key in rated]) / 1e6 for end in ("low", "high"))
+    return Estimate(round(cpu.ms - slow, 6), round(cpu.ms - fast, 6), len(rated), missing), ""
+
+
+def delegate_rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) -> Iterator[Rates]:
+    """Yield the rate of each operator, measured on kernels and inner operators whose multiply-adds are all of this operator."""
+    samples: dict[str, list[float]] = {}
+    measured = list(kernel_times(timings, delegate))
+    measured += [((inner.node,), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]
+    for nodes, ms in measured:
+        sums: dict[str, int] = {}
+        for key in nodes:
+            graph = graphs[key.subgraph]
+            if count := multiply_adds(graph.view(graph.nodes[key.node])):
+                op = graph.nodes[key.node].op
+                sums[op] = sums.get(op, 0) + count
+        if len(sums) == 1:
+            ((op, count),) = sums.items()
+            samples.setdefault(op, []).append(ms * 1e6 / count)
+    for op, values in samples.items():
+        yield Rates(op, min(values), max(values), len(values))

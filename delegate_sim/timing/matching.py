@@ -1,0 +1,265 @@
+"""Match the rows of an op profile with the nodes and delegate kernels of a simulated plan.
+
+A row that matches nothing is kept with its time. No time is ever divided among nodes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..device.compare.row_matching import OTHER_MODEL, without_commas
+from ..device.parse.log_contents import DeviceLog, ReconcileError
+from ..device.parse.profiles.operator_tables import Row, Summary
+from ..foundation.printable import printable, shortened
+from ..graph.graph import Graph
+from ..hypothetical.hypothetical_changes import NodeKey
+from ..model.model import Model
+from ..model.schema import is_operator
+from ..runtime.target import Target
+from .inner_operators import INNER, inner_operators
+from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing
+from .op_profile import OpProfile
+from .plan import Plan, PlannedStep, kernel_delegate, plan_of
+from .totals import total_notes
+
+_CUT = 20
+"""Number of characters after which a name equals a longer name that begins with it, because lines may be cut."""
+_NO_STEP = "the simulation has no such {what} here"
+
+
+class WrongProfileError(ReconcileError):
+    """Raised if a profile is not of the model."""
+
+
+def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing | None:
+    """Match the times of a log that belongs to the model by other signs; None if its times are of another model."""
+    try:
+        return match_profile(OpProfile(path, log), model, target)
+    except WrongProfileError:
+        return None
+
+
+def match_profile(profile: OpProfile, model: Model, target: Target) -> Timing:
+    """Match a profile with the plan of a simulation. Raises WrongProfileError if the profile is of another model."""
+    log = profile.log
+    plan = plan_of(model, log, target)
+    tables = [*log.run_orders, *log.slowest, *log.summaries]
+    if tables and max(tables) >= len(plan.graphs):
+        raise _wrong(profile, f"lists nodes of subgraph {max(tables)}, but the model has no such subgraph")
+    matched = {index: list(_subgraph_parts(profile, index, plan, target)) for index in sorted(set(tables))}
+    main = next((parts for parts in matched.values() if parts), [])
+    _refuse_if_nothing_matches(profile, main)
+    nested = [part for parts in matched.values() if parts is not main for part in parts]
+    notes = [*profile.notes, *total_notes(log, min(tables, default=0), sum([part.ms for part in main]))]
+    notes += _left_on_cpu(main, plan)
+    inner = inner_operators(log.inner_rows, plan)
+    return Timing(profile.path, plan.delegates, tuple(main), tuple(nested), inner, log.times, tuple(dict.fromkeys(notes)))
+
+
+def _wrong(profile: OpProfile, text: str) -> WrongProfileError:
+    return WrongProfileError(printable(f"{profile.path}: the profile {text}; {OTHER_MODEL.replace('log', 'profile')}"))
+
+
+def _subgraph_parts(profile: OpProfile, index: int, plan: Plan, target: Target) -> Iterator[MeasuredPart]:
+    """Return the parts of one subgraph, from the table that shows most: rows in order, the summary, or the slowest rows."""
+    log = profile.log
+    order, summary = log.run_orders.get(index), log.summaries.get(index)
+    has_summary = summary is not None and bool(summary.times)
+    if order is not None and order.is_timed and (order.is_complete or not has_summary):
+        return _Matcher(profile, plan, index, target).parts(order.rows, is_complete=order.is_complete)
+    if summary is not None and has_summary:
+        return _summary_parts(profile, plan, index, target, summary)
+    return _Matcher(profile, plan, index, target).parts(log.slowest.get(index, ()), is_complete=False)
+
+
+def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]) -> None:
+    """Raise WrongProfileError if no row with a name matches the model."""
+    named = [part for part in parts if part.name and not part.why.startswith("a delegate")]
+    if named and all(part.kind == UNMATCHED for part in named):
+        raise _wrong(profile, f"lists {shortened(named[0].op, 60)} {shortened(named[0].name, 80)}, which the model does not have")
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A row with its time, and the delegate if the row is a kernel (empty if it is not known)."""
+
+    row: Row
+    ms: float
+    delegate: str | None
+
+
+class _Matcher:
+    """Matches the rows of one subgraph. Certain matches come first, and matches by order last."""
+
+    def __init__(self, profile: OpProfile, plan: Plan, subgraph: int, target: Target) -> None:
+        self.profile = profile
+        self.plan = plan
+        self.subgraph = subgraph
+        self.target = target
+        self.graph: Graph = plan.graphs[subgraph]
+        self.steps = plan.steps[subgraph]
+        self.found: dict[int, PlannedStep] = {}
+        """The step of each row, by the number of the row."""
+
+    def parts(self, rows: Sequence[Row], *, is_complete: bool) -> Iterator[MeasuredPart]:
+        """Yield a part for each row, in the order of the table."""
+        timed = [
+            _Timed(row, row.time.ms, kernel_delegate(row.op, self.target))
+            for row in rows
+            if row.time is not None and not row.outputs.startswith(INNER)
+        ]
+        self._check(timed, len([row for row in rows if not row.outputs.startswith(INNER)]) if is_complete else None)
+        self._match(timed, self._by_index)
+        self._match(timed, self._by_outputs)
+        self._match_in_order(timed)
+        for number, one in enumerate(timed):
+            yield _part(one, self.found.get(number))
+
+    def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
+        """Raise WrongProfileError for a row that contradicts the model. ``count`` is the number of rows of a complete table."""
+        plan = set(self.graph.execution_plan)
+        for one in timed:
+            row = one.row
+            if one.delegate is not None or row.node is None:
+                continue
+            if row.node not in plan:
+                raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but the model has no such node")
+            if (op := self.graph.nodes[row.node].op) != row.op:
+                raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but in the model it is {op}")
+        named = [one for one in timed if one.delegate is None and one.row.node is not None and one.row.outputs]
+        others = [one for one in named if not _is_same(one.row.outputs, self._outputs_of(one.row.node))]
+        if len(others) * 2 > len(named):
+            told = f"names the output of node {others[0].row.node} {shortened(others[0].row.outputs, 80)}"
+            raise _wrong(self.profile, f"{told}, but the model does not")
+        if count not in (None, len(plan)) and not any(one.delegate is not None for one in timed):
+            raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
+
+    def _outputs_of(self, node: int | None) -> str:
+        indices = [] if node is None else self.graph.nodes[node].outputs
+        return ", ".join([self.graph.tensors[index].name if index >= 0 else "Unknown" for index in indices])
+
+    def _match(self, timed: Sequence[_Timed], step_of: Callable[[_Timed], PlannedStep | None]) -> None:
+        taken = {step.index for step in self.found.values()}
+        for number, one in enumerate(timed):
+            if number not in self.found and (step := step_of(one)) is not None and step.index not in taken:
+                self.found[number] = step
+                taken.add(step.index)
+
+    def _by_index(self, one: _Timed) -> PlannedStep | None:
+        """Return the step with the index in the row's name, if the row's outputs agree."""
+        if one.row.node is None:
+            return None
+        if one.delegate is None:
+            return self._node(one.row.node) if _is_same(one.row.outputs, self._outputs_of(one.row.node)) else None
+        for step in self.steps:
+            if step.is_kernel and step.index == one.row.node and step.op == one.delegate:
+                return step if _is_same(one.row.outputs, step.outputs) else None
+        return None
+
+    def _node(self, index: int) -> PlannedStep:
+        """Return the step of a node. The node may run on the CPU of the device although the simulation delegates it."""
+        own = [step for step in self.steps if not step.is_kernel and step.index == index]
+        node = self.graph.nodes[index]
+        return own[0] if own else PlannedStep(self.subgraph, index, node.op, (index,), self._outputs_of(index), False)
+
+    def _by_outputs(self, one: _Timed) -> PlannedStep | None:
+        """Return the only step with the row's operator or delegate, and the row's outputs."""
+        if not one.row.outputs or (one.delegate is None and one.row.node is not None):
+            return None
+        steps = [
+            step
+            for step in self.steps
+            if step.is_kernel == (one.delegate is not None)
+            and step.op == (one.row.op if one.delegate is None else one.delegate)
+            and _is_same(one.row.outputs, step.outputs)
+        ]
+        return steps[0] if len(steps) == 1 else None
+
+    def _match_in_order(self, timed: Sequence[_Timed]) -> None:
+        """Match the remaining rows of an operator or delegate in order, if as many steps remain."""
+        taken = {step.index for step in self.found.values()}
+        rows: dict[tuple[bool, str], list[int]] = {}
+        for number, one in enumerate(timed):
+            if number not in self.found and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
+                rows.setdefault((one.delegate is not None, one.row.op if one.delegate is None else one.delegate), []).append(
+                    number
+                )
+        for (is_kernel, op), numbers in rows.items():
+            steps = [step for step in self.steps if (step.is_kernel, step.op) == (is_kernel, op) and step.index not in taken]
+            if len(steps) == len(numbers):
+                self.found |= dict(zip(numbers, steps, strict=True))
+
+    def _contradicts(self, one: _Timed) -> bool:
+        """Return whether a row names an output that the model does not have."""
+        first = without_commas(one.row.outputs).partition(" ")[0]
+        return bool(first) and not any(_is_same(first, tensor.name.partition(" ")[0]) for tensor in self.graph.tensors)
+
+
+def _part(one: _Timed, step: PlannedStep | None) -> MeasuredPart:
+    row = one.row
+    name = f"[{row.outputs}]" + ("" if row.node is None else f":{row.node}")
+    first = None if row.time is None else row.time.first_ms
+    if step is None:
+        if one.delegate == "":
+            why = "a delegate that is not simulated"
+        else:
+            why = _NO_STEP.format(what="node" if one.delegate is None else "delegate kernel")
+        return MeasuredPart(UNMATCHED, row.op, name, one.ms, 1, (), first_ms=first, why=why)
+    keys = tuple([NodeKey(step.subgraph, node) for node in step.nodes])
+    kernels = (keys,) if step.is_kernel else ()
+    return MeasuredPart(KERNEL if step.is_kernel else NODE, step.op, name, one.ms, 1, keys, kernels, first)
+
+
+def _is_same(printed: str, name: str) -> bool:
+    """Return whether printed output names are those of a node. A line that was cut has only the beginning."""
+    one, other = without_commas(printed), without_commas(name)
+    return not one or one == other or (len(one) >= _CUT and other.startswith(one.rstrip(".")))
+
+
+def _summary_parts(profile: OpProfile, plan: Plan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
+    """Yield a part for each operator of a summary: all kernels of a delegate, or all CPU nodes of an operator."""
+    steps, graph = plan.steps[index], plan.graphs[index]
+    available = Counter([graph.nodes[node].op for node in graph.execution_plan])
+    has_kernels = any(kernel_delegate(op, target) is not None for op in summary.counts)
+    nodes = {op: count for op, count in summary.counts.items() if kernel_delegate(op, target) is None}
+    for op, count in nodes.items():
+        if count > available[op] and (is_operator(op) or available[op] or not has_kernels):
+            raise _wrong(profile, f"counts {count:,} {shortened(op, 60)}, but the model has {available[op]:,}")
+    if summary.is_complete and not summary.lacks_rows and not has_kernels and sum(nodes.values()) != len(graph.execution_plan):
+        raise _wrong(profile, f"counts {sum(nodes.values()):,} nodes, but the model has {len(graph.execution_plan):,}")
+    for op, ms in summary.times.items():
+        delegate, count = kernel_delegate(op, target), summary.counts[op]
+        own = [
+            step
+            for step in steps
+            if step.is_kernel == (delegate is not None) and step.op == (op if delegate is None else delegate)
+        ]
+        if len(own) != count:
+            what = "nodes" if delegate is None else "delegate kernels"
+            why = f"the profile has {count:,} {what}, the simulation {len(own):,}" if delegate != "" else ""
+            why = why or "a delegate that is not simulated"
+            yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=why)
+            continue
+        kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
+        keys = tuple([key for kernel in kernels for key in kernel])
+        if delegate is None:
+            yield MeasuredPart(NODE, op, op, ms, count, keys)
+        else:
+            yield MeasuredPart(KERNEL, delegate, op, ms, count, keys, kernels)
+
+
+def _left_on_cpu(parts: Sequence[MeasuredPart], plan: Plan) -> Iterator[str]:
+    """Yield a note if the device ran nodes on the CPU that the simulation delegates, or the other way around."""
+    delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
+    count = len([part for part in parts if part.kind == NODE and len(part.nodes) == 1 and part.nodes[0] in delegated])
+    if count:
+        noun = "node that the simulation delegates" if count == 1 else "nodes that the simulation delegates"
+        yield (
+            f"the profile has {count:,} {noun} on the CPU: check --runtime and the options, or run reconcile with this "
+            "profile as the log"
+        )
+    unmatched = [part for part in parts if part.kind == UNMATCHED]
+    if unmatched:
+        yield f"{len(unmatched):,} {'row matches' if len(unmatched) == 1 else 'rows match'} nothing in the simulation"

@@ -1,0 +1,135 @@
+"""The execution plan of a profiled run, according to the simulation: delegate kernels and CPU nodes in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..delegates.options import parse_options
+from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from ..device.parse.delegate_identity import UNNAMED_KERNEL, delegate_named
+from ..device.parse.log_contents import DeviceLog
+from ..graph.calls import DELEGATE
+from ..graph.graph import Graph
+from ..model.model import Model
+from ..runtime.interpreter import Run, SubgraphRun, simulate, simulate_chain
+from ..runtime.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """One step of the plan: a delegate kernel, or a CPU node."""
+
+    subgraph: int
+    index: int
+    """The index of the node or kernel in the runtime's graph."""
+    op: str
+    """The operator of the node; for a kernel the name of its delegate."""
+    nodes: tuple[int, ...]
+    """The nodes of the model that run in this step."""
+    outputs: str
+    """The names of the outputs, as the profiler prints them."""
+    is_kernel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps of each subgraph, in execution order, and the graphs of the model."""
+
+    steps: tuple[tuple[PlannedStep, ...], ...]
+    graphs: tuple[Graph, ...]
+    delegates: tuple[str, ...]
+    """The names of the delegates that were applied."""
+
+
+def kernel_delegate(op: str, target: Target) -> str | None:
+    """Return the name of the delegate whose kernel a row shows; None for an operator. The name is empty if it is not known."""
+    if op == UNNAMED_KERNEL:
+        return target.delegate.name
+    if op in target.delegate.kernel_names:
+        return target.delegate.name
+    named = delegate_named(op) if "delegate" in op.casefold() or op.startswith("LITERT_") else None
+    if named is not None:
+        return named.name
+    return "" if "delegate" in op.casefold() or op.startswith("LITERT_") else None
+
+
+def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
+    """Return the names of the delegates whose kernels a profile shows, in the order in which the runtime applies them."""
+    ops = [row.op for index in sorted(log.run_orders) for row in log.run_orders[index].rows]
+    ops += [row.op for index in sorted(log.slowest) for row in log.slowest[index]]
+    ops += [op for index in sorted(log.summaries) for op in log.summaries[index].counts]
+    names = dict.fromkeys([name for op in dict.fromkeys(ops) if (name := kernel_delegate(op, target))])
+    return tuple(sorted(names, key=lambda name: name == APPLIED_BY_DEFAULT))
+
+
+def plan_of(model: Model, log: DeviceLog, target: Target) -> Plan:
+    """Simulate the delegates whose kernels a profile shows, and return the plan.
+
+    The options and the release are those of ``target``; other delegates have their defaults.
+    """
+    names = delegates_in(log, target)
+    if not names:
+        graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
+        return Plan(tuple([tuple(_cpu_steps(graph)) for graph in graphs]), graphs, ())
+    runs = simulate_chain(model, [target if name == target.delegate.name else _default(name, target) for name in names])
+    graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
+    return Plan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
+
+
+def _default(name: str, target: Target) -> Target:
+    delegate = find_delegate(name)
+    options = parse_options(name, delegate.options, {}, target.defaults)
+    return Target(delegate, options, target.release, target.defaults, target.assume_ops_registered)
+
+
+def _cpu_steps(graph: Graph) -> Iterator[PlannedStep]:
+    for index in graph.execution_plan:
+        yield _node_step(graph, index)
+
+
+def _node_step(graph: Graph, index: int) -> PlannedStep:
+    node = graph.nodes[index]
+    return PlannedStep(graph.index, index, node.op, (index,), _names(graph, node.outputs), False)
+
+
+def _names(graph: Graph, tensors: Sequence[int]) -> str:
+    return ", ".join([graph.tensors[index].name if 0 <= index < len(graph.tensors) else "Unknown" for index in tensors])
+
+
+def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
+    """Yield the steps of a subgraph after all delegates were applied."""
+    kernels = {step.index: step for run in runs for step in _kernels(run, run.subgraphs[subgraph])}
+    last = runs[-1].subgraphs[subgraph]
+    first = runs[0].subgraphs[subgraph].graph
+    order: list[int] = []
+    if last.plan:
+        number = _first_kernel(last)
+        for subset in last.plan:
+            if subset.is_delegated:
+                order.append(number)
+                number += 1
+            else:
+                order += subset.nodes
+    else:
+        order += last.graph.execution_plan
+    for index in order:
+        if index in kernels:
+            yield kernels[index]
+        elif index < len(first.nodes) and first.nodes[index].builtin_code != DELEGATE:
+            yield _node_step(first, index)
+
+
+def _first_kernel(run: SubgraphRun) -> int:
+    """Return the index of the first kernel, which the runtime adds behind the nodes of the graph."""
+    return len(run.graph.nodes if run.decision is None else run.decision.graph.nodes)
+
+
+def _kernels(run: Run, subgraph: SubgraphRun) -> Iterator[PlannedStep]:
+    origins = {} if subgraph.decision is None else subgraph.decision.origins
+    graph = subgraph.graph if subgraph.decision is None else subgraph.decision.graph
+    taken = [subset for subset in subgraph.plan if subset.is_delegated]
+    for index, subset in enumerate(taken, _first_kernel(subgraph)):
+        nodes = tuple(dict.fromkeys([origins.get(node, node) for node in subset.nodes]))
+        name = run.delegate.name
+        yield PlannedStep(subgraph.graph.index, index, name, nodes, _names(graph, subset.outputs), True)

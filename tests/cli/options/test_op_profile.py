@@ -1,0 +1,119 @@
+"""``--op-profile`` gives the same times in every command that takes it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import delegate_sim
+from delegate_sim.api.arguments import target_of
+from delegate_sim.runtime.interpreter import simulate
+from fixtures.op_profiles import ProfiledRow, profiled_rows, write_profile
+from tests.support.cli.own_schemas import validate
+from tests.support.models import chain_model
+
+OPS = ["ADD", "GELU", "ADD", "ADD", "ROUND", "ADD", "RELU"]
+MS = {"GELU": 9.0, "ROUND": 30.0}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a model, a profile of NNAPI's run, and a profile of the CPU; return their paths."""
+    model = tmp_path / "model.tflite"
+    model.write_bytes(chain_model(OPS).bytes())
+    run = simulate(delegate_sim.load(str(model)), target_of("nnapi", {}, "litert-2.3", "benchmark"))
+    delegated, cpu = tmp_path / "nnapi.txt", tmp_path / "cpu.txt"
+    delegated.write_text(write_profile(profiled_rows(run, lambda op, node: MS.get(op, 2.0))))
+    cpu.write_text(write_profile([ProfiledRow(op, f"[t{index}]", index, 4.0) for index, op in enumerate(OPS)]))
+    return model, delegated, cpu
+
+
+COMMANDS = {
+    "analyze": ("report", ["--delegate", "nnapi"], lambda found: found["time"]),
+    "diagnose": ("diagnosis", ["--delegate", "nnapi"], lambda found: found["time"]["profiles"]),
+    "compare": ("compare", ["--delegate", "nnapi", "--with", "feature_level=27"], lambda found: found["time"]["profiles"]),
+    "whatif": ("compare", ["--delegate", "nnapi", "--accept", "ROUND"], lambda found: found["time"]["profiles"]),
+    "fix": ("fix", ["--delegate", "nnapi", "--plan"], lambda found: found["time"][0]["profiles"]),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_same_times_in_every_command(run, files, command):
+    model, delegated, _ = files
+    schema, options, times = COMMANDS[command]
+    arguments = [command, model, *options, "--op-profile", delegated]
+    found = json.loads(run(*arguments, "--format", "json").stdout)
+    validate(schema, found)
+    (timing,) = times(found)
+    assert timing["groups"] == [
+        {"kind": "kernel", "op": "nnapi", "count": 3, "ms": 6.0},
+        {"kind": "node", "op": "ROUND", "count": 1, "ms": 30.0},
+        {"kind": "node", "op": "GELU", "count": 1, "ms": 9.0},
+    ]
+    text = run(*arguments, COLUMNS="200").stdout
+    assert "Where the time goes (" in text
+    assert "ROUND on the CPU" in text
+    assert "would still need 6.000 ms: the 3 kernels that already run there" in text
+
+
+def test_reconcile_uses_the_profile_in_its_log(run, files):
+    model, delegated, cpu = files
+    found = json.loads(run("reconcile", model, "--log", delegated, "--delegate", "nnapi", "--format", "json").stdout)
+    validate("reconcile", found)
+    assert [timing["total_ms"] for timing in found["time"]] == [45.0]
+    both = run("reconcile", model, "--log", delegated, "--delegate", "nnapi", "--op-profile", cpu, "--format", "json")
+    assert [timing["total_ms"] for timing in json.loads(both.stdout)["time"]] == [45.0, 28.0]
+    assert "Where the time goes" in run("reconcile", model, "--log", delegated, "--delegate", "nnapi").stdout
+
+
+def test_causes_are_ranked_by_measured_time(run, files):
+    model, delegated, _ = files
+    titles = [
+        [
+            cause["name"]
+            for cause in json.loads(run("diagnose", model, "--delegate", "nnapi", *more, "--format", "json").stdout)["causes"]
+        ]
+        for more in ([], ["--op-profile", delegated])
+    ]
+    assert sorted(titles[0]) == sorted(titles[1])
+    assert titles[1] == ["operator:ROUND", "operator:GELU"]
+
+
+def test_diagnose_bounds_each_fix(run, files):
+    model, delegated, cpu = files
+    arguments = ["diagnose", model, "--delegate", "nnapi", "--op-profile", delegated]
+    time = json.loads(run(*arguments, "--format", "json").stdout)["time"]
+    assert [(cause["cpu_ms"], cause["bounds"]["at_most_ms"]) for cause in time["causes"]] == [(30.0, 32.0), (9.0, 11.0)]
+    assert time["all_fixed"]["remaining_ms"] == 2.0
+    text = run(*arguments, COLUMNS="300").stdout
+    assert "saves at most 32.0 ms: 30.0 ms of 1 node that leaves the CPU and 2.000 ms of 1 kernel merged into others" in text
+    assert "saves at least: not known" in text
+    assert "needs a second profile" in text
+    assert "needs a second profile" not in run(*arguments, "--op-profile", cpu, COLUMNS="300").stdout
+
+
+def test_a_profile_of_another_model_stops_with_one_line(run, files, tmp_path):
+    _, delegated, _ = files
+    other = tmp_path / "other.tflite"
+    other.write_bytes(chain_model(["TANH", "ADD"]).bytes())
+    result = run("analyze", other, "--delegate", "nnapi", "--op-profile", delegated)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "is the profile from this model?" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["analyze", "diagnose", "report"])
+def test_a_profile_is_for_one_model(run, files, tmp_path, command):
+    model, delegated, _ = files
+    other = tmp_path / "other.tflite"
+    other.write_bytes(model.read_bytes())
+    result = run(command, model, other, "--op-profile", delegated)
+    assert result.exit_code == 2
+    assert "--op-profile is for one MODEL" in result.stderr
+
+
+def test_a_missing_file(run, files, tmp_path):
+    result = run("analyze", files[0], "--delegate", "nnapi", "--op-profile", tmp_path / "none.txt")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "none.txt: No such file or directory" in result.stderr

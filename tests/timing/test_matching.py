@@ -1,0 +1,292 @@
+"""Profiles in every form, matched with the plan of a simulation, and profiles that must be refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import delegate_sim
+from delegate_sim.api.arguments import target_of
+from delegate_sim.device.parse.log import read_runs_file
+from delegate_sim.device.parse.log_contents import LogError
+from delegate_sim.device.parse.profiles import profile_files
+from delegate_sim.errors import DelegateSimError
+from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time
+from delegate_sim.timing.op_profile import read_op_profile
+from delegate_sim.timing.op_profiles import OpProfiles
+from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_profile
+from tests.support.models import chain_model
+
+MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ROUND", "ADD", "GELU", "ADD"]).bytes())
+NNAPI, GPU, XNNPACK = (target_of(name, {}, "litert-2.3", "benchmark") for name in ("nnapi", "gpu", "xnnpack"))
+RUN = simulate(MODEL, NNAPI)
+ROWS = profiled_rows(RUN, ms_by_node(MODEL))
+CPU_ROWS = [ProfiledRow(node.op, f"[t{index}]", index, 0.5 + index) for index, node in enumerate(MODEL.subgraphs[0].nodes)]
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+
+
+@pytest.fixture
+def timing(tmp_path):
+    """Return a function that matches a profile, given as text or bytes."""
+
+    def match(content, model=MODEL, target=NNAPI):
+        path = tmp_path / "profile.txt"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return OpProfiles((str(path),)).timings(model, [target])[0]
+
+    return match
+
+
+def kinds(timing):
+    return [(part.kind, part.op, part.ms, [key.node for key in part.nodes]) for part in timing.parts]
+
+
+def expected(rows, run):
+    kernels = iter([list(subset.nodes) for subset in run.subgraphs[0].subsets if subset.is_delegated])
+    return [
+        (KERNEL, "nnapi", row.ms, next(kernels)) if "Delegate" in row.op else (NODE, row.op, row.ms, [row.node]) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("summary", "slowest")])
+def test_rows_match_nodes_and_kernels_in_every_form(timing, form):
+    found = timing(write_profile(ROWS, form))
+    assert kinds(found) == expected(ROWS, RUN)
+    assert (found.delegates, found.notes) == (("nnapi",), ())
+    assert found.total_ms == pytest.approx(sum([row.ms for row in ROWS]))
+
+
+def test_the_slowest_rows_match_too(timing):
+    assert sorted(kinds(timing(write_profile(ROWS, "slowest")))) == sorted(expected(ROWS, RUN))
+
+
+def test_a_summary_gives_times_of_operators_but_of_no_single_node(timing):
+    found = timing(write_profile(CPU_ROWS, "summary"))
+    (adds,) = [part.nodes for part in found.parts if part.op == "ADD"]
+    assert [key.node for key in adds] == [0, 3, 5]
+    assert (cpu_time([found], adds[:1]).ms, cpu_time([found], adds[:1]).unknown) == (0, 1)
+    assert cpu_time([found], adds).ms == pytest.approx(0.5 + 3.5 + 5.5)
+
+
+@pytest.mark.parametrize("name", ["BenchmarkProfilingData", "ModelRuntimeDetails"])
+def test_protobuf(timing, name):
+    pool = pytest.importorskip("google.protobuf.descriptor_pool", reason="protobuf is not installed")
+    from google.protobuf import descriptor_pb2, json_format, message_factory
+
+    known = pool.DescriptorPool()
+    known.Add(profile_files._file(descriptor_pb2))
+    kind = message_factory.GetMessageClass(known.FindMessageTypeByName(f"{profile_files._PACKAGE}.{name}"))
+    found = timing(json_format.ParseDict(messages(ROWS)[name], kind()).SerializeToString())
+    assert kinds(found) == expected(ROWS, RUN)
+
+
+def test_the_encoding_of_windows(timing):
+    assert kinds(timing(write_profile(ROWS).encode("utf-16"))) == expected(ROWS, RUN)
+
+
+def test_times_of_the_whole_run(timing):
+    found = timing(write_profile(ROWS))
+    assert (found.times.init_ms, found.times.first_ms, found.times.warmup_ms) == (5, 9, 8)
+    assert found.outside_ms == pytest.approx(0.5)
+
+
+def test_the_result_of_litert_benchmark_has_totals_only(timing):
+    latency = {"init_ms": 7.5, "warmup_first_ms": 3.5, "warmup_avg_ms": 2.5, "avg_ms": 2.25, "std_ms": 0.5, "num_runs": 50}
+    found = timing(json.dumps({"model": "m.tflite", "latency": latency}))
+    assert (found.parts, found.times.inference_ms, found.times.runs) == ((), 2.25, 50)
+    assert found.notes == ("the file has only the times of the whole run, not of nodes",)
+
+
+def test_kernels_without_an_index_match_by_their_outputs_or_in_order(timing):
+    text = write_profile(ROWS)
+    for row in ROWS:
+        text = text.replace(f"{row.name}:{row.node}\n", f"{row.name}\n")
+    assert kinds(timing(text)) == expected(ROWS, RUN)
+    for row in ROWS:
+        text = text.replace(f"\t{row.name}\n", "\t[]\n")
+    assert kinds(timing(text)) == expected(ROWS, RUN)
+
+
+def test_a_kernel_that_the_simulation_lacks_is_listed_with_its_time(timing):
+    rows = [*ROWS[:-1], ProfiledRow("TfLiteNnapiDelegate", "[elsewhere]", 40, 2.5)]
+    (lost,) = [part for part in timing(write_profile(rows)).parts if part.kind == UNMATCHED]
+    assert (lost.ms, lost.nodes, lost.name) == (2.5, (), "[elsewhere]:40")
+
+
+def test_a_kernel_of_a_delegate_that_is_not_simulated(timing):
+    rows = [ProfiledRow("SomeVendorDelegate", "[t0]", 9, 2.0), *CPU_ROWS[1:]]
+    found = timing(write_profile(rows))
+    assert [(part.op, part.why) for part in found.parts if part.kind == UNMATCHED] == [
+        ("SomeVendorDelegate", "a delegate that is not simulated")
+    ]
+
+
+def test_a_profile_of_the_cpu_gives_every_node_a_time(timing):
+    found = timing(write_profile(CPU_ROWS))
+    assert (found.delegates, kinds(found)) == ((), [(NODE, row.op, row.ms, [row.node]) for row in CPU_ROWS])
+
+
+def test_nodes_that_the_device_left_to_the_cpu(timing):
+    found = timing(write_profile([*ROWS[:-1], CPU_ROWS[-1]]))
+    assert found.parts[-1].nodes == ((0, 5),)
+    assert "1 node that the simulation delegates" in found.notes[0]
+
+
+def test_rows_inside_of_kernels_are_not_counted_twice(timing):
+    inner = ProfiledRow("Convolution", "Delegate/Convolution", 0, 3.0)
+    found = timing(write_profile([*ROWS, inner]))
+    assert found.total_ms == pytest.approx(sum([row.ms for row in ROWS]))
+    assert "the profile's own total is" in "; ".join(found.notes)
+
+
+MOBILENET = delegate_sim.load(str(Path(__file__).resolve().parents[2] / "fixtures" / "models" / "mobilenet_block.tflite"))
+
+
+def internal_table(names):
+    """Return the table of the operators inside of kernels, as the profiler prints it behind the other tables."""
+    share = 100 / len(names)
+    rows = [
+        f"\tDelegateOpInvoke\t0.2\t0.125\t{share:.3f}%\t{share * (place + 1):.3f}%\t0.0\t1\tDelegate/{name}:{place}\n"
+        for place, name in enumerate(names)
+    ]
+    head = f"{'=' * 30} Run Order {'=' * 30}\n\t[node type]\t[first]\t[avg ms]\t[%]\t[cdf%]\t[mem KB]\t[times called]\t[Name]\n"
+    total = f"Timings (microseconds): count=50 first={125 * len(names)} avg={125 * len(names)} std=0\n"
+    return f"Delegate internal: \n{head}{''.join(rows)}\n{total}"
+
+
+@pytest.mark.parametrize(("lost", "is_known"), [(0, True), (1, False)])
+def test_operators_inside_of_a_kernel_belong_to_nodes_where_the_order_tells(timing, lost, is_known):
+    rows = profiled_rows(simulate(MOBILENET, XNNPACK), ms_by_node(MOBILENET))
+    convolutions = [index for index, node in enumerate(MOBILENET.subgraphs[0].nodes) if node.op == "CONV_2D"]
+    names = ["Binary Elementwise (ND)", *["Convolution (NHWC, F32) IGEMM"] * (len(convolutions) - lost)]
+    found = timing(write_profile(rows) + internal_table(names), MOBILENET, XNNPACK)
+    assert [(inner.name, inner.ms) for inner in found.inner] == [(name, 0.125) for name in names]
+    nodes = [inner.node and inner.node.node for inner in found.inner]
+    assert nodes == [None, *(convolutions if is_known else [None] * (len(convolutions) - 1))]
+    assert found.total_ms == pytest.approx(sum([row.ms for row in rows]))
+    assert found.notes == ()
+
+
+OTHER = delegate_sim.load(chain_model(["RELU", "ADD", "TANH"]).bytes())
+RENAMED = [row._replace(name=row.name.replace("[t", "[other")) for row in CPU_ROWS]
+LOGCAT = "11-20 12:00:00.000  99  99 D audio   : frames written 480 of 480, 3.14% of 100% and nothing else\n" * 20_000
+
+BAD = {
+    "another model": (write_profile(CPU_ROWS), OTHER, "lists ADD as node 0, but in the model it is RELU"),
+    "another model, by its summary": (write_profile(CPU_ROWS, "summary"), OTHER, "counts 3 ADD, but the model has 1"),
+    "another model, by its kernels": (
+        write_profile([ProfiledRow("TfLiteNnapiDelegate", "[far/away]", 9, 1.0)]),
+        MODEL,
+        "which the model does not have",
+    ),
+    "other names": (write_profile(RENAMED), MODEL, "names the output of node 0"),
+    "fewer nodes": (write_profile(CPU_ROWS[:4]), MODEL, "lists 4 nodes, but the model has 6"),
+    "a node too many": (
+        write_profile([*CPU_ROWS, ProfiledRow("ADD", "[t9]", 77, 1.0)]),
+        MODEL,
+        "as node 77, but the model has no",
+    ),
+    "another subgraph": (
+        write_profile(CPU_ROWS, "json").replace('"subgraph_index": 0', '"subgraph_index": 7'),
+        MODEL,
+        "subgraph 7",
+    ),
+    "no profile": ("INFO: STARTING!\nINFO: Graph: [m.tflite]\nINFO: Use NNAPI: [1]\n" + LOGCAT, MODEL, "has no"),
+    "nothing": ("", MODEL, "has no lines"),
+    "an unknown binary file": (b"\x0a\x03\x00\x01\x02\xff\xfe", MODEL, "protobuf"),
+    "only the initialization": (json.dumps({"init_profile": {}}), MODEL, "only a profile of the initialization"),
+    "JSON of something else": ('{"a": [1, 2]}', MODEL, "has no lines"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_profile_gives_one_clear_line(timing, what):
+    content, model, message = BAD[what]
+    with pytest.raises(DelegateSimError, match=r"profile\.txt: ") as caught:
+        timing(content, model)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ms", ["1e300", "-5.0", "nan", "9" * 30])
+def test_impossible_times_are_no_times(timing, ms):
+    text = write_profile(CPU_ROWS)
+    text = text[: text.index("Top by")].replace("\t       3.500", f"\t{ms}")
+    assert ms in text
+    assert [part.ms for part in timing(text).parts] == [row.ms for row in CPU_ROWS if row.ms != 3.5]
+
+
+@pytest.mark.parametrize("count", [10**400, 1e999, "x", None, -1, 0])
+def test_impossible_numbers_in_json(timing, count):
+    content = json.loads(write_profile(CPU_ROWS, "json"))
+    for profile in content["runtime_profile"]["subgraph_profiles"][0]["per_op_profiles"]:
+        profile["inference_microseconds"] |= {"sum": count, "count": count, "first": count}
+        profile["times_called"] = count
+    found = timing(json.dumps(content))
+    assert all(0 <= part.ms < 1e12 for part in found.parts)
+
+
+@pytest.mark.parametrize("noise", [LOGCAT, "\n"])
+def test_lines_of_others_around_a_profile_change_nothing(timing, noise):
+    assert kinds(timing(noise + write_profile(ROWS, "logcat") + noise)) == expected(ROWS, RUN)
+
+
+@pytest.mark.parametrize("share", [0.4, 0.55])
+def test_a_truncated_profile_says_so_and_matches_nothing_wrong(timing, share):
+    text = write_profile(CPU_ROWS)
+    text = text[: text.index("Top by")]
+    found = timing(text[: int(len(text) * share)])
+    assert kinds(found) == [(NODE, row.op, row.ms, [row.node]) for row in CPU_ROWS][: len(found.parts)]
+    assert 0 < len(found.parts) < len(CPU_ROWS)
+    assert any("cut short" in note or "lacks rows" in note for note in found.notes)
+
+
+def test_a_profile_of_another_release_keeps_what_it_cannot_match(timing):
+    old = target_of("nnapi", {"feature_level": 27}, "tf-2.10", "benchmark")
+    rows = profiled_rows(simulate(MODEL, old), ms_by_node(MODEL))
+    found = timing(write_profile(rows))
+    assert found.total_ms == pytest.approx(sum([row.ms for row in rows]))
+
+
+def test_only_a_file_with_times_is_a_profile(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("INFO: Replacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions.\n")
+    with pytest.raises(LogError, match="--enable_op_profiling=true"):
+        read_op_profile(str(path))
+
+
+REAL = {
+    "13": (5.061, 1, None, {}),
+    "14": (354.510, 51, None, {}),
+    "42": (158.709, 11, 158.715, {}),
+    "43": (11.752, 9, None, {}),
+    "44": (21.322, 3, None, {"init_ms": 21528.106, "warmup_ms": 27.9174, "inference_ms": 23.3135}),
+    "45": (93.463, 35, None, {}),
+    "46": (6.549, 1, None, {}),
+}
+"""Logs that devices printed: the sum of the rows in milliseconds, the number of rows, and the totals of the log."""
+
+
+@pytest.mark.parametrize("number", REAL)
+def test_tables_of_real_logs(number):
+    paths = list((SHARED / "logs").glob(f"{number}_*"))
+    if not paths:
+        pytest.skip(f"../shared has no log {number}")
+    total, count, profiled, times = REAL[number]
+    log = read_runs_file(str(paths[0]))[-1]
+    if log.run_orders:
+        rows = log.run_orders[0].rows
+        assert (sum([row.time.ms for row in rows]), len(rows)) == (pytest.approx(total), count)
+        shares = sum([row.time.share for row in rows])
+        assert log.run_orders[0].lacks_rows == (shares < 99)
+    else:
+        summary = log.summaries[0]
+        assert (sum(summary.times.values()), sum(summary.counts.values())) == (pytest.approx(total), count)
+        assert not summary.lacks_rows
+    assert log.times.profiled_ms == profiled
+    assert {name: getattr(log.times, name) for name in times} == times
+    with pytest.raises(DelegateSimError, match="is the profile from this model"):
+        OpProfiles((str(paths[0]),)).timings(OTHER, [GPU])
