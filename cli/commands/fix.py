@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,7 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
 from delegate_sim.micro.target import MicroTarget
+from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
@@ -26,6 +28,9 @@ from ..options.targets import for_option, for_targets_options
 from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
 from ..text.micro.fix import micro_fix_entry, micro_fix_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.timing.measured import Timing
 
 _EPILOG = """\b
 Examples:
@@ -130,7 +135,7 @@ def command(
     for _, file in jobs:
         if file is not None:
             check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
-    timings = {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
+    timings = _timings(model, targets, profiles)
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
 
@@ -169,12 +174,17 @@ def command(
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
 
 
+def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArguments) -> dict[str, tuple[Timing, ...]]:
+    """Return the measured times of the model for each delegate that a profile shows."""
+    return {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
+
+
 def _refuse_options_of_models(*given: object) -> None:
     """Raise UsageError if an option is given that is not available for a bundle."""
     if any(given):
         raise click.UsageError(
-            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a model in "
-            "it instead"
+            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: "
+            "name a model in it instead"
         )
 
 
