@@ -209,7 +209,7 @@ class Wording:
                 # A plugin that fails as a whole takes no operators at any feature level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
-                return code, f"{options}{lifted}: {fails or general}"
+                return code, f"{options}{lifted}{self._bound()}: {fails or general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
                 return code, self.cases[0].reason.hint or general
@@ -231,11 +231,17 @@ class Wording:
         for name, _, value in [option.partition("=") for option in self.identity.subject]:
             partitions = limits.unlimited
             if name == limits.option and value == str(limits.unlimited):
-                partitions = max([int(case.reason.found.split()[0]) for case in self.cases])
+                partitions = limited_partitions([case.reason for case in self.cases])
             # Some delegates have no value for "no limit", so the option is the number of partitions.
             text = f"{partitions} or more" if partitions < limits.unlimited else value
             texts.append(as_typed(delegate.options, name, text))
         return " ".join(texts)
+
+    def _bound(self) -> str:
+        """Return a phrase about a limit on partitions that must not be raised further; empty if it may be lifted."""
+        limits = self.last.run.delegate.limits
+        raised = self.remedy.options.get(limits.option, limits.unlimited)
+        return "" if raised == limits.unlimited else f" but not more, because with {raised + 1} the delegate rejects the model"
 
     def _fixed_inputs(self) -> str:
         inputs = open_inputs(self.model)
@@ -337,6 +343,11 @@ class Wording:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
                 yield f"{SUPPORTED_BY} {', '.join(names)}"
+
+
+def limited_partitions(reasons: Iterable[Reason]) -> int:
+    """Return the number of partitions without the limit on partitions that these reasons tell of."""
+    return max([int(reason.found.split()[0]) for reason in reasons])
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:
