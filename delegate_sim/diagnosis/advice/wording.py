@@ -21,10 +21,11 @@ from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Identity, Remedy
+from ..causes.conversion_causes import form
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
-from .alternatives import CONVERSION_WORDS, SUPPORTED_BY, WRITTEN_AS
+from .alternatives import CONVERSION_WORDS, FULLY_QUANTIZED, SUPPORTED_BY, WRITTEN_AS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .layer_rewrites import rewrite
 from .other_delegates import Others
@@ -146,6 +147,8 @@ class Wording:
         match subject:
             case ("compiled", op):
                 return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}"
+            case ("compile",):
+                return f"{self._ops}: not compiled with {self.last.run.delegate.compiler}"
             case ("flex",):
                 return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):
@@ -302,6 +305,8 @@ class Wording:
         match self.identity.subject:
             case ("compiled", _):
                 return "analyse-source", SUGGESTIONS["analyse-source"].change
+            case ("compile",):
+                return "compile-model", self._compilation()
             case ("flex",):
                 return "avoid-flex", SUGGESTIONS["avoid-flex"].change
             case ("lists",) if open_inputs(self.model):
@@ -326,6 +331,15 @@ class Wording:
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
         others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
+
+    def _compilation(self) -> str:
+        """Return instructions for nodes that a compiler must have compiled. The result of a compilation is not simulated."""
+        compiler = self.last.run.delegate.compiler
+        table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
+        if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
+            return f"{compiler} left these nodes to the CPU: {table}, which says why"
+        first = "" if form(self.model) == "integer" else f"{FULLY_QUANTIZED}; then "
+        return f"{first}compile the model with {compiler}, which is not simulated ({table})"
 
     def _view(self, key: NodeKey) -> NodeView:
         graph = file_graphs(self.model)[key.subgraph]

@@ -112,6 +112,11 @@ class _Finder:
 
     def look(self) -> None:
         self._look_at_loading()
+        if self.delegate.compiler:
+            # No change of the source model is simulated, because the compiler decides about the nodes.
+            self._look_at(self.simulate(self.base, {}))
+            self._note_rest()
+            return
         self._look_at_text()
         self._look_at_inputs()
         self._look_at_preparation()
@@ -260,7 +265,7 @@ class _Finder:
         levels: list[RefusedCase] = []
         refusal = now.run.refusal
         for refused in now.on_cpu():
-            subject = special_subject(self._view(refused.key, now))
+            subject = self._special_subject(refused.key, now)
             for reason in refused.reasons:
                 problem = self.problem_of(reason.code)
                 case = RefusedCase(refused.key, refused.op, reason)
@@ -289,9 +294,14 @@ class _Finder:
         if is_own:
             self.own.setdefault(identity, set()).add(case.key)
 
+    def _special_subject(self, key: NodeKey, now: Examined) -> tuple[str, ...] | None:
+        subject = special_subject(self._view(key, now))
+        is_compiled = subject is not None and subject[0] == "compiled"
+        return ("compile",) if self.delegate.compiler and not is_compiled else subject
+
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
-        if subject[0] == "compiled":  # no change makes a program run on another accelerator
+        if subject[0] in ("compiled", "compile"):  # no change makes a program run elsewhere, and no compiler is simulated
             self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 

@@ -80,6 +80,18 @@ def test_operators_that_no_rewriting_helps(custom, name, suggestion):
         assert cost_without(diagnosis, [diagnosis.findings[0].cause]).measures == diagnosis.now.measures, "nothing is foretold"
 
 
+def test_what_a_compiler_must_compile_first_is_one_cause_without_a_prediction():
+    def build(layers):
+        layers.node("TANH", (layers.node("RELU", (layers.input("FLOAT32", 1, 8, signature=(-1, 8)),)),))
+
+    diagnosis = diagnosed(_built(build), "edgetpu")
+    (cause,) = [finding.cause for finding in diagnosis.findings]
+    assert (cause.name, cause.suggestion, cause.is_simulated) == ("operator:compile", "compile-model", False)
+    assert cause.change.startswith("quantize fully: ")
+    assert "then compile the model with edgetpu_compiler" in cause.change
+    assert diagnosis.without_all == diagnosis.now
+
+
 @pytest.mark.parametrize("has_open_batch", [True, False])
 def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
     def build(layers):
