@@ -70,6 +70,8 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
 )
 """Instructions for operators that run subgraphs. These changes are not simulated."""
 
+_FIXED_IN_FILE = "delegate-sim fix --shape INPUT=SIZES may do the same in the model file, without another conversion"
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
@@ -197,7 +199,7 @@ class Wording:
         general = SUGGESTIONS[code].change
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return code, self._fixed_inputs()
+                return code, f"{self._fixed_inputs()}. {_FIXED_IN_FILE}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return code, self._known_shapes()
             case Problem.DYNAMIC_SHAPE if op := self._chooser():

@@ -187,7 +187,9 @@ def test_a_row_that_cannot_be_the_best_is_told_with_the_reason(sweep):
     failures = dict.fromkeys(("float16", "dynamic-range", "float+fixed"), Failure(FailureKind.CRASHED, "gone"))
     result = sweep("--setting", "int8+fixed", failures=failures)
     text = " ".join(result.stdout.split())
-    assert text.startswith("nnapi: no row can be the best: row 4, tensorflow: int8+dense-per-tensor+fixed, would be the best with 100 % of ")
+    assert text.startswith(
+        "nnapi: no row can be the best: row 4, tensorflow: int8+dense-per-tensor+fixed, would be the best with 100 % of "
+    )
     assert "but was calibrated with random numbers: give --data" in text
     assert "nnapi on litert-2.3 --android=13: no row can be the best: row 4 was calibrated with random numbers" in text
     assert "no conversion has delegated nodes" not in text
