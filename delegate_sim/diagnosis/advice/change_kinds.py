@@ -73,9 +73,9 @@ _SUGGESTIONS = (
     Suggestion(
         "compile-model",
         "compile the model for the accelerator",
-        "the delegate takes only programs that a compiler made: quantize the model fully to int8, and compile it. The compiler is "
-        "not simulated; its table says which operators it leaves to the CPU, and delegate-sim reconcile MODEL --log FILE reads "
-        "the table",
+        "the delegate takes only programs that a compiler made: quantize the model fully to int8, and compile it. The compiler "
+        "is not simulated; its table says which operators it leaves to the CPU, and delegate-sim reconcile MODEL --log FILE "
+        "reads the table",
     ),
     Suggestion(
         "avoid-flex",
