@@ -29,7 +29,6 @@ _SELECTED = (
     "For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles "
     "these nodes, and whether they run."
 )
-_GPUS = "gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator."
 
 
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
@@ -51,10 +50,10 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from table(rows, _NUMBERS, width)
-    names = {run.delegate.name for run in runs}
-    if names >= {"gpu", "mldrift"}:
+    legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
+    if len(legends) > 1:
         yield Line("")
-        yield from paragraph(_GPUS, width, "", "")
+        yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
         yield from paragraph(_SELECTED, width, "", "")
