@@ -79,7 +79,7 @@ class Delegate:
     is_live_only: bool = False
     """Whether the real delegate can only be run, for example because closed-source code decides about nodes."""
     legend: str = ""
-    """What the delegate is, if its name could be taken for that of another delegate in the same table."""
+    """A description of the delegate, if its name could be taken for that of another delegate in the same table."""
     compiler: str = ""
     """The compiler that makes the only nodes that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False
