@@ -34,7 +34,7 @@ from ..text.timing.change import timed_entry, timed_lines
 _EPILOG = """\b
 Examples:
   delegate-sim compare before.tflite after.tflite --delegate gpu
-  delegate-sim compare model.tflite --android 11 --with android=13
+  delegate-sim compare model.tflite --delegate nnapi --android 11 --with android=13
   delegate-sim compare model.tflite --delegate gpu --delegate mldrift
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json

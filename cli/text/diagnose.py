@@ -67,11 +67,14 @@ def diagnosis_lines(
     if len(shown) < len(diagnosis.findings):
         yield Line("")
         yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
-    yield Line("")
+    simulated = [finding for finding in diagnosis.findings if finding.cause.is_simulated]
     if not diagnosis.findings:
+        yield Line("")
         yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
-    else:
-        yield Line("With all causes fixed", _HEADING)
+    elif simulated:
+        rest = "" if len(simulated) == len(diagnosis.findings) else " whose result can be simulated"
+        yield Line("")
+        yield Line(f"With all causes fixed{rest}", _HEADING)
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
         if times is not None:
             from .timing.bounds import bounds_lines
@@ -117,7 +120,9 @@ def _finding_lines(
         # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
         condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
-    if finding.needs != () or finding.alone == diagnosis.now:
+    if not cause.is_simulated:
+        yield from indented("the result of this change cannot be simulated", width, "   ")
+    elif finding.needs != () or finding.alone == diagnosis.now:
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")

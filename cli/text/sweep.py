@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.conversion.convert import FailureKind
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import outcome_text
@@ -16,6 +17,7 @@ from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
+from .elements.target import shown_options
 
 _HEADING = "bold"
 _BAD = "bold red"
@@ -81,24 +83,42 @@ WRITING = "--best-for TARGET -o FILE writes the best model"
 CODE_BELOW = "; the Python code for each is at the end"
 
 
+_NO_BEST = "no row can be the best: "
+
+
 def answers(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each target: the best row, and the result on the target."""
+    """Yield a line for each target: the best row, and the result on the target. A second line is about a better, excluded row."""
     for target in sweep.targets if sweep.models else ():
-        best = sweep.best_for(target.label)
-        told = f"{target.label}: {_best_text(sweep, target)}"
-        yield told if best is None or not _takes(sweep, target, best) else f"{told}, {_taken_text(sweep, target, best)}"
-        excluded = sweep.excluded_for(target.label)
-        if excluded is not None and _takes(sweep, target, excluded):
-            yield f"{target.label}: {_excluded_text(sweep, target, excluded)}"
+        best, excluded = _best(sweep, target), _better_excluded(sweep, target)
+        if best is not None:
+            yield f"{target.label}: {_best_text(sweep, target)}, {_taken_text(sweep, target, best)}"
+        elif excluded is None:
+            yield f"{target.label}: {_best_text(sweep, target)}"
+        if excluded is not None:
+            yield f"{target.label}: {_NO_BEST if best is None else ''}{_excluded_text(sweep, target, excluded)}"
 
 
 def _best_text(sweep: Swept, target: LabeledTarget) -> str:
+    best = _best(sweep, target)
+    if best is not None:
+        return f"best is row {best.number}, {message(best.name)}"
+    excluded = _better_excluded(sweep, target)
+    if excluded is not None:
+        return f"{_NO_BEST}row {excluded.number} {excluded.why_not_best(sweep.asked.max_difference)}"
+    runs = sweep.best_for(target.label) is not None or sweep.excluded_for(target.label) is not None
+    return "no conversion has delegated nodes" if runs else "no model runs"
+
+
+def _best(sweep: Swept, target: LabeledTarget) -> SweepRow | None:
+    """Return the best row for a target, if it has delegated nodes."""
     best = sweep.best_for(target.label)
-    if best is None:
-        return "no model runs" if sweep.excluded_for(target.label) is None else "no conversion is accurate enough"
-    if not _takes(sweep, target, best):
-        return "no conversion has delegated nodes"
-    return f"best is row {best.number}, {message(best.name)}"
+    return best if best is not None and _takes(sweep, target, best) else None
+
+
+def _better_excluded(sweep: Swept, target: LabeledTarget) -> SweepRow | None:
+    """Return the excluded row that would be better than the best row, if it has delegated nodes."""
+    excluded = sweep.excluded_for(target.label)
+    return excluded if excluded is not None and _takes(sweep, target, excluded) else None
 
 
 def _excluded_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
@@ -172,16 +192,15 @@ def origin_text(row: SweepRow) -> str:
 
 
 def difference_text(row: SweepRow) -> str:
-    """Return the largest error of a conversion as a percentage, ``none`` or ``unknown``."""
-    error = row.error
-    if error is None:
-        return "unknown"
-    return "none" if not error else percent(error)
+    """Return the largest error of a conversion as a percentage, or ``unknown``."""
+    return "unknown" if row.error is None else percent(row.error)
 
 
 def target_title(sweep: Swept, target: LabeledTarget) -> str:
-    """Return a title with a target and the best row."""
-    return f"{target.label} on {target.target.release}: {_best_text(sweep, target)}"
+    """Return a title with a target, its most important options and the best row."""
+    own = target.target
+    options = shown_options(own.delegate, own.options, own.defaults)
+    return f"{message(f'{target.label} on {own.release} {options}'.rstrip())}: {_best_text(sweep, target)}"
 
 
 def target_titles(target: LabeledTarget) -> tuple[str, ...]:
@@ -215,22 +234,27 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
 
 def best_rows(sweep: Swept) -> list[SweepRow]:
     """Return the best row of each target, without duplicates. Targets that take no node are left out."""
-    best = [(target, sweep.best_for(target.label)) for target in sweep.targets]
-    return list(dict.fromkeys([row for target, row in best if row is not None and _takes(sweep, target, row)]))
+    best = [_best(sweep, target) for target in sweep.targets]
+    return list(dict.fromkeys([row for row in best if row is not None]))
 
 
 def code_title(sweep: Swept, row: SweepRow) -> str:
     """Return a title for the Python code of a row, with the targets for which the row is best."""
-    labels = [target.label for target in sweep.targets if sweep.best_for(target.label) == row and _takes(sweep, target, row)]
+    labels = [target.label for target in sweep.targets if _best(sweep, target) == row]
     best = f", best for {', '.join(labels)}" if labels else ""
     return f"Row {row.number}{best}: {message(row.name)}"
+
+
+_OTHER_PYTHON = ", or give --python PATH, the path of another Python that has it"
 
 
 def failed_rows(sweep: Swept) -> Iterator[str]:
     """Yield a line for each conversion that produced no model, with the failure."""
     for row in sweep.rows:
         if not row.is_model:
-            yield f"row {row.number}, {message(row.name)}: {message(row.failure)}"
+            failure = row.conversion.failure
+            other = _OTHER_PYTHON if failure is not None and failure.kind is FailureKind.MISSING else ""
+            yield f"row {row.number}, {message(row.name)}: {message(row.failure)}{other}"
 
 
 def unknown_differences(sweep: Swept) -> Iterator[str]:

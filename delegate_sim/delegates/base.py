@@ -78,6 +78,10 @@ class Delegate:
     """Settings for running the real delegate on this host; None if the delegate cannot run here."""
     is_live_only: bool = False
     """Whether the real delegate can only be run, for example because closed-source code decides about nodes."""
+    legend: str = ""
+    """A description of the delegate, if its name could be taken for that of another delegate in the same table."""
+    compiler: str = ""
+    """The compiler that makes the only nodes that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 

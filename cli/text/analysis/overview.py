@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.report import Report
@@ -45,14 +46,26 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from paragraph(title, width, "", "")
+    yield from _release_lines(runs[0].release, width)
     titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from table(rows, _NUMBERS, width)
+    legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
+    if len(legends) > 1:
+        yield Line("")
+        yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
     if any(run.delegate.is_plugin for run in runs):
         yield Line("")
         yield from paragraph(_SELECTED, width, "", "")
     for run in runs:
         yield from api_lines(report, run, view, is_named=True)
+
+
+def _release_lines(release: Release, width: int) -> Iterator[Line]:
+    """Yield the note about a release whose rules are not known, as in the warnings of a single run."""
+    note = release_note(release)
+    if note is not None:
+        yield from paragraph(f"Warning: {note}", width, "", "  ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     for verdict in TargetTotals.verdicts(_totals(rows)):
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
     yield Line(f"{counted(models, 'model')}, on {release}")
+    yield from _release_lines(parse_release(release), width)
     delegates = {row.delegate for row in rows if row.summary is not None}
     keys = 1 if len(delegates) < 2 else 2  # the verdict names a single delegate
     room = max(_NARROWEST_MODEL, width // (keys + 1))

@@ -258,11 +258,14 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Return the numbers of nodes in dropped partitions as text. Long lists are cut."""
-    shown = dropped[:_GAINS_SHOWN]
-    gains = [f"with {kernels + number}: +{counted(len(subset.nodes), 'node')}" for number, subset in enumerate(shown, 1)]
-    more = [f"and {len(dropped) - len(shown):,} more"] if len(dropped) > len(shown) else []
-    return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; " + "; ".join(gains + more)
+    """Return the numbers of nodes in dropped partitions as text. Long lists are cut.
+
+    The text does not say what a higher limit brings, because more partitions may make the delegate fail. The advice does.
+    """
+    sizes = [counted(len(subset.nodes), "node") for subset in dropped]
+    shown = sizes[:_GAINS_SHOWN]
+    more = f" and {len(sizes) - len(shown):,} more" if len(sizes) > len(shown) else ""
+    return f"{kernels:,} of {kernels + len(dropped):,} candidate partitions delegated; dropped: {', '.join(shown)}{more}"
 
 
 @dataclass(frozen=True, slots=True)

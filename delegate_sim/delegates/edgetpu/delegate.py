@@ -16,7 +16,7 @@ from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, take_supported
 from ..options import Option, OptionValues, text
 from ..traits import LogTraits
-from .rules import RULES
+from .rules import COMPILER, RULES
 
 OPTIONS = (Option("device", text, None, "the device: usb or pci, optionally with a number, as in usb:0; changes no verdict"),)
 """The option that ``tflite_plugin_create_delegate`` reads (``tflite/edgetpu_delegate_for_custom_op_tflite_plugin.cc``)."""
@@ -35,6 +35,7 @@ class EdgeTpuDelegate(Delegate):
     )
     options = OPTIONS
     rules = RULES
+    compiler = COMPILER
     log = LogTraits(switch="external delegate path", libraries=("edgetpu",))
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:

@@ -15,15 +15,17 @@ from ..decision import ReleaseOnly
 _LIBEDGETPU = Repository("google-coral/libedgetpu", "e35aed18fea2e2d25d98352e5a5bd357c170bd4d")
 SOURCE = Source(_LIBEDGETPU, "tflite/edgetpu_delegate_for_custom_op.cc", "PrepareImpl")
 
+COMPILER = "edgetpu_compiler"
+
 NOT_COMPILED = OPERATOR.reworded(
     title="operator that was not compiled for the Edge TPU",
     meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. Everything else in the "
     "file is left to the CPU.",
     advice="Compile the source model with edgetpu_compiler. The compiler prints a table of the operators on the CPU. "
     "delegate-sim reconcile MODEL --log FILE compares this table with the nodes of the model.",
-    hint="compile the source model with edgetpu_compiler",
+    hint=f"quantize the model fully to int8, and compile it with {COMPILER}",
 )
-_UNKNOWN = Unknown(f"{EDGE_TPU}, which edgetpu_compiler makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
+_UNKNOWN = Unknown(f"{EDGE_TPU}, which {COMPILER} makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
 
 RULES: RuleBook[ReleaseOnly] = RuleBook(
     "edgetpu",

@@ -107,6 +107,7 @@ class GpuDelegate(Delegate):
     """The ``gpu`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "gpu"
+    legend = "TFLite's GPU delegate"
     kernel_name = "TfLiteGpuDelegateV2"
     provider_name = "GPU"
     summary = (

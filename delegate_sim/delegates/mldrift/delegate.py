@@ -135,6 +135,7 @@ class MlDriftDelegate(Delegate):
     """The ``mldrift`` delegate (see ``delegates.base.Delegate``)."""
 
     name = "mldrift"
+    legend = "LiteRT 2's GPU accelerator"
     kernel_name = _KERNELS["opencl"]
     provider_name = "LiteRT GPU"
     summary = (

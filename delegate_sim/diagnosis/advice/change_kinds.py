@@ -71,6 +71,13 @@ _SUGGESTIONS = (
         "the node runs on the accelerator that it was compiled for, and cannot be simulated: analyze the compiler's input model",
     ),
     Suggestion(
+        "compile-model",
+        "compile the model for the accelerator",
+        "the delegate takes only programs that a compiler made: quantize the model fully to int8, and compile it. The compiler "
+        "is not simulated; its table says which operators it leaves to the CPU, and delegate-sim reconcile MODEL --log FILE "
+        "reads the table",
+    ),
+    Suggestion(
         "avoid-flex",
         "avoid TensorFlow's own operators",
         "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names every layer that needs these operators. "

@@ -21,10 +21,11 @@ from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Identity, Remedy
+from ..causes.conversion_causes import form
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
-from .alternatives import CONVERSION_WORDS, SUPPORTED_BY, WRITTEN_AS
+from .alternatives import CONVERSION_WORDS, FULLY_QUANTIZED, SUPPORTED_BY, WRITTEN_AS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
 from .layer_rewrites import rewrite
 from .other_delegates import Others
@@ -68,6 +69,8 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Instructions for operators that run subgraphs. These changes are not simulated."""
+
+_FIXED_IN_FILE = "delegate-sim fix --shape INPUT=SIZES may do the same in the model file, without another conversion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,8 @@ class Wording:
         match subject:
             case ("compiled", op):
                 return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}"
+            case ("compile",):
+                return f"{self._ops}: not compiled with {self.last.run.delegate.compiler}"
             case ("flex",):
                 return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
             case ("lists",):
@@ -194,7 +199,7 @@ class Wording:
         general = SUGGESTIONS[code].change
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return code, self._fixed_inputs()
+                return code, f"{self._fixed_inputs()}. {_FIXED_IN_FILE}"
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return code, self._known_shapes()
             case Problem.DYNAMIC_SHAPE if op := self._chooser():
@@ -209,7 +214,7 @@ class Wording:
                 # A plugin that fails as a whole takes no operators at any feature level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
                 lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
-                return code, f"{options}{lifted}: {fails or general}"
+                return code, f"{options}{lifted}{self._bound()}: {fails or general}"
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
                 return code, self.cases[0].reason.hint or general
@@ -231,11 +236,17 @@ class Wording:
         for name, _, value in [option.partition("=") for option in self.identity.subject]:
             partitions = limits.unlimited
             if name == limits.option and value == str(limits.unlimited):
-                partitions = max([int(case.reason.found.split()[0]) for case in self.cases])
+                partitions = limited_partitions([case.reason for case in self.cases])
             # Some delegates have no value for "no limit", so the option is the number of partitions.
             text = f"{partitions} or more" if partitions < limits.unlimited else value
             texts.append(as_typed(delegate.options, name, text))
         return " ".join(texts)
+
+    def _bound(self) -> str:
+        """Return a phrase about a limit on partitions that must not be raised further; empty if it may be lifted."""
+        limits = self.last.run.delegate.limits
+        raised = self.remedy.options.get(limits.option, limits.unlimited)
+        return "" if raised == limits.unlimited else f" but not more, because with {raised + 1} the delegate rejects the model"
 
     def _fixed_inputs(self) -> str:
         inputs = open_inputs(self.model)
@@ -296,6 +307,8 @@ class Wording:
         match self.identity.subject:
             case ("compiled", _):
                 return "analyse-source", SUGGESTIONS["analyse-source"].change
+            case ("compile",):
+                return "compile-model", self._compilation()
             case ("flex",):
                 return "avoid-flex", SUGGESTIONS["avoid-flex"].change
             case ("lists",) if open_inputs(self.model):
@@ -321,6 +334,15 @@ class Wording:
         others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
 
+    def _compilation(self) -> str:
+        """Return instructions for nodes that a compiler must have compiled. The result of a compilation is not simulated."""
+        compiler = self.last.run.delegate.compiler
+        table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
+        if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
+            return f"{compiler} left these nodes to the CPU: {table}, which says why"
+        first = "" if form(self.model) == "integer" else f"{FULLY_QUANTIZED}; then "
+        return f"{first}compile the model with {compiler}, which is not simulated ({table})"
+
     def _view(self, key: NodeKey) -> NodeView:
         graph = file_graphs(self.model)[key.subgraph]
         return graph.view(graph.nodes[key.node])
@@ -337,6 +359,11 @@ class Wording:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
                 yield f"{SUPPORTED_BY} {', '.join(names)}"
+
+
+def limited_partitions(reasons: Iterable[Reason]) -> int:
+    """Return the number of partitions without the limit on partitions that these reasons tell of."""
+    return max([int(reason.found.split()[0]) for reason in reasons])
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:

@@ -77,6 +77,11 @@ class Cause:
         return bool(known) and all(known)
 
     @property
+    def is_simulated(self) -> bool:
+        """False if no simulation can show the result of the change, such as the result of a compiler."""
+        return self.remedy != Remedy()
+
+    @property
     def node_versions(self) -> Mapping[NodeKey, int]:
         """The versions that would make the delegate accept the nodes."""
         return self.remedy.node_versions

@@ -12,12 +12,13 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
-from ...rules.kinds import DYNAMIC_TENSORS, Problem
+from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
+from ...rules.rule import Reason
 from ...runtime.interpreter import Refusal
 from ..advice.alternatives import with_results
 from ..advice.other_delegates import Others
 from ..advice.surroundings import Surroundings
-from ..advice.wording import RefusedCase, Wording
+from ..advice.wording import RefusedCase, Wording, limited_partitions
 from ..examiner import Examined
 from . import conversion_causes as roots
 from .cause import Blockers, Cause, Identity, Remedy
@@ -83,6 +84,8 @@ class _Finder:
         All nodes of an operator share the version.
         """
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
+        self.limit_options: dict[str, Mapping[str, Any]] = {}
+        """The options that raise a limit on partitions, keyed by the code of the refusal."""
         self.whole: set[Identity] = set()
         """Causes that keep the whole graph on the CPU."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
@@ -109,6 +112,11 @@ class _Finder:
 
     def look(self) -> None:
         self._look_at_loading()
+        if self.delegate.compiler:
+            # No change of the source model is simulated, because the compiler decides about the nodes.
+            self._look_at(self.simulate(self.base, {}))
+            self._note_rest()
+            return
         self._look_at_text()
         self._look_at_inputs()
         self._look_at_preparation()
@@ -257,7 +265,7 @@ class _Finder:
         levels: list[RefusedCase] = []
         refusal = now.run.refusal
         for refused in now.on_cpu():
-            subject = special_subject(self._view(refused.key, now))
+            subject = self._special_subject(refused.key, now)
             for reason in refused.reasons:
                 problem = self.problem_of(reason.code)
                 case = RefusedCase(refused.key, refused.op, reason)
@@ -286,9 +294,14 @@ class _Finder:
         if is_own:
             self.own.setdefault(identity, set()).add(case.key)
 
+    def _special_subject(self, key: NodeKey, now: Examined) -> tuple[str, ...] | None:
+        subject = special_subject(self._view(key, now))
+        is_compiled = subject is not None and subject[0] == "compiled"
+        return ("compile",) if self.delegate.compiler and not is_compiled else subject
+
     def _note_special(self, subject: tuple[str, ...], case: RefusedCase) -> None:
         identity = Identity(Problem.OPERATOR, subject)
-        if subject[0] == "compiled":  # no change makes a program run on another accelerator
+        if subject[0] in ("compiled", "compile"):  # no change makes a program run elsewhere, and no compiler is simulated
             self.remedies.setdefault(identity, Remedy())
         self._note(identity, case, is_own=True)
 
@@ -334,10 +347,37 @@ class _Finder:
         return now
 
     def _note_limit(self, case: RefusedCase) -> None:
-        options: Mapping[str, Any] = next(iter(self.delegate.remedies(case.reason.code, self.first.run.options)), {})
+        if case.reason.code not in self.limit_options:
+            self.limit_options[case.reason.code] = self._raised_limit(case.reason)
+        options = self.limit_options[case.reason.code]
         identity = Identity(Problem.LIMIT, tuple([f"{name}={value}" for name, value in options.items()]))
         self.remedies[identity] = Remedy(options=options)
         self._note(identity, case)
+
+    def _raised_limit(self, reason: Reason) -> Mapping[str, Any]:
+        """Return the options that lift a limit. If the delegate then rejects the model, return the largest limit that is safe.
+
+        Partitions are delegated from the largest to the smallest. A partition that makes the delegate fail therefore fails with
+        all larger limits. If no larger limit than now is safe, the returned options lift the limit.
+        """
+        lifted: Mapping[str, Any] = next(iter(self.delegate.remedies(reason.code, self.first.run.options)), {})
+        option = self.delegate.limits.option
+        if reason.code != PARTITION_LIMIT.name or option not in lifted or not self._is_delegated({}):
+            return lifted
+        now = most = max(self.first.run.options[option], self.delegate.limits.fallback, 1)
+        rejected = limited_partitions([reason])
+        if self.effort.is_over or self._is_delegated(lifted):
+            return lifted
+        while rejected - most > 1 and not self.effort.is_over:
+            middle = (most + rejected) // 2
+            if self._is_delegated({option: middle}):
+                most = middle
+            else:
+                rejected = middle
+        return {option: most} if most > now else lifted
+
+    def _is_delegated(self, options: Mapping[str, Any]) -> bool:
+        return self.simulate(HypotheticalChanges(), options).cost().measures.is_delegated
 
     def _note_rest(self) -> None:
         """Add causes for the refusals of CPU nodes that still have no cause."""

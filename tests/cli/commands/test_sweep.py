@@ -76,7 +76,7 @@ def test_the_table_as_text(sweep):
     assert "with 8 samples of random numbers (seed 0), not of real data" in text
     assert "* 3 float+fixed delegated 100 % 100 % 1" in text
     assert "rejected 0 % 0 % 0 0" in text
-    assert "nnapi on litert-2.3: best is row" in text
+    assert "nnapi on litert-2.3 --android=13: best is row" in text
     assert "for nnapi: dynamic-shape:inputs (row 1)" in text
 
 
@@ -114,7 +114,7 @@ def test_markdown_has_the_tables_and_the_code(sweep):
     text = sweep("--format", "markdown").stdout
     answer = "- nnapi: best is row 4, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel\n"
     assert 0 < text.index(answer) < text.index("| row | converter | settings |")
-    assert "**nnapi on litert-2.3: best is row 4, tensorflow: float+fixed**" in text
+    assert "**nnapi on litert-2.3 --android=13: best is row 4, tensorflow: float+fixed**" in text
     assert "```python\n# tensorflow\nconvert('float+fixed')\n```" in text
 
 
@@ -170,9 +170,8 @@ def test_a_source_that_is_not_there(run, source, convert):
 def test_no_model_at_all_is_told_by_the_exit_code(sweep):
     result = sweep(converter=Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
     assert result.exit_code == 2
-    assert "row 1, tensorflow: float: missing: not installed: pip install 'delegate-sim[sweep-tf]'" in " ".join(
-        result.stdout.split()
-    )
+    told = "row 1, tensorflow: float: missing: not installed: pip install 'delegate-sim[sweep-tf]', or give --python PATH, "
+    assert told in " ".join(result.stdout.split())
 
 
 def test_an_interruption_leaves_the_finished_rows(sweep):
@@ -180,7 +179,20 @@ def test_an_interruption_leaves_the_finished_rows(sweep):
     assert result.exit_code == 130
     assert "3 conversions tried for nnapi, 2 without a model; interrupted" in result.stdout
     assert "not applied" in result.stdout
-    assert "nnapi on litert-2.3: no conversion has delegated nodes" in result.stdout
+    assert "nnapi on litert-2.3 --android=13: no conversion has delegated nodes" in result.stdout
+
+
+def test_a_row_that_cannot_be_the_best_is_told_with_the_reason(sweep):
+    """Only the conversion that was calibrated with random numbers has delegated nodes."""
+    failures = dict.fromkeys(("float16", "dynamic-range", "float+fixed"), Failure(FailureKind.CRASHED, "gone"))
+    result = sweep("--setting", "int8+fixed", failures=failures)
+    text = " ".join(result.stdout.split())
+    assert text.startswith(
+        "nnapi: no row can be the best: row 4, tensorflow: int8+dense-per-tensor+fixed, would be the best with 100 % of "
+    )
+    assert "but was calibrated with random numbers: give --data" in text
+    assert "nnapi on litert-2.3 --android=13: no row can be the best: row 4 was calibrated with random numbers" in text
+    assert "no conversion has delegated nodes" not in text
 
 
 def test_what_a_converter_says_is_harmless_on_a_terminal(sweep):

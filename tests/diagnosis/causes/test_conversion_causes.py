@@ -28,6 +28,7 @@ def test_what_is_made_of_an_open_batch_has_one_cause(delegate):
     first = diagnosis.findings[0]
     assert "image [-1, 4, 4, 2]" in first.cause.title
     assert "fixed batch" in first.cause.change
+    assert "delegate-sim fix --shape INPUT=SIZES" in first.cause.change
     assert first.alone.measures.fallback_nodes == 0
     assert first.alone.measures.nodes == 2, "the chain is folded away"
 
@@ -78,6 +79,18 @@ def test_operators_that_no_rewriting_helps(custom, name, suggestion):
     assert [(finding.cause.name, finding.cause.suggestion) for finding in diagnosis.findings] == [(name, suggestion)]
     if suggestion == "analyse-source":
         assert cost_without(diagnosis, [diagnosis.findings[0].cause]).measures == diagnosis.now.measures, "nothing is foretold"
+
+
+def test_what_a_compiler_must_compile_first_is_one_cause_without_a_prediction():
+    def build(layers):
+        layers.node("TANH", (layers.node("RELU", (layers.input("FLOAT32", 1, 8, signature=(-1, 8)),)),))
+
+    diagnosis = diagnosed(_built(build), "edgetpu")
+    (cause,) = [finding.cause for finding in diagnosis.findings]
+    assert (cause.name, cause.suggestion, cause.is_simulated) == ("operator:compile", "compile-model", False)
+    assert cause.change.startswith("quantize fully: ")
+    assert "then compile the model with edgetpu_compiler" in cause.change
+    assert diagnosis.without_all == diagnosis.now
 
 
 @pytest.mark.parametrize("has_open_batch", [True, False])

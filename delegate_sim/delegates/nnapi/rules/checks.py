@@ -55,7 +55,7 @@ def level_demand(minimum: int) -> Check[NnapiTarget]:
     """Return a check for a feature level of at least ``minimum``."""
 
     def find(_: NodeView, target: NnapiTarget) -> str | None:
-        return None if target.level >= minimum else f"feature level {target.level}"
+        return None if target.level >= minimum else level_in_words(target.level)
 
     return check_for_target(FEATURE_LEVEL, level_in_words(minimum), find)
 

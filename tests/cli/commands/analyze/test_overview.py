@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
@@ -41,6 +42,8 @@ Best of 11 targets (NPU plugins aside): LiteRT GPU runs all nodes (4) in 1 kerne
   npu-intel      ROUND 1: npu-intel-unsupported-operator
   npu-mediatek   ROUND 1: npu-mediatek-unsupported-operator
   npu-samsung
+
+gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
 
 For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles
 these nodes, and whether they run.
@@ -87,6 +90,8 @@ Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
   npu-mediatek               40
   npu-samsung                40
 
+gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
+
 For an NPU, delegated means selected by the compiler plugin. It is not known
 whether the vendor's compiler compiles these nodes, and whether they run.
 
@@ -105,6 +110,17 @@ def dynamic_model(tmp_path):
     path = tmp_path / "dynamic.tflite"
     builder.write(path)
     return path
+
+
+def test_an_unknown_release_is_told_above_the_table(run, dynamic_model, tmp_path):
+    told = "Warning: tf-2.99 is not known, because it is newer than tf-2.22; the rules of"
+    assert told in run("analyze", dynamic_model, "--runtime", "tf-2.99").stdout
+    models = [tmp_path / f"{number}.tflite" for number in range(MANY)]
+    for path in models:
+        path.write_bytes(dynamic_model.read_bytes())
+    of_many = run("analyze", *models, "--delegate", "nnapi", "--runtime", "tf-2.99").stdout
+    assert of_many.count(told) == 1
+    assert "Warning" not in run("analyze", dynamic_model).stdout
 
 
 def test_a_row_for_each_delegate(run, model):
