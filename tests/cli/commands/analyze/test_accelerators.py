@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.cli.own_schemas import validate
 from tests.support.delegates.npu_models import chain
+from tests.support.pages import MODELS
 
 
 @pytest.fixture
@@ -45,6 +46,21 @@ def test_socs_side_by_side(run, path):
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in table.splitlines()[1:] if line.strip()}
     assert rows["TANH"] == "npu-mediatek 1 npu-google 1"
     assert rows["ELU"] == "xnnpack 1 npu-google 1"
+
+
+def test_notes_below_the_table(run, path):
+    result = run("analyze", path, "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
+    _, notes = result.stdout.split("\n\nNotes\n")
+    assert notes.startswith("  - selected nodes are not yet compiled: ")
+    assert "\n  - samsung:E9955: the plugin selects every node, but " in notes
+
+
+def test_the_reason_for_no_compiled_model(run):
+    result = run("analyze", MODELS / "recurrent.tflite", "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
+    verdicts, notes = result.stdout.split("\n\nSide by side")
+    assert verdicts.count("is not created, because tensor 5 (state_5), of type FLOAT32: Variable tensors not yet supported") == 2
+    assert notes.count("LiteRT cannot load the model, so no CompiledModel can be created") == 1
+    assert "the plugin selects every node" not in notes
 
 
 def test_the_command_that_says_what_keeps_nodes_off_the_npu(run, path):
