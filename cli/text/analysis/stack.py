@@ -65,7 +65,7 @@ def _short_verdict(result: StackResult, width: int) -> Iterator[Line]:
 
 
 def _because(result: StackResult) -> str:
-    """Return the refusal that keeps CompiledModel from being created, as a clause. A failing plugin does not keep it from that."""
+    """Return the refusal because of which CompiledModel is not created, as a clause. The refusal of a plugin is no such refusal."""
     for run in result.report.runs:
         if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
             return f", because {refusal_text(run)}"
