@@ -14,6 +14,7 @@ from delegate_sim.delegates.options import canonical_names, option_names, parse_
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
+from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.compared_runs import simulated_side
 from delegate_sim.results.compare.comparison import compare
@@ -24,7 +25,6 @@ from ..console.terminal import result_options, width
 from ..models import Models, model_paths, read_model, stands_for_many
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
-from ..suggestions import suggestion
 from ..text.compare import compare_lines
 from ..text.many import compared_columns, compared_row
 

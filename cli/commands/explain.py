@@ -9,6 +9,7 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.rules.source import Source
@@ -17,7 +18,6 @@ from delegate_sim.versions.features import FEATURES
 from ..codes import explanations, shared_sources
 from ..console.terminal import Line, result_options, width, write_result
 from ..options.completion import complete_codes
-from ..suggestions import suggestion
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 

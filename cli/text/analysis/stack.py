@@ -65,7 +65,7 @@ def _short_verdict(result: StackResult, width: int) -> Iterator[Line]:
 
 
 def _because(result: StackResult) -> str:
-    """Return the refusal because of which CompiledModel is not created, as a clause. The refusal of a plugin is no such refusal."""
+    """Return a clause with the reason why CompiledModel is not created. CompiledModel is created even if a plugin fails."""
     for run in result.report.runs:
         if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
             return f", because {refusal_text(run)}"
