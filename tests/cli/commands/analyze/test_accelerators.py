@@ -48,6 +48,15 @@ def test_socs_side_by_side(run, path):
     assert rows["ELU"] == "xnnpack 1 npu-google 1"
 
 
+def test_a_soc_that_cannot_be_simulated_leaves_the_others(run, path):
+    one = run("analyze", path, "--soc", "mt6991")
+    result = run("analyze", path, "--soc", "mt6991", "--soc", "SM8750")
+    assert (result.exit_code, result.stdout) == (2, one.stdout)
+    assert result.stderr.startswith("error: the NPU of SM8750 (qualcomm:SM8750) cannot be simulated, ")
+    none = run("analyze", path, "--soc", "SM8650", "--soc", "SM8750")
+    assert (none.exit_code, none.stdout) == (2, "")
+
+
 def test_notes_below_the_table(run, path):
     result = run("analyze", path, "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
     _, notes = result.stdout.split("\n\nNotes\n")
