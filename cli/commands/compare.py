@@ -14,6 +14,7 @@ from delegate_sim.delegates.options import canonical_names, option_names, parse_
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
+from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.graph.effort import COMPARISON, Effort
 from delegate_sim.live.live_runs import run_target
 from delegate_sim.model.model import Model
@@ -27,7 +28,6 @@ from ..models import Models, model_paths, read_model, stands_for_many
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
-from ..suggestions import suggestion
 from ..text.many import compared_columns, compared_row
 from ..text.timing.change import timed_entry, timed_lines
 

@@ -10,6 +10,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
+from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.micro.kinds import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
@@ -19,7 +20,6 @@ from delegate_sim.versions.features import FEATURES
 from ..codes import explanations, shared_sources
 from ..console.terminal import Line, result_options, width, write_result
 from ..options.completion import complete_codes
-from ..suggestions import suggestion
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 

@@ -10,6 +10,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import OptionValues, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
+from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.compare.rule_changes import rule_changes
@@ -21,7 +22,6 @@ from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_r
 from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
 from ..options.targets import ONE_DELEGATE_OPTION
-from ..suggestions import suggestion
 from ..text.rules import (
     OTHERS,
     ShownRules,

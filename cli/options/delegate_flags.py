@@ -11,6 +11,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
+from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
 
 from ..console.layout import default_text
@@ -44,7 +45,13 @@ class DelegateCommand(click.Command):
         ctx.meta[_NAMED] = bool(named)
         flags = _flags(ctx.meta[_CHOSEN])
         args = _as_declared(args, [spelling for option in flags.values() for spelling in _spellings(option)])
-        return super().parse_args(ctx, _with_values(args, flags))
+        try:
+            return super().parse_args(ctx, _with_values(args, flags))
+        except click.NoSuchOption as error:
+            owners = _owners(error.option_name.removeprefix("--"), ctx.meta[_CHOSEN])
+            if not owners:
+                raise
+            raise click.UsageError(f"no option {error.option_name} here; {owners}", ctx) from error
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters of the command and the flags of the delegates."""
@@ -81,8 +88,12 @@ class DelegateName(_Choice):
         return "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name of a known delegate. Fail for other names."""
-        return value.lower() if value.lower() in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
+        """Return the name of a known delegate. Fail for other names, with similar names if there are any."""
+        name = value.lower()
+        near = "" if name in (*LIVE_ONLY_NAMES, *self.choices) else suggestion(name, map(str, self.choices))
+        if near:
+            self.fail(f"there is no delegate {value!r}{near}", param, ctx)
+        return name if name in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return a one-line message that lists the possible names."""
@@ -140,10 +151,28 @@ def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
 
 def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
     """Return the message for an option that no delegate has. The message for a single delegate lists its options."""
+    owners = _owners(key, delegates)
     if len(delegates) == 1:
         own = ", ".join(option.key for option in delegates[0].options)
-        return f"{delegates[0].name} has no option {key!r}; its options are {own}"
-    return f"none of {', '.join(delegate.name for delegate in delegates)} has an option {key!r}"
+        return f"{delegates[0].name} has no option {key!r}; {owners or f'its options are {own}'}"
+    return f"none of {', '.join(delegate.name for delegate in delegates)} has an option {key!r}{owners and f'; {owners}'}"
+
+
+def _owners(key: str, delegates: Sequence[Delegate]) -> str:
+    """Return a clause that names the delegates with an option, or an empty string if there are none.
+
+    The example in the clause is for one of ``delegates``, if one of them has the option.
+    """
+    name = _with_underscores(key)
+    owners = {
+        delegate.name: option
+        for delegate in dict.fromkeys([*delegates, *map(find_delegate, DELEGATE_NAMES)])
+        for option in delegate.options
+        if name == option.name or name in [_with_underscores(flag) for flag in (option.flag, *option.other_flags) if flag]
+    }
+    for first, option in owners.items():
+        return f"it is an option of {', '.join(owners)}: give --delegate {first} {_spelling(option)}"
+    return ""
 
 
 def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str, str | None]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..errors import OptionError
+from ..foundation.suggestions import suggestion
 from .base import Delegate
 
 _PACKAGES = {
@@ -115,7 +116,8 @@ def find_delegate(name: str) -> Delegate:
             "run it"
         )
     if name not in _PACKAGES:
-        raise OptionError(f"there is no delegate {name!r}; the delegates are {', '.join(DELEGATE_NAMES)}")
+        others = suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"
+        raise OptionError(f"there is no delegate {name!r}{others}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
     return delegate
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..errors import OptionError
+from ..foundation.suggestions import suggestion
 from .litert_lm import LITERT_LM_RELEASES, contained_release
 
 
@@ -97,7 +98,9 @@ def parse_release(text: str) -> Release:
     match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        raise OptionError(f"there is no runtime {text!r}; the runtimes are {', '.join([*RELEASES, *LITERT_LM_RELEASES])}")
+        known = (*RELEASES, *LITERT_LM_RELEASES)
+        near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
+        raise OptionError(f"there is no runtime {text!r}{f'{near} ({listed})' if near else f'; {listed}'}")
     return release
 
 

@@ -279,7 +279,7 @@ WRONG = 17.5
         (lambda m: sim.diagnose("missing.tflite"), "ModelError", "missing.tflite: No such file"),
         (lambda m: sim.analyze(m, WRONG), "OptionError", "a delegate must be a name, .*; the delegates are nnapi, gpu"),
         (lambda m: sim.diagnose(m, ["nnapi"]), "OptionError", "a delegate must be a name, .* type list; the delegates"),
-        (lambda m: sim.diagnose(m, "npu"), "OptionError", "there is no delegate 'npu'; the delegates are nnapi, gpu"),
+        (lambda m: sim.diagnose(m, "npu"), "OptionError", "there is no delegate 'npu'; did you mean npu-google, npu-intel"),
         (lambda m: sim.analyze(m, "nnapi", "x=1"), "OptionError", "give options of nnapi as a dictionary .* feature_level"),
         (lambda m: sim.diagnose(m, options={"x": 1}), "OptionError", "nnapi has no option 'x'; its options are"),
         (lambda m: sim.analyze(m, options={1: 1}), "OptionError", "nnapi has no option 1; its options are"),

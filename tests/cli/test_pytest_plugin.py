@@ -85,7 +85,7 @@ def test_the_example_passes_until_its_model_gets_worse(run_tests, pytester):
 
 
 CALLS_IN_VAIN = {
-    '"m.tflite", "npu"': "OptionError: there is no delegate 'npu'; the delegates are nnapi, gpu,*",
+    '"m.tflite", "npu"': "OptionError: there is no delegate 'npu'; did you mean npu-google, npu-intel,*",
     '"m.tflite", "nnapi", {"level": 31}': "OptionError: nnapi has no option 'level'; its options are feature_level,*",
     '"m.tflite", level=31': "OptionError: nnapi has no option 'level'; its options are feature_level,*",
     '"m.tflite", feature_level="new"': "OptionError: option feature_level of nnapi: *",

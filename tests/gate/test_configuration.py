@@ -114,7 +114,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             "1: targets.t: has no delegate; the delegates are nnapi, gpu, mldrift, vx, ",
         ),
         ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
-        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; the delegates are nnapi"),
+        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; did you mean nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
         (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
         (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; the runtimes are tf-2.10"),

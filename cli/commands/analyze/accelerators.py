@@ -10,11 +10,13 @@ import click
 
 from delegate_sim.delegates.npu.soc_names import full_soc_name
 from delegate_sim.delegates.registry import ACCELERATORS
+from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 
 from ...answers import Answer, ModelTable, write_answers
-from ...console.terminal import width
+from ...console.terminal import print_error, width
+from ...exits import DONE, USAGE
 from ...models import Models, read_model
 from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_advice, with_adviser
@@ -49,11 +51,15 @@ def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[s
 def analyze_accelerators(
     models: Sequence[str], accelerators: AcceleratorArguments, arguments: TargetArguments, outputs: Outputs, *, verbose: bool
 ) -> int:
-    """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError."""
+    """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
+
+    If only some of the SoCs can be simulated, the others are errors on standard error, as unreadable models are.
+    """
     form, _, output = outputs
     if form not in _FORMS:
         raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
-    stacks = asked_stacks(accelerators.accelerators, accelerators.socs)
+    socs, errors = _simulated(accelerators.socs)
+    stacks = asked_stacks(accelerators.accelerators, socs)
     options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
     stacks = [
         replace(stack, options=options, release=release, assume_ops_registered=arguments.assume_ops_registered)
@@ -70,7 +76,23 @@ def analyze_accelerators(
             lambda: list(map(stacked_row, results)),
         )
 
-    return write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
+    for error in errors:
+        print_error(str(error))
+    code = write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
+    return USAGE if errors and code == DONE else code
+
+
+def _simulated(socs: Sequence[str]) -> tuple[list[str], list[OptionError]]:
+    """Return the SoCs that can be simulated, and the errors of the others. Raises OptionError if there are only others."""
+    simulated, errors = list[str](), list[OptionError]()
+    for soc in socs:
+        try:
+            simulated.append(full_soc_name(soc))
+        except OptionError as error:
+            errors.append(error)
+    if errors and not simulated:
+        raise errors[0]
+    return simulated, errors
 
 
 def _with_adviser(result: StackResult) -> StackResult:

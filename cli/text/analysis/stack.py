@@ -10,7 +10,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.placement import on_cpu
-from delegate_sim.results.report.verdict import verdict
+from delegate_sim.results.report.verdict import refusal_text, verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -25,7 +25,7 @@ _HINT = "cyan"
 
 
 def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
-    """Yield the text of one stack, or the verdicts on several stacks and a table that compares them.
+    """Yield the text of one stack, or the verdicts on several stacks, a table that compares them, and their notes.
 
     In a verbose view, the text of each stack follows the table.
     """
@@ -35,6 +35,7 @@ def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
             yield from _short_verdict(result, view.width)
         yield Line("")
         yield from _side_by_side(results, view)
+        yield from _notes(results, view.width)
     for result in results if is_single or view.verbose else ():
         if not is_single:
             yield Line("")
@@ -59,8 +60,32 @@ def _target(result: StackResult) -> str:
 
 def _short_verdict(result: StackResult, width: int) -> Iterator[Line]:
     names, runs = ", ".join(result.stack.accelerators), result.report.runs
-    text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created"
+    text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created{_because(result)}"
     yield from paragraph(f"{message(_target(result))}: {text}", width, "", "  ", style=HEADING if result.is_created else _BAD)
+
+
+def _because(result: StackResult) -> str:
+    """Return a clause with the reason why CompiledModel is not created. CompiledModel is created even if a plugin fails."""
+    for run in result.report.runs:
+        if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
+            return f", because {refusal_text(run)}"
+    return ""
+
+
+def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
+    """Yield the notes on the stacks and the warnings of their plugins. A note that is not about all stacks names its stacks."""
+    stacks: dict[str, list[str]] = {}
+    for result in results:
+        plugins = [run for run in result.report.runs if run.delegate.is_plugin and result.is_created]
+        warnings = [warning for run in plugins for warning in run.warnings]
+        for note in dict.fromkeys([*result.notes, *warnings]):
+            stacks.setdefault(note, []).append(_target(result))
+    if stacks:
+        yield Line("")
+        yield Line("Notes", HEADING)
+    for note, targets in stacks.items():
+        about = "" if len(targets) == len(results) else f"{', '.join(targets)}: "
+        yield from paragraph(message(f"{about}{note}"), width, "  - ", "    ")
 
 
 def _outcome(result: StackResult, view: View) -> Iterator[Line]:

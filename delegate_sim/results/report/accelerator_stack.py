@@ -160,10 +160,9 @@ def _vendor(stack: Stack) -> str:
     vendor, colon, soc = (part.strip() for part in stack.soc.partition(":"))
     if not vendor or not colon:
         raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
-    plugin = plugin_of(vendor.lower())
+    plugin_of(vendor.lower())
     if not soc:
-        (option,) = [option for option in find_delegate(plugin).options if option.name == _SOC]
-        raise OptionError(f"name the SoC behind {vendor}: ({_SOC}: {option.help})")
+        raise OptionError(f"{vendor} is a vendor; name one of its SoCs: {', '.join(_known_socs(vendor))}")
     return vendor.lower()
 
 
@@ -234,11 +233,14 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
 def _unknown_soc(stack: Stack) -> Iterator[str]:
     """Yield a note if the vendor's plugin knows neither the SoC nor an old name of the SoC (``g5``)."""
     vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
-    models = [
-        full.partition(":")[2] for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")
-    ]
+    models = [full.partition(":")[2] for full in _known_socs(vendor)]
     if not any(model.lower().endswith(soc.lower()) for model in models):
         yield f"LiteRT's plugin does not know the SoC {printable(soc)}; it knows {', '.join(models)}"
+
+
+def _known_socs(vendor: str) -> list[str]:
+    """Return the SoCs that a vendor's plugin knows, as ``vendor:model``."""
+    return [full for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")]
 
 
 def _npu_notes(run: Run) -> Iterator[str]:

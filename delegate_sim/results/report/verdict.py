@@ -40,7 +40,7 @@ def _compiled_elsewhere(run: Run, measures: Measures) -> str:
 def _verdict(run: Run, measures: Measures) -> str:
     """Return the verdict on a run. The verdict does not name the accelerator of a compiled model."""
     actor, outcome = subject(run.target), measures.outcome
-    reason = _reason(run)
+    reason = refusal_text(run)
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}: {reason}"
     if outcome == PREDICTED:
@@ -54,7 +54,7 @@ def _verdict(run: Run, measures: Measures) -> str:
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict without target and shares, for a table that has columns for target and shares."""
     measures = measure(run) if measures is None else measures
-    reason, compute = _reason(run), compute_of(run)
+    reason, compute = refusal_text(run), compute_of(run)
     if measures.outcome in NOT_RUNNING:
         return f"The model does not run: {reason}"
     if measures.outcome == PREDICTED:
@@ -131,7 +131,7 @@ def subject(target: Target) -> str:
     return f"{title}{at_level} on {platform.key.capitalize()} {release}"
 
 
-def _reason(run: Run) -> str:
+def refusal_text(run: Run) -> str:
     """Return the refusal of the whole graph as text. Long names of tensors are shortened, and long explanations are removed."""
     if run.refusal is None:
         return ""

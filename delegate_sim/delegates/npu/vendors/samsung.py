@@ -1,4 +1,4 @@
-"""Samsung's compiler plugin (``litert/vendors/samsung``). It selects every node, and fails if a node cannot be compiled."""
+"""Samsung's compiler plugin (``litert/vendors/samsung``). It selects every node, even one that its compiler cannot compile."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class SamsungPlugin(NpuPlugin):
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
-        """Yield a warning that the whole model fails if one node cannot be compiled."""
+        """Yield a warning that nothing runs on the NPU if one node cannot be compiled."""
         yield (
-            "the plugin selects every node, but the whole model fails if the compiler cannot compile one of them. Only a run of "
-            "the compiler shows which nodes it can compile"
+            "the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of them. Only a run "
+            "of the compiler shows which nodes it can compile"
         )
 
 

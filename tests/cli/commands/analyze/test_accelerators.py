@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.cli.own_schemas import validate
 from tests.support.delegates.npu_models import chain
+from tests.support.pages import MODELS
 
 
 @pytest.fixture
@@ -45,6 +46,30 @@ def test_socs_side_by_side(run, path):
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in table.splitlines()[1:] if line.strip()}
     assert rows["TANH"] == "npu-mediatek 1 npu-google 1"
     assert rows["ELU"] == "xnnpack 1 npu-google 1"
+
+
+def test_a_soc_that_cannot_be_simulated_leaves_the_others(run, path):
+    one = run("analyze", path, "--soc", "mt6991")
+    result = run("analyze", path, "--soc", "mt6991", "--soc", "SM8750")
+    assert (result.exit_code, result.stdout) == (2, one.stdout)
+    assert result.stderr.startswith("error: the NPU of SM8750 (qualcomm:SM8750) cannot be simulated, ")
+    none = run("analyze", path, "--soc", "SM8650", "--soc", "SM8750")
+    assert (none.exit_code, none.stdout) == (2, "")
+
+
+def test_notes_below_the_table(run, path):
+    result = run("analyze", path, "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
+    _, notes = result.stdout.split("\n\nNotes\n")
+    assert notes.startswith("  - selected nodes are not yet compiled: ")
+    assert "\n  - samsung:E9955: the plugin selects every node, but " in notes
+
+
+def test_the_reason_for_no_compiled_model(run):
+    result = run("analyze", MODELS / "recurrent.tflite", "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
+    verdicts, notes = result.stdout.split("\n\nSide by side")
+    assert verdicts.count("is not created, because tensor 5 (state_5), of type FLOAT32: Variable tensors not yet supported") == 2
+    assert notes.count("LiteRT cannot load the model, so no CompiledModel can be created") == 1
+    assert "the plugin selects every node" not in notes
 
 
 def test_the_command_that_says_what_keeps_nodes_off_the_npu(run, path):
@@ -98,8 +123,8 @@ def test_json(run_json, path):
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
         (["--accelerators", "tpu"], "the accelerators are npu, gpu, cpu"),
         (["--accelerators", "npu", "--soc", "acme:1"], "known vendors are google, intel, mediatek, samsung, qualcomm"),
-        (["--accelerators", "npu", "--soc", "mediatek:"], "name the SoC behind mediatek"),
-        (["--accelerators", "npu", "--soc", "google"], "name the SoC behind google"),
+        (["--accelerators", "npu", "--soc", "mediatek:"], "mediatek is a vendor; name one of its SoCs: mediatek:mt6"),
+        (["--accelerators", "npu", "--soc", "google"], "google is a vendor; name one of its SoCs: google:Tensor_G3, "),
         (["--accelerators", "cpu", "--defaults", "api"], "does not take --defaults"),
         (["--accelerators", "cpu", "--no-default-xnnpack"], "does not take --default-xnnpack"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "leave out --delegate and --chain"),

@@ -366,7 +366,10 @@ def test_runtime_chooses_the_wording(run, model):
             marks=NEEDS_NEWER_CLICK,
         ),
         (["--option", "allow_fp16=true", "--nnapi_allow_fp16"], "--nnapi-allow-fp16 and --option allow_fp16=... set the same"),
-        (["--delegate", "vx_nxp"], "Invalid value for '--delegate': 'vx_nxp' is not one of 'nnapi', 'gpu', 'mldrift', "),
+        (
+            ["--delegate", "vx_nxp"],
+            "Invalid value for '--delegate': there is no delegate 'vx_nxp'; did you mean vx-nxp",
+        ),
         (["--format", "xml"], "Invalid value for '--format': 'xml' is not one of 'text', 'json'"),
         pytest.param(["--bad\x1b\noption"], "No such option '--bad\\x1b\\noption'", marks=NEEDS_NEWER_CLICK),
     ],
