@@ -179,6 +179,7 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
         "releases.litert_lm",
         "foundation",
         "foundation.printable",
+        "foundation.suggestions",
         "version",
     ]
     light = {"delegate_sim", "delegate_sim_cli", *[f"delegate_sim.{name}" for name in names]}
