@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from delegate_sim.live.engine import Engine
+from delegate_sim.live.litert_lm import engine as litert_lm
 from delegate_sim.live.trial import tested_engines
 from delegate_sim.version import __version__
 
 from ..console.layout import message
 from ..console.terminal import Line, result_options, width, write_result
+from ..text.elements.paragraphs import paragraph
 from ..text.elements.tables import table
 
 SCHEMA = "delegate-sim/doctor/1"
@@ -21,6 +22,7 @@ _EPILOG = """\b
 Examples:
   delegate-sim doctor
   delegate-sim analyze model.tflite --delegate npu-intel --live
+  delegate-sim analyze llm.litertlm --option backend=cpu --live
 """
 
 
@@ -31,28 +33,42 @@ def command(form: str, output: str | None) -> None:
 
     You install the libraries of vendors yourself, under their licenses. delegate-sim does not download, store or upload them.
     """
-    results = tested_engines()
+    results = [
+        _Result(engine.delegate.name, engine.software, lacks, not engine.delegate.is_live_only)
+        for engine, lacks in tested_engines()
+    ]
+    results.append(_Result(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
     write_result(form, output, lambda: _entry(results), lambda: _lines(results))
 
 
-def _entry(results: Sequence[tuple[Engine, str]]) -> dict[str, Any]:
+class _Result(NamedTuple):
+    """The name of real code, its version, what it lacks on this host, and whether it is also simulated."""
+
+    target: str
+    software: str
+    lacks: str
+    is_simulated: bool
+
+
+def _entry(results: Sequence[_Result]) -> dict[str, Any]:
     entries = [
         {
-            "target": engine.delegate.name,
-            "ready": not lacks,
-            "software": engine.software,
-            "lacks": lacks,
-            "simulated": not engine.delegate.is_live_only,
+            "target": result.target,
+            "ready": not result.lacks,
+            "software": result.software,
+            "lacks": result.lacks,
+            "simulated": result.is_simulated,
         }
-        for engine, lacks in results
+        for result in results
     ]
     return {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
 
 
-def _lines(results: Sequence[tuple[Engine, str]]) -> list[Line]:
+def _lines(results: Sequence[_Result]) -> list[Line]:
     rows = []
-    for engine, lacks in results:
-        words = f"lacks {message(lacks)}" if lacks else f"ready ({message(engine.software)})"
-        words += "; can run live, but is not simulated" if engine.delegate.is_live_only else ""
-        rows.append((engine.delegate.name, words))
-    return [Line("Real delegates on this host, each tested with a one-node model", "bold"), *table(rows, (), width())]
+    for result in results:
+        words = f"lacks {message(result.lacks)}" if result.lacks else f"ready ({message(result.software)})"
+        words += "" if result.is_simulated else "; can run live, but is not simulated"
+        rows.append((result.target, words))
+    title = "Real delegates on this host, each tested with a one-node model, and LiteRT-LM's engine, which runs bundles"
+    return [*paragraph(title, width(), style="bold"), *table(rows, (), width())]

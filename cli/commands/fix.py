@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.fixing.bundle_fix import check_free_bundle, fix_bundle, search_bundle
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
@@ -20,6 +22,7 @@ from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import for_option, for_targets_options
+from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
 from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
@@ -30,12 +33,14 @@ Examples:
   delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
   delegate-sim fix model.tflite --micro -o fixed.tflite
+  delegate-sim fix llm.litertlm --delegate mldrift -o fixed.litertlm
 
 A pass is a small rewrite (docs/passes.md lists all passes). Each pass is simulated, and kept if it improves the result: first
 more multiply-adds delegated, then fewer kernels, boundary bytes and partitions. With several targets, a pass must improve one
 target and must not make any target worse. --per-target writes a file for each target instead. Before a model is written, the
 original and the new model are run on this CPU and compared (pip install 'delegate-sim[fix]'). If an exact pass changes an output,
-fix fails. The exit code is 1 if no pass helps.
+fix fails. The exit code is 1 if no pass helps. In a LiteRT-LM bundle, every model is rewritten,
+and all other sections keep their bytes.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -108,6 +113,9 @@ def command(
         raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
+    if is_litertlm(path):
+        _refuse_options_of_models(micro, shapes, splits, per_target, data)
+        return _fix_bundle(path, targets, written, _KINDS[allow], force, no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
     if micro and (shapes or splits or per_target):
@@ -155,3 +163,38 @@ def command(
         lambda: fixes_lines(results, width(), verbose, splits),
     )
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
+
+
+def _refuse_options_of_models(*given: object) -> None:
+    """Raise UsageError if an option is given that is not available for a bundle."""
+    if any(given):
+        raise click.UsageError(
+            "for a bundle, --micro, --shape, --split-tail, --per-target and --data are not available: name a model in it instead"
+        )
+
+
+def _fix_bundle(
+    path: str,
+    targets: Sequence[Target],
+    written: str | None,
+    allowed: Exactness,
+    force: bool,
+    no_proof: bool,
+    samples: int,
+    form: str,
+    verbose: bool,
+) -> int:
+    """Rewrite all models of a bundle."""
+    if written is not None:
+        check_free_bundle(path, written, replaces=force)
+    show_progress(f"trying passes on {path}")
+    plan = search_bundle(path, targets, allowed, lambda step: show_progress(f"trying passes on {path}: {step}"))
+    fixed = None
+    if written is not None and plan.is_changed:
+        show_progress(f"running the models of {path}")
+        try:
+            fixed = fix_bundle(plan, written, replaces=force, proves=not no_proof, samples=samples)
+        except OSError as error:
+            raise click.ClickException(f"{written}: {error.strerror or error}") from error
+    write_result(form, None, lambda: bundle_fix_entry(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))
+    return DONE if plan.is_changed else FINDINGS

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from delegate_sim.llm.backends import DELEGATES
+from delegate_sim.releases.litert_lm import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
@@ -26,7 +28,8 @@ FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """The name of each family of releases."""
 
 _HEADING = "bold"
-_COLUMNS = ("releases", "loads", "delegated", "multiply-adds", "partitions", "moved")
+_LITERT_LM = "LiteRT-LM"
+_COLUMNS = ("loads", "delegated", "multiply-adds", "partitions", "moved")
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
 _PLACE = "\0"
@@ -40,7 +43,11 @@ def releases_lines(releases: ReleaseTable, width: int, verbose: bool) -> Iterato
     yield Line("")
     nodes = counted(releases.rows[0].measures.nodes, "node")
     yield Line(f"{releases.delegate.name}: {nodes} by release of the runtime", _HEADING)
-    yield from table([_COLUMNS, *[_cells(span) for span in spans]], range(2, 6), width)
+    is_in_engine = releases.delegate.name in DELEGATES
+    heads = ("releases", *([_LITERT_LM] if is_in_engine else []))
+    rows = [(*heads, *_COLUMNS)]
+    rows += [(span_text(span), *([_litert_lm_text(span)] if is_in_engine else []), *_cells(span)) for span in spans]
+    yield from table(rows, range(len(heads) + 1, len(heads) + 5), width)
     for span in spans:
         yield from _step(span[0], words_of(releases.delegate.name), width, verbose)
     yield from _refusals(spans, width)
@@ -118,19 +125,24 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     moved = f"{sum([len(move.nodes) for move in row.moves]):,}"
     if measures.outcome in NOT_RUNNING:
         cells = ("", "", "") if measures.outcome == NOT_LOADED else ("-", "-", moved)
-        return span_text(span), row.loads.value, outcome_text(measures.outcome), *cells
+        return row.loads.value, outcome_text(measures.outcome), *cells
     delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
     if measures.outcome != TAKEN:
         delegated = outcome_text(measures.outcome)
     compute = row.compute
     return (
-        span_text(span),
         row.loads.value,
         f"{delegated}{'' if row.is_certain else ' ?'}",
         share(compute.delegated_multiply_adds, compute.multiply_adds) if compute.multiply_adds else "-",
         f"{measures.partitions:,}",
         moved,
     )
+
+
+def _litert_lm_text(span: Sequence[ReleaseRow]) -> str:
+    """Return the first and the last release of LiteRT-LM that contain a release of a span; empty if there are none."""
+    versions = [name.removeprefix(PREFIX) for row in span for name in releases_with(str(row.release))]
+    return " to ".join(dict.fromkeys([*versions[:1], *versions[-1:]]))
 
 
 def span_text(span: Sequence[ReleaseRow]) -> str:
@@ -197,6 +209,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
         "releases": [
             {
                 "release": str(row.release),
+                "litert_lm": list(releases_with(str(row.release))),
                 "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
                 "unloaded_types": list(row.unloaded_types),
                 "lines": list(row.lines),

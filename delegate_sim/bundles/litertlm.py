@@ -178,7 +178,9 @@ def _section_tables(header: bytes) -> list[Any]:
 def _members(content: Content, header: Header) -> Iterator[Member]:
     models = [section for section in header.sections if section.is_model]
     for section, name in zip(models, section_names(models), strict=True):
-        if not section.begin <= section.end <= len(content):
+        if section.begin > section.end:
+            raise BundleError(f"is damaged: section {section.number} ends before it begins")
+        if section.end > len(content):
             raise BundleError(
                 f"is truncated or damaged: section {section.number} ends at byte {section.end:,}, but the file has "
                 f"{len(content):,} bytes"

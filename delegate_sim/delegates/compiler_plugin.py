@@ -26,6 +26,15 @@ class ModelFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedRemedy:
+    """Options of a vendor's compiler, the case in which the vendor recommends them, and the page that says so."""
+
+    options: str
+    when: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelDecision:
     """A compiler plugin's decision about a model.
 
@@ -46,6 +55,8 @@ class CompilerPlugin(Delegate):
     """A delegate that compiles parts of the model file before the runtime loads the file."""
 
     is_plugin = True
+    remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
+    """The remedies that the vendor publishes for selected nodes that cannot be compiled. They were not tried here."""
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

@@ -25,6 +25,11 @@ class Rewritten:
 
     change: Edited
     weights: dict[int, WorkCount]
+    rewritable: frozenset[int]
+    """The subgraphs that run in the original model.
+
+    A decomposition stays in this set after it was inlined, because a delegate still sees the unused subgraph.
+    """
 
     @property
     def model(self) -> Model:
@@ -34,14 +39,19 @@ class Rewritten:
 
 def start(model: Model) -> Rewritten:
     """Return a model to which no pass has been applied yet."""
-    return Rewritten(unchanged(model), {})
+    return start_with(unchanged(model))
+
+
+def start_with(change: Edited) -> Rewritten:
+    """Return a model that was changed before any pass, such as by fixing the shapes of inputs."""
+    return Rewritten(change, {}, subgraphs_that_run(change.model))
 
 
 def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
     """Return the model after one more pass, or None if the pass changes nothing or cannot be applied.
 
-    ``nodes`` are the nodes to rewrite, by their indices before the pass. None means all nodes. Only the subgraphs of
-    ``subgraphs_that_run`` are rewritten.
+    ``nodes`` are the nodes to rewrite, by their indices before the pass. None means all nodes. Only the subgraphs in
+    ``before.rewritable`` are rewritten.
 
     If the metadata of the model fixes the order of the nodes, a pass that adds or removes nodes cannot be applied. A pass also
     cannot be applied if it needs sizes that the format cannot store or that exceed a limit.
@@ -50,10 +60,9 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     if not _has_work(model, pass_, nodes):
         return None
     weights = dict(before.weights)
-    running = subgraphs_that_run(model)
 
     def change(editor: Editor) -> None:
-        if editor.subgraph.index not in running:
+        if editor.subgraph.index not in before.rewritable:
             return
         chosen = None if nodes is None else {key.node for key in nodes if key.subgraph == editor.subgraph.index}
         pass_.apply(Work(editor, chosen, weights))
@@ -78,7 +87,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         for graph, old, origins in zip(changed.model.subgraphs, model.subgraphs, changed.origins, strict=True)
     ]
     versioned = changed.then(lambda model: _with_demanded_versions(model, touched))
-    return Rewritten(before.change.then(lambda _: versioned), weights)
+    return Rewritten(before.change.then(lambda _: versioned), weights, before.rewritable)
 
 
 def _has_untyped(model: Model) -> bool:

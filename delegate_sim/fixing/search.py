@@ -13,7 +13,7 @@ from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
 from ..runtime.model_loading import custom_operators
 from ..runtime.target import Target
-from .applying import Rewritten
+from .applying import Rewritten, start_with
 from .descent import AppliedPass, Descent, FixStep, Trial
 from .flatbuffer.model_writing import check_writable
 from .given_shapes import with_shapes
@@ -97,7 +97,7 @@ def search(
     """
     check_writable(model)
     Effort(model).require(REWRITING)
-    start = Rewritten(with_shapes(model, shapes, targets[0].release) if shapes else unchanged(model), {})
+    start = start_with(with_shapes(model, shapes, targets[0].release) if shapes else unchanged(model))
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     joint = Descent(allowed_passes, targets, start, Effort(model), report=report)
     shaped = joint.standing

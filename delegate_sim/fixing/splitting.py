@@ -90,7 +90,7 @@ def _is_bound(model: Model, node: Node) -> bool:
 
 def first_model(split: Split) -> Rewritten:
     """Return the first model, without the trailing nodes."""
-    return Rewritten(split.whole.change.then(lambda model: _first(model, split)), split.whole.weights)
+    return replace(split.whole, change=split.whole.change.then(lambda model: _first(model, split)))
 
 
 def _first(model: Model, split: Split) -> Edited:

@@ -74,7 +74,7 @@ def edge_inputs(model: Model, subgraph: Subgraph, shapes: Mapping[int, Sequence[
     for seed, kind in enumerate(_EDGES):
         tensors = [graph.tensors[index] for index in subgraph.inputs]
         arrays = generated_inputs(model, subgraph, seed, shapes)
-        edges = [kind(graph, tensor, array) for tensor, array in zip(tensors, arrays, strict=True)]
+        edges = [kind(graph, tensor, array.reshape(-1)) for tensor, array in zip(tensors, arrays, strict=True)]
         counts = [
             len(values) if kind is _index_edges else -(-len(values) // max(array.size, 1))
             for array, values in zip(arrays, edges, strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Iterable
@@ -64,18 +63,13 @@ class AcceleratorEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))
-            finished = run_module(_MODULE, [str(source), *self._traits.arguments(options)], self._environment(), folder)
+            finished = run_module(
+                _MODULE, [str(source), *self._traits.arguments(options)], vulkan.with_driver(self._driver), folder
+            )
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
             return LiveDecision(True, finished.words, lacks=vulkan.INSTALL)
         return LiveDecision(bool(finished.words), finished.words, self._messages(output))
-
-    def _environment(self) -> dict[str, str]:
-        further = dict(self._driver or {})
-        library_path = os.environ.get("LD_LIBRARY_PATH")
-        if library_path and "LD_LIBRARY_PATH" in further:
-            further["LD_LIBRARY_PATH"] += os.pathsep + library_path
-        return {**os.environ, **further}
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.

@@ -37,6 +37,15 @@ def driver_environment() -> Mapping[str, str] | None:
     return None
 
 
+def with_driver(driver: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the environment of this process with the variables of a driver; folders of libraries are put before its own."""
+    further = dict(driver or {})
+    library_path = os.environ.get("LD_LIBRARY_PATH")
+    if library_path and "LD_LIBRARY_PATH" in further:
+        further["LD_LIBRARY_PATH"] += os.pathsep + library_path
+    return {**os.environ, **further}
+
+
 def _has_drivers(folder: str) -> bool:
     """Return whether a folder has description files of drivers."""
     return any(Path(folder).glob("*.json"))

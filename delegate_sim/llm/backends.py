@@ -6,12 +6,18 @@ Source: google-ai-edge/LiteRT-LM, ``runtime/executor/executor_settings_base.cc``
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 CPU, GPU, NPU, GPU_ARTISAN = "CPU", "GPU", "NPU", "GPU_ARTISAN"
 CPU_ARTISAN, GOOGLE_TENSOR_ARTISAN, TENSOR_LLM = "CPU_ARTISAN", "GOOGLE_TENSOR_ARTISAN", "TENSOR_LLM"
 BACKENDS = (CPU, GPU, NPU, GPU_ARTISAN, CPU_ARTISAN, GOOGLE_TENSOR_ARTISAN, TENSOR_LLM)
 """All backends, in the order in which the engine lists them."""
 JUDGED = (CPU, GPU, NPU, GPU_ARTISAN)
 """The backends that an application can request."""
+
+DELEGATES: Mapping[str, str] = MappingProxyType({"mldrift": "gpu", "xnnpack": "cpu"})
+"""The engine's delegates, each with its backend."""
 
 _CONSTRAINABLE = JUDGED
 _ACTIVATION_TYPES = frozenset({"float32", "fp32", "f32", "float16", "fp16", "f16", "int16", "i16", "int8", "i8", "fp32_fp16"})

@@ -21,11 +21,14 @@ from ..bundles.litertlm import (
     Section,
     read_header,
 )
+from ..delegates.npu.loader import load as litert_load
+from ..delegates.npu.loader_facts import file_facts
 from ..errors import ModelError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import printable
 from ..model.model import Model
 from ..model.reader import load
+from ..releases.catalogue import NEWEST
 from .report import Stop, Stopped
 
 SP_TOKENIZER, LLM_METADATA, HF_TOKENIZER, EXECUTOR_METADATA = 4, 5, 6, 9
@@ -170,13 +173,31 @@ def section_name(model_type: str) -> str:
 
 
 def readable_model(bundle: Bundle, model_type: str, stage: str) -> Model | None:
-    """Return a model, or None if the engine does not find the model. Raises Stopped if the model is damaged."""
+    """Return a model, or None if the engine does not find the model.
+
+    Raises Stopped if the model is damaged, or if LiteRT's loader refuses it.
+    """
     try:
-        return bundle.model(model_type)
+        model = bundle.model(model_type)
     except ModelError as error:
         text = "Failed to load model from buffer\n└ Invalid flatbuffer"
         hint = f"the section is not a valid TFLite model ({error}): {_HEADER_HINT}"
         raise Stopped(Stop("model-flatbuffer", text, stage, section_name(model_type), hint=hint)) from error
+    failure = None if model is None else litert_load(model, file_facts(model), NEWEST).failure
+    if failure is not None:
+        raise Stopped(
+            Stop(
+                "model-loader",
+                "Failed to load model from buffer",
+                stage,
+                section_name(model_type),
+                subgraph=failure.subgraph,
+                node=failure.node,
+                reasons=(failure.message,),
+                hint=failure.hint,
+            )
+        )
+    return model
 
 
 def _model_type(section: Section) -> str:

@@ -43,7 +43,10 @@ _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 _LOOKUP = "EMBEDDING_LOOKUP"
 _TESTED_ELSEWHERE = "mldrift-build-composite"
 """The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""
-_HINT = "change this operator in the export: the engine refuses the bundle unless the GPU takes every node of every subgraph"
+_HINT = (
+    "change this operator in the export, or let delegate-sim fix BUNDLE --delegate mldrift -o FILE try: the engine refuses the "
+    "bundle unless the GPU takes every node of every subgraph"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +128,19 @@ def _run(model: Model, delegate_name: str, options: Mapping[str, Any], release: 
 
 
 def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[BundleReplacement, ...]:
-    replacements = list[BundleReplacement]()
-    for line in run.log_lines:
-        match = _REPLACING.fullmatch(line)
-        if match is None:
-            continue
-        replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
-        if not is_clustered:
-            partitions = _runs_in_order(run, subgraph)
-        replacements.append(BundleReplacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or ""))
+    replacements = [line for text in run.log_lines if (line := replacement_in(text, section)) is not None]
+    if not is_clustered:
+        replacements = [replace(line, partitions=_runs_in_order(run, line.subgraph)) for line in replacements]
     return tuple(replacements)
+
+
+def replacement_in(text: str, section: str) -> BundleReplacement | None:
+    """Return the replacement of nodes that a line of the runtime's log tells; None for another line."""
+    match = _REPLACING.fullmatch(text)
+    if match is None:
+        return None
+    replaced, nodes, partitions, subgraph = (int(match[number]) for number in (1, 2, 4, 5))
+    return BundleReplacement(section, match[3], replaced, nodes, partitions, subgraph, match[6] or "")
 
 
 def _runs_in_order(run: Run, subgraph: int) -> int:

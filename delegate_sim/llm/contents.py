@@ -14,9 +14,9 @@ from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..model.reader import load
 from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, check_beginning
-from .metadata import LlmMetadata, read_llm_metadata
-from .protobuf import ProtobufError
 from .report import Stopped
+from .sections.metadata import LlmMetadata, read_llm_metadata
+from .sections.protobuf import ProtobufError
 from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
 
 SCHEMA = "delegate-sim/bundle/1"

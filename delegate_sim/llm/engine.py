@@ -39,12 +39,12 @@ from .bundle import (
     section_name,
 )
 from .executor import make_executor
-from .metadata import read_llm_metadata
 from .progress import EngineProgress
-from .protobuf import ProtobufError
 from .report import ENGINE, BackendReport, Stop, Stopped
+from .sections.metadata import read_llm_metadata
+from .sections.protobuf import ProtobufError
+from .sections.tokenizer import Tokenizer, read_tokenizer
 from .session import generate, open_session
-from .tokenizer import Tokenizer, read_tokenizer
 
 KNOWN_OPTIONS = ("vision", "audio", "cache_dir", "kw", "prompt", "dispatch")
 _NO_CACHE, _IN_MEMORY = ":nocache", ":memory"

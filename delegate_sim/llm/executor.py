@@ -32,9 +32,9 @@ from .compiled import (
     first_run,
 )
 from .magic_numbers import target_of
-from .metadata import StateBuffer, read_state_buffers
 from .progress import EngineProgress
 from .report import ENGINE, Stop, Stopped
+from .sections.metadata import StateBuffer, read_state_buffers
 from .signatures import (
     DECODE,
     PREFILL,

@@ -6,11 +6,12 @@ has changed, the new bundle is identical to the old one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
@@ -33,6 +34,32 @@ class Part:
 
     section: Section
     file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of bytes of a file, which is read in pieces: a mapped file would count as memory once it was read."""
+
+    path: str
+    begin: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes in pieces. Raises OSError, also if the file has become shorter."""
+        with open_input(self.path) as file:
+            file.seek(self.begin)
+            for start in range(self.begin, self.end, _PIECE):
+                # bounded: at most _PIECE
+                piece = file.read(min(_PIECE, self.end - start))
+                if len(piece) < min(_PIECE, self.end - start):
+                    raise OSError(errno.EIO, "the file has changed", self.path)
+                yield piece
+
+
+Content: TypeAlias = "memoryview | Span"
 
 
 def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
@@ -65,8 +92,8 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
     os.makedirs(folder, exist_ok=True)
     _write(folder, HEADER, content[: header.end])
     for part in parts:
-        _write(folder, part.file, content[part.section.begin : part.section.end])
-    _write(folder, TAIL, content[last:])
+        _write(folder, part.file, Span(path, part.section.begin, part.section.end))
+    _write(folder, TAIL, Span(path, last, len(content)))
     sections = [
         {"number": part.section.number, "kind": part.section.kind, "file": part.file, "items": dict(part.section.items)}
         for part in parts
@@ -79,22 +106,28 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
 def repack(folder: str, path: str) -> None:
     """Pack the files that ``unpack`` wrote to a folder into a bundle. Raises ModelError."""
     manifest = _manifest(folder)
-    head, tail = _read(folder, HEADER), _read(folder, TAIL)
-    files = {number: _read(folder, name) for number, name in manifest.items()}
+    head, tail = _read(folder, HEADER), _span(folder, TAIL)
+    files = {number: _span(folder, name) for number, name in manifest.items()}
     write_bundle(path, head, files, tail)
 
 
-def with_models(path: str, target: str, models: Mapping[int, bytes]) -> None:
-    """Write a bundle with replaced sections. ``models`` maps section numbers to new bytes. Raises ModelError."""
+def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
+    """Return each section with a model, and the name of the model in the bundle. Raises ModelError."""
+    _, header, _ = read_parts(path)
+    models = [section for section in header.sections if section.is_model]
+    return tuple(zip(models, section_names(models), strict=True))
+
+
+def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]) -> None:
+    """Write a bundle again with other bytes in some of its sections, by their numbers. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
-    own = {part.section.number: content[part.section.begin : part.section.end] for part in parts}
-    write_bundle(
-        target, content[: header.end], {**own, **{number: memoryview(model) for number, model in models.items()}}, content[last:]
-    )
+    files: dict[int, Content] = {part.section.number: Span(path, part.section.begin, part.section.end) for part in parts}
+    files.update({number: memoryview(model) for number, model in models.items()})
+    write_bundle(target, content[: header.end], files, Span(path, last, len(content)))
 
 
-def write_bundle(path: str, head: memoryview, files: Mapping[int, memoryview], tail: memoryview) -> None:
+def write_bundle(path: str, head: memoryview, files: Mapping[int, Content], tail: Content) -> None:
     """Write a bundle from its parts.
 
     ``head`` is the bytes up to the end of the header, ``files`` the bytes of each section by number, and ``tail`` the bytes after
@@ -112,7 +145,7 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, memoryview], t
     write_chunks(path, _chunks(beginning, placed, files, tail))
 
 
-def _placed(sections: Sequence[Section], files: Mapping[int, memoryview]) -> tuple[Section, ...]:
+def _placed(sections: Sequence[Section], files: Mapping[int, Content]) -> tuple[Section, ...]:
     """Return the sections with their new positions, by number. A section moves only if an earlier section grew."""
     placed, is_moved = list[Section](), False
     for section in sorted(sections, key=lambda one: one.begin):
@@ -125,7 +158,7 @@ def _placed(sections: Sequence[Section], files: Mapping[int, memoryview]) -> tup
     return tuple(sorted(placed, key=lambda one: one.number))
 
 
-def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, memoryview], tail: memoryview) -> Iterator[bytes]:
+def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, Content], tail: Content) -> Iterator[bytes]:
     yield beginning
     at = len(beginning)
     for section in sorted(placed, key=lambda one: one.begin):
@@ -141,7 +174,10 @@ def _zeros(count: int) -> Iterator[bytes]:
         yield bytes(min(_PIECE, count - start))
 
 
-def _pieces(content: memoryview) -> Iterator[bytes]:
+def _pieces(content: Content) -> Iterator[bytes]:
+    if isinstance(content, Span):
+        yield from content.pieces()
+        return
     for start in range(0, len(content), _PIECE):
         yield bytes(content[start : start + _PIECE])
 
@@ -175,7 +211,15 @@ def _read(folder: str, name: str) -> memoryview:
         raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
 
 
-def _write(folder: str, name: str, content: memoryview) -> None:
+def _span(folder: str, name: str) -> Span:
+    path = os.path.join(folder, name)
+    try:
+        return Span(path, 0, os.path.getsize(path))
+    except OSError as error:
+        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+
+
+def _write(folder: str, name: str, content: Content) -> None:
     try:
         write_chunks(os.path.join(folder, name), _pieces(content))
     except OSError as error:

@@ -9,8 +9,8 @@ from typing import Any
 from ..releases.catalogue import NEWEST, Release
 from .bundle import Bundle
 from .compiled import Compiled
-from .metadata import UNCLUSTERED_MODEL, LlmMetadata
 from .report import BundleReplacement
+from .sections.metadata import UNCLUSTERED_MODEL, LlmMetadata
 
 _DEFAULT_TOKENS = 4096
 

@@ -18,8 +18,8 @@ from .progress import EngineProgress
 from .report import DECODE as DECODE_STAGE
 from .report import DONE, SESSION, Stop, Stopped
 from .report import PREFILL as PREFILL_STAGE
+from .sections.tokenizer import Tokenizer
 from .signatures import DECODE, dimensions, input_tensor, starting_with
-from .tokenizer import Tokenizer
 
 PROMPT_TOKENS = 12
 """The number of tokens of the default prompt, including the start token."""

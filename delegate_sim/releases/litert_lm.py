@@ -57,6 +57,11 @@ def contained_release(name: str) -> Contained | None:
     return CONTAINED.get(match[1]) if match else None
 
 
+def releases_with(litert: str) -> tuple[str, ...]:
+    """Return the releases of LiteRT-LM that contain a release of LiteRT, oldest first, such as ``litert-lm-0.14``."""
+    return tuple([f"{PREFIX}{version}" for version, contained in CONTAINED.items() if contained.litert == litert])
+
+
 def litert_lm_lines() -> tuple[str, ...]:
     """Return a line about each release of LiteRT-LM."""
     return tuple(

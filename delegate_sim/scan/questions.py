@@ -196,7 +196,8 @@ def _fill(connection: Any, prefix: str, path: str) -> None:
                 connection.execute(f"INSERT INTO {prefix}{table} SELECT {lists}", columns)
     except OSError as error:
         raise ScanError(f"{error.filename or path}: {error.strerror or error}") from error
-    except (ValueError, TypeError, csv.Error, sqlite3.Error) as error:
+    except (ValueError, TypeError, RuntimeError, csv.Error, sqlite3.Error) as error:
+        # DuckDB raises RuntimeError for text that is not UTF-8.
         raise ScanError(f"{path}: is not the output of a scan") from error
 
 

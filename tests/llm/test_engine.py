@@ -10,6 +10,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.errors import ModelError, OptionError
+from fixtures.builder import ModelBuilder
 from fixtures.language_models import bundle, decoder, embedder, encoder, metadata
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -34,6 +35,17 @@ def without_padding(content):
 
 def constrained(constraint, key="backend_constraint"):
     return bundle(MODEL, {key: constraint})
+
+
+def unlisted():
+    """Return a model with a signature that does not name the input of its subgraph."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("ABS", [source], [result])
+    graph.outputs(result)
+    builder.signature("decode", graph, {}, {"y": result})
+    return builder.bytes()
 
 
 CASES = {
@@ -66,6 +78,7 @@ CASES = {
     ),
     "no metadata": (bundle(MODEL, about=None), {}, "crash", "engine", None),
     "damaged metadata": (bundle(MODEL, about=b"\xff"), {}, "refused", "engine", "Failed to parse LlmMetadata"),
+    "signature that lacks an input": (bundle(unlisted()), {}, "refused", "engine", "Failed to load model from buffer"),
     "unknown data type": (bundle(MODEL, further=[(42, None, b"abc")]), {}, "starts", None, None),
     "the last section of a type counts": (
         bundle(NO_DECODE, further=[(3, "tf_lite_prefill_decode", MODEL)]),

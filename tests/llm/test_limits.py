@@ -10,9 +10,10 @@ import delegate_sim
 from delegate_sim.bundles import litertlm
 from delegate_sim.errors import ModelError
 from delegate_sim.llm import bundle as llm_bundle
-from delegate_sim.llm import composites, protobuf, tokenizer
+from delegate_sim.llm import composites
 from delegate_sim.llm.contents import read_contents
-from delegate_sim.llm.tokenizer import Tokenizer
+from delegate_sim.llm.sections import protobuf, tokenizer
+from delegate_sim.llm.sections.tokenizer import Tokenizer
 from fixtures.builder import ModelBuilder
 from fixtures.language_models import bundle, decoder
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from delegate_sim.scan import questions
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
@@ -103,6 +104,15 @@ def test_a_value_of_another_type_is_one_line(scanned, tmp_path):
     (tmp_path / path).write_text(content.replace('"nodes": 1', '"nodes": "many"'))
     with pytest.raises(ScanError, match=r"z\.jsonl: is not the output of a scan"):
         ask([path], "SELECT 1")
+
+
+def test_text_that_duckdb_cannot_return_is_one_line(scanned, monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("nanobind::str(): conversion error!")
+
+    monkeypatch.setattr(questions, "_fill_by_duckdb", fail)
+    with pytest.raises(ScanError, match=r"z\.parquet: is not the output of a scan"):
+        ask([scanned("z.parquet", {"a.tflite": ["ADD"]}, [NNAPI])], "SELECT 1")
 
 
 def test_a_query_sees_nothing_else(scanned, tmp_path):

@@ -114,10 +114,10 @@ def _analyze(
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
-    if not arguments.delegates and not is_chain and not live.is_given and all(map(is_litertlm, models)):
+    if not arguments.delegates and not is_chain and all(map(is_litertlm, models)):
         from .bundles import analyze_bundles
 
-        return analyze_bundles(models, arguments, outputs, verbose=verbose)
+        return analyze_bundles(models, arguments, outputs, live, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
     if is_chain and not arguments.delegates:
         raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")

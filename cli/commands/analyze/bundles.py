@@ -7,40 +7,64 @@ from typing import Any
 
 import click
 
+from delegate_sim.errors import OptionError
+from delegate_sim.live.litert_lm.engine import LiveBundle, lacking, run_bundle
 from delegate_sim.llm.backends import JUDGED, parsed_backend
 from delegate_sim.llm.engine import KNOWN_OPTIONS, run_engine
 from delegate_sim.releases.catalogue import parse_release
 
 from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import width
+from ...exits import FINDINGS, USAGE
 from ...models import Models
+from ...options.live import LiveArguments
 from ...options.targets import TargetArguments
-from ...text.bundles import engine_columns, engine_entry, engine_lines, engine_row
+from ...text.bundles.engine import engine_columns, engine_entry, engine_lines, engine_row, live_bundle_lines
 from .documents import Outputs
 
 _FORMS = ("text", "json")
 _BACKEND = "backend"
+_LIVE_PROMPT = "Hello"
 
 
-def analyze_bundles(paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, *, verbose: bool) -> int:
-    """Analyze bundles on the backends that the options name, by default on all backends, and return the exit code."""
+def analyze_bundles(
+    paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, live: LiveArguments, *, verbose: bool
+) -> int:
+    """Analyze bundles on the backends that the options name, by default on all, and return the exit code.
+
+    With ``--live``, also run the real engine. The exit code is then 1 if an answer differs, and 2 if the engine ran on none of
+    the backends.
+    """
     if outputs.form not in _FORMS or outputs.files:
         raise click.UsageError(
             "for a bundle, --format must be text or json, and --report is not available: analyze a model of the bundle instead"
         )
+    if live.live_report is not None:
+        raise click.UsageError("--live-report is not available for a bundle: --format json has the differences")
+    if live.live and lacking():
+        raise OptionError(f"LiteRT-LM's engine cannot run here: {lacking()} is missing ('delegate-sim doctor' shows more)")
     backends, options = _options(arguments.pairs)
     release = parse_release(arguments.runtime)
 
+    if live.live:
+        options = {"prompt": _LIVE_PROMPT, **options}  # both engines then read the same number of tokens
+    every: list[LiveBundle] = []
+
     def answer(path: str) -> Answer:
         reports = [run_engine(path, backend, options, release) for backend in backends]
+        results = [run_bundle(report) for report in reports] if live.live else []
+        every.extend(results)
         return Answer(
-            lambda: [engine_entry(path, reports)],
-            lambda: engine_lines(reports, width(), verbose),
+            lambda: [engine_entry(path, reports, results)],
+            lambda: [*engine_lines(reports, width(), verbose), *live_bundle_lines(results, width())],
             lambda: [engine_row(reports)],
         )
 
     models = Models(paths, are_bundles=True)
-    return write_answers(models, outputs.form, outputs.output, ModelTable(engine_columns(), verbose), answer)
+    code = write_answers(models, outputs.form, outputs.output, ModelTable(engine_columns(), verbose), answer)
+    if every and not any(result.is_run for result in every):
+        return USAGE
+    return code or (FINDINGS if any(result.differences for result in every) else code)
 
 
 def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.delegates.compiler_plugin import CompilerPlugin, PublishedRemedy
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.results.report.measures import counted_partitions
@@ -135,9 +136,10 @@ def _details(run: Run, view: View) -> Iterator[Line]:
     compute = compute_of(run)
     if run.refusal is not None:
         yield from _refusal(run.refusal, view)
-    elif run.delegate.is_plugin:
+    elif isinstance(run.delegate, CompilerPlugin):
         yield from _paragraph(_SELECTED, view, "", "")
         yield Line("")
+        yield from _remedies(run, run.delegate.remedies_if_not_compiled, view)
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     for number, subgraph in enumerate(run.subgraphs):
@@ -161,6 +163,15 @@ def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = ""
 def _target(run: Run, view: View) -> Iterator[Line]:
     yield Line("")
     yield from target_lines(run.target, view.width, view.verbose)
+
+
+def _remedies(run: Run, remedies: Sequence[PublishedRemedy], view: View) -> Iterator[Line]:
+    """Yield the remedies that the vendor publishes for a compiler that fails."""
+    if remedies and any(subgraph.delegated for subgraph in run.subgraphs):
+        yield Line("If the compiler fails, the vendor suggests these options (published, not proved)", HEADING)
+        for remedy in remedies:
+            yield from _paragraph(f"{remedy.options}: if {remedy.when} ({remedy.source})", view, "  ", "    ")
+        yield Line("")
 
 
 def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:

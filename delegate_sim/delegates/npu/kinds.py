@@ -133,7 +133,16 @@ MISSING_TENSOR = _loader_kind(
     "Repair the model file.",
     "repair the model file",
 )
-LOADER_KINDS = (ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMEDIATE, MUTATING, MISSING_TENSOR)
+SIGNATURE = _loader_kind(
+    "signature",
+    Problem.MODEL,
+    "signature that does not list the inputs or outputs of its subgraph",
+    "The loader fails if a signature has more or fewer inputs or outputs than its subgraph, or names a tensor or subgraph that "
+    "does not exist.",
+    "Write the model again, so that each signature names every input and output of its subgraph.",
+    "let the signature name every input and output of its subgraph",
+)
+LOADER_KINDS = (ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMEDIATE, MUTATING, MISSING_TENSOR, SIGNATURE)
 
 
 def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:

@@ -1,7 +1,7 @@
 """The checks and the log lines of LiteRT's loader. The loader runs before any plugin.
 
-Source: ``UnpackTensor``, ``UnpackOp`` and ``UnpackSubgraph`` (``litert/core/model/model_load.cc``), ``MapTensorType`` and
-``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
+Source: ``UnpackTensor``, ``UnpackOp``, ``UnpackSubgraph`` and ``UnpackSignatures`` (``litert/core/model/model_load.cc``),
+``MapTensorType`` and ``MapQuantization`` (``litert/core/model/flatbuffer_to_litert.cc``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...model import schema
-from ...model.model import Model, Subgraph
+from ...model.model import Model, Signature, Subgraph
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
 from ..compiler_plugin import ModelFailure
-from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, TENSOR_RANK, VARIABLE, VARIANT
+from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, SIGNATURE, TENSOR_RANK, VARIABLE, VARIANT
 from .loader_facts import FileFacts, file_facts
 
 _SPARSE_LINE = "Sparsity tensors may not yet be fully supported."
@@ -55,7 +55,7 @@ def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
     """Simulate LiteRT's loader up to the first error. Ignore errors with a code in ``ended``.
 
-    In each subgraph, the loader reads the tensors first, then the nodes.
+    In each subgraph, the loader reads the tensors first, then the nodes. The signatures follow after all subgraphs.
     """
     unknown = _unknown_types(model, release)
     lines: list[str] = []
@@ -65,7 +65,28 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
                 lines.append(fault)
             elif fault.kind.name not in ended:
                 return _refused(subgraph, fault, lines)
+    if SIGNATURE.name not in ended:
+        for signature in model.signatures:
+            line = _signature_fault(model, signature)
+            if line:
+                failure = ModelFailure(
+                    "load", signature.subgraph, None, None, SIGNATURE.name, f"signature {signature.key}: {line}", SIGNATURE.hint
+                )
+                return Loaded((*lines, line), failure)
     return Loaded(tuple(lines), None)
+
+
+def _signature_fault(model: Model, signature: Signature) -> str:
+    """Return the loader's line about a signature that does not fit its subgraph; empty if it fits."""
+    if not 0 <= signature.subgraph < len(model.subgraphs):
+        return "Signature does not refer to a valid subgraph index."
+    subgraph = model.subgraphs[signature.subgraph]
+    if (len(signature.inputs), len(signature.outputs)) != (len(subgraph.inputs), len(subgraph.outputs)):
+        return "Signature has incorrect number of input/outputs"
+    for side, tensors in (("input", signature.inputs), ("output", signature.outputs)):
+        if any(not 0 <= tensor < len(subgraph.tensors) for tensor in tensors.values()):
+            return f"Signature {side} does not refer to a valid tensor index."
+    return ""
 
 
 def _unknown_types(model: Model, release: Release) -> frozenset[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
+from ...llm.error_meanings import engine_meaning
 from .delegate_identity import (
     DISPATCH,
     accelerator_of,
@@ -229,6 +230,15 @@ _RUNTIME_FAILURES = (
 """Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
 
 
+_BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    FAILURE: _FAILURES,
+    OTHER_ERROR: _OTHER_ERRORS,
+    RUNTIME_ERROR: _RUNTIME_FAILURES,
+    LOAD_ERROR: (),
+}
+"""The tables of meanings by kind of error. LiteRT-LM's meanings follow after each."""
+
+
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
@@ -389,16 +399,15 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return f"the kernel of {values['name']} failed in {values['stage']}"
     if "DispatchLibraryDir" in error.line:
         return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
-    if error.kind == FAILURE:
-        return next((meaning for words, meaning in _FAILURES if words in error.line), "")
+    if error.kind in _BY_WORDS:
+        own = next((meaning for words, meaning in _BY_WORDS[error.kind] if words in error.line), "")
+        return own or engine_meaning(error.line) or _MEANINGS.get(error.kind, "")
     if error.kind == LIBRARY_ERROR and "versions" in error.line:
         return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
     if error.kind == LIBRARY_ERROR:
         return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
-    if error.kind == OTHER_ERROR or error.line == _KILLED:
+    if error.line == _KILLED:
         return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
-    if error.kind == RUNTIME_ERROR:
-        return next((meaning for words, meaning in _RUNTIME_FAILURES if words in error.line), "")
     return _MEANINGS.get(error.kind, "")
 
 

@@ -334,6 +334,10 @@ PATTERNS = (
     _pattern(BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
     _pattern(LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"),
     _pattern(LOAD_ERROR, "Failed to create ", r"Failed to create (?P<what>engine|conversation|session)\b(?:: .*)?"),
+    _pattern(OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
+    _pattern(OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
+    _pattern(OTHER_ERROR, "Unsupported dispatch", r"Unsupported dispatch runtime version.*"),
+    _pattern(LOAD_ERROR, "model identifier", r"Model provided has model identifier '.{1,8}', should be '\w{4}'"),
     _pattern(LOAD_ERROR, "not a valid", r"\S{1,40} is not a valid [Ff]lat[Bb]uffer model"),
     _pattern(
         COMPILED,

@@ -250,9 +250,20 @@ def _split(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gather(work: Work, node: Node) -> Sequence[Node] | None:
+    return _gather_of_rows(work, node) if _is_lowered(work, node) else None
+
+
+def _gather_of_flat_indices(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a GATHER with one dimension of indices, also for tensors of few dimensions."""
+    tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
+    is_flat = work.input(node, 1).rank == 1
+    return None if is_flat or work.is_open(*tensors) or min(node.inputs) < 0 else _gather_of_rows(work, node)
+
+
+def _gather_of_rows(work: Work, node: Node) -> Sequence[Node] | None:
     """Return a GATHER of rows from a table of up to three dimensions, with the indices flattened to one dimension."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
-    if not _is_lowered(work, node) or options.batch_dims or not source.rank:
+    if options.batch_dims or not source.rank:
         return None
     axis = options.axis % source.rank
     before, behind = [element_count(sizes) for sizes in (source.shape[:axis], source.shape[axis + 1 :])]
@@ -420,4 +431,12 @@ PASSES: tuple[Pass, ...] = (
     _pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
     _pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
     _pass("rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, _with_few_dimensions),
+    _pass(
+        "gather-of-flat-indices",
+        "GATHER",
+        "GATHER with the indices in one dimension, with RESHAPEs before and after it",
+        "indices with more or fewer dimensions than one, no batch_dims, a known shape",
+        Exactness.EXACT,
+        _gather_of_flat_indices,
+    ),
 )

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count, is_above_limit
-from ...model.model import Node
+from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import IN_RANGE, Exactness, Pass
+from .base import FINITE, IN_RANGE, Exactness, Pass
 from .elementwise import _pass
+
+_MOST_COPIES = 64
+"""The largest number of copies to concatenate along a dimension."""
 
 
 def _is_known(work: Work, node: Node) -> bool:
@@ -107,21 +110,69 @@ def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
     return _split(work, node, strided=True)
 
 
-def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TILE of the operand. Missing dimensions are first added by a RESHAPE."""
+def _broadcast_shape(work: Work, node: Node) -> tuple[int, ...] | None:
+    """Return the operand's shape with leading dimensions of size 1, so that it has as many dimensions as the result.
+
+    Return None if the operand is constant, or if a shape is not known.
+    """
     source, target = work.input(node, 0), work.output(node)
     if not _is_known(work, node) or source.is_constant or source.rank > target.rank or not target.rank:
         return None
     shape = (1,) * (target.rank - source.rank) + source.shape
-    if any(own not in (1, size) for own, size in zip(shape, target.shape, strict=True)):
+    return shape if all(own in (1, size) for own, size in zip(shape, target.shape, strict=True)) else None
+
+
+def _of_rank(work: Work, source: Tensor, shape: tuple[int, ...], nodes: list[Node]) -> int:
+    """Return a tensor that has the elements of ``source`` in another shape. If this needs a RESHAPE, append it to ``nodes``."""
+    if shape == source.shape:
+        return source.index
+    result = work.result(source, f"of_rank_{len(shape)}", shape)
+    nodes.append(work.reshape(source.index, result))
+    return result
+
+
+def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a TILE of the operand, after a RESHAPE that adds dimensions of size 1 if it has fewer dimensions."""
+    shape, target = _broadcast_shape(work, node), work.output(node)
+    if shape is None:
         return None
-    nodes, operand = [], source.index
-    if shape != source.shape:
-        operand = work.result(source, f"of_rank_{target.rank}", shape)
-        nodes.append(work.reshape(source.index, operand))
+    nodes: list[Node] = []
+    operand = _of_rank(work, work.input(node, 0), shape, nodes)
     times = [size if own == 1 else 1 for own, size in zip(shape, target.shape, strict=True)]
     multiples = work.constant(f"{target.name}/multiples", "INT32", times)
     return [*nodes, work.node("TILE", [operand, multiples], node.outputs)]
+
+
+def _broadcast_as_mul(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a MUL by ones, whose shape has the result's sizes along the dimensions that are broadcast."""
+    shape, target = _broadcast_shape(work, node), work.output(node)
+    if shape is None or target.type != "FLOAT32":
+        return None
+    sizes = [size if own == 1 else 1 for own, size in zip(shape, target.shape, strict=True)]
+    if is_above_limit(element_count(sizes)):
+        return None
+    # bounded: is_above_limit
+    ones = work.computed(f"{target.name}/ones", target.type, sizes, lambda: np.ones(sizes, np.float32))
+    return [work.node("MUL", [node.inputs[0], ones], node.outputs)]
+
+
+def _broadcast_as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return, for each dimension that is broadcast, a CONCATENATION of copies along this dimension."""
+    shape, target = _broadcast_shape(work, node), work.output(node)
+    if shape is None or target.is_per_channel:
+        return None
+    nodes: list[Node] = []
+    operand = _of_rank(work, work.input(node, 0), shape, nodes)
+    axes = [axis for axis, (own, size) in enumerate(zip(shape, target.shape, strict=True)) if own != size]
+    if not axes or any(target.shape[axis] > _MOST_COPIES for axis in axes):
+        return None
+    for axis in axes:
+        shape = (*shape[:axis], target.shape[axis], *shape[axis + 1 :])
+        result = target.index if axis == axes[-1] else work.result(target, f"along_{axis}", shape)
+        # bounded: at most _MOST_COPIES
+        nodes.append(work.node("CONCATENATION", [operand] * target.shape[axis], [result], axis=axis))
+        operand = result
+    return nodes
 
 
 def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
@@ -182,6 +233,23 @@ PASSES: tuple[Pass, ...] = (
         _KNOWN,
         Exactness.EXACT,
         _broadcast_as_tile,
+    ),
+    _pass(
+        "broadcast-as-mul",
+        "BROADCAST_TO",
+        "MUL by ones, in the shape of the dimensions that are broadcast",
+        "FLOAT32, a known shape",
+        Exactness.EXACT,
+        _broadcast_as_mul,
+        FINITE,
+    ),
+    _pass(
+        "broadcast-as-concatenation",
+        "BROADCAST_TO",
+        "CONCATENATION of copies, after RESHAPE to as many dimensions",
+        f"a known shape, and at most {_MOST_COPIES} copies along a dimension",
+        Exactness.EXACT,
+        _broadcast_as_concatenation,
     ),
     _pass(
         "gather-without-batches",

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ...foundation.late_numpy import np
+from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
+from ...foundation.limits import is_above_limit
 from ...graph.graph import file_graphs
 from ...model.model import Allocation, Node, Tensor
 from ...versions.explanation import expected_version
@@ -72,6 +73,34 @@ def _widen_constants(work: Work, *types: str) -> None:
         tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape)
         work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
     work.editor.nodes = remaining
+
+
+def _broadcast_constants(work: Work) -> None:
+    """Replace a BROADCAST_TO of a constant by a constant, unless the result is an output or too large."""
+    remaining = []
+    for origin, node in work.editor.nodes:
+        compute = None
+        if node.op == "BROADCAST_TO" and not node.is_custom and work.is_chosen(origin) and len(node.outputs) == 1:
+            compute = _broadcast(work.input(node, 0), work.output(node), work)
+        if compute is None or node.outputs[0] in work.editor.outputs:
+            remaining.append((origin, node))
+            continue
+        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT)
+        work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
+    work.editor.nodes = remaining
+
+
+def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
+    """Return a function that computes the elements of a constant in the shape of ``target``; None if that is impossible."""
+    fits = source.rank <= target.rank and all(
+        own in (1, size) for own, size in zip(source.shape, target.shape[target.rank - source.rank :], strict=True)
+    )
+    if not fits or source.is_per_channel or not work.has_elements(source) or source.type != target.type:
+        return None
+    if work.is_open(target) or target.rank > MOST_ARRAY_DIMENSIONS or is_above_limit(target.element_count):
+        return None
+    read, shape = work.later(source), target.shape
+    return lambda: np.ascontiguousarray(np.broadcast_to(read(), shape))  # bounded: is_above_limit
 
 
 _HYBRID: Mapping[str, int] = MappingProxyType(
@@ -198,6 +227,14 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _inline_composites,
         frozenset({"STABLEHLO_COMPOSITE"}),
+    ),
+    Pass(
+        "broadcasts-of-constants",
+        "replaces a BROADCAST_TO of a constant by a constant",
+        "a constant, and a known shape of the result",
+        Exactness.EXACT,
+        _broadcast_constants,
+        frozenset({"BROADCAST_TO"}),
     ),
     Pass(
         "own-versions",

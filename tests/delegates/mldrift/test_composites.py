@@ -197,6 +197,20 @@ def composite_model(decomposition_op: str) -> bytes:
     return builder.bytes()
 
 
+@pytest.mark.parametrize(("skips", "outcome"), [(False, "refused"), (True, "delegated")])
+def test_with_the_hint_an_option_ignores_the_decompositions_of_composites_that_are_taken(skips, outcome):
+    options = {"hint_fully_delegated": True, "skip_decompositions": skips}
+    (run,) = delegate_sim.analyze(composite_model("L2_NORMALIZATION"), "mldrift", options, defaults="api").to_dict()["runs"]
+    assert run["outcome"] == outcome
+
+
+def test_the_decomposition_of_a_composite_that_is_refused_is_not_ignored():
+    options = {"hint_fully_delegated": True, "skip_decompositions": True}
+    content = composite_model("ABS").replace(b"odml.rms_norm", b"odml.rms_nope")
+    (run,) = delegate_sim.analyze(content, "mldrift", options, defaults="api").to_dict()["runs"]
+    assert (run["outcome"], run["refusal"]["code"]) == ("refused", "hint-not-met")
+
+
 @pytest.mark.parametrize(
     ("op", "hint", "outcome"),
     [("ABS", False, "delegated"), ("L2_NORMALIZATION", False, "delegated"), ("L2_NORMALIZATION", True, "refused")],

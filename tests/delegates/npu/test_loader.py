@@ -9,7 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.npu.loader import load
 from delegate_sim.delegates.npu.loader_facts import file_facts
-from delegate_sim.model.model import Sparsity
+from delegate_sim.model.model import Signature, Sparsity
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.npu_models import SHAPE, chain, run
@@ -79,6 +79,23 @@ def test_a_result_that_is_left_out():
     broken = replace(subgraph, nodes=(subgraph.nodes[0]._replace(outputs=(-1,)),))
     other = replace(model, subgraphs=(broken,))
     assert load(other, file_facts(model), NEWEST).failure.code == "litert-missing-tensor"
+
+
+@pytest.mark.parametrize(
+    ("signature", "line"),
+    [
+        (Signature("s", 0, {"x": 0}, {"y": 1}), None),
+        (Signature("s", 0, {}, {"y": 1}), "Signature has incorrect number of input/outputs"),
+        (Signature("s", 0, {"x": 0}, {"y": 1, "z": 0}), "Signature has incorrect number of input/outputs"),
+        (Signature("s", 1, {"x": 0}, {"y": 1}), "Signature does not refer to a valid subgraph index."),
+        (Signature("s", 0, {"x": 7}, {"y": 1}), "Signature input does not refer to a valid tensor index."),
+        (Signature("s", 0, {"x": 0}, {"y": 7}), "Signature output does not refer to a valid tensor index."),
+    ],
+)
+def test_signatures_list_what_their_subgraph_has(signature, line):
+    model = replace(delegate_sim.load(chain(["RELU"]).bytes()), signatures=(signature,))
+    found = load(model, file_facts(model), NEWEST)
+    assert (found.lines, found.failure and found.failure.code) == (((line,), "litert-signature") if line else ((), None))
 
 
 def test_sparse_tensors_are_only_warned_about():

@@ -268,6 +268,23 @@ def _broadcast(sketch: Sketch) -> None:
     sketch.node("BROADCAST_TO", [operand, sizes], operand.type, (2, 3, 4), {}, quantization=operand.quantization, version=2)
 
 
+def _broadcast_constant(sketch: Sketch) -> None:
+    """The result is read by another node, since an output stays as it is."""
+    shape = sketch.choice(((1, 4), (3, 1), (4,), (1,)))
+    operand = sketch.constant("FLOAT32", shape, _values(sketch, shape))
+    sizes = sketch.constant("INT32", (3,), (2, 3, 4))
+    other = _floats(sketch, 2, 3, 4)
+    sketch.node("BROADCAST_TO", [operand, sizes], "FLOAT32", (2, 3, 4), {}, version=2)
+    sketch.node("ADD", [other, sketch.last()], "FLOAT32", (2, 3, 4), {})
+
+
+def _flat_indices(sketch: Sketch) -> None:
+    table = _any_type(sketch, 5, 4)
+    shape = sketch.choice(((1, 3), (2, 2), ()))
+    indices = sketch.constant("INT32", shape, np.arange(int(np.prod(shape))).reshape(shape))
+    sketch.node("GATHER", [table, indices], table.type, (*shape, 4), {"axis": 0}, quantization=table.quantization)
+
+
 def _batches(sketch: Sketch) -> None:
     operand = _any_type(sketch, 2, 3, 4)
     if sketch.chance(2):
@@ -339,6 +356,10 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "layer-of-rows": _layer,
         "composites-inlined": _composite,
         "broadcast-as-tile": _broadcast,
+        "broadcast-as-mul": _broadcast,
+        "broadcasts-of-constants": _broadcast_constant,
+        "gather-of-flat-indices": _flat_indices,
+        "broadcast-as-concatenation": _broadcast,
         "gather-without-batches": _batches,
         "conv-3d-by-frames": _conv_3d,
         "layer-as-convolution": _dense,

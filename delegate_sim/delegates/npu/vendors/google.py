@@ -20,6 +20,7 @@ from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from ..loader_facts import file_facts
 from ..op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
+from ..published_remedies import GOOGLE
 from ..rules import BOOKS
 from ..target import NpuTarget
 
@@ -84,6 +85,7 @@ class GooglePlugin(NpuPlugin):
         "liblitert_plugin_compiler.so of Google's Tensor SDK: pip install ai-edge-litert-sdk-google-tensor, or LD_LIBRARY_PATH",
         MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
     )
+    remedies_if_not_compiled = GOOGLE
     socs = SOCS
     options = (
         soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..foundation.limits import raised
+from ...foundation.limits import raised
 
 _MOST_FIELDS = 1 << 20
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.llm.backends import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport
 from delegate_sim.version import __version__
 
-from ..console.layout import item_list, message, name
-from ..console.terminal import Line
-from .elements.paragraphs import indented, paragraph
-from .elements.tables import table
-from .many import Columns
+from ...console.layout import item_list, message, name
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..elements.tables import table
+from ..many import Columns
 
 SCHEMA = "delegate-sim/engine/1"
 _HEADING = "bold"
@@ -26,32 +28,34 @@ _STAGES = {
     "decode": "generating tokens",
     "done": "destroying the engine",
 }
-_WORDS = {
+OUTCOMES = {
     "starts": "starts",
     "refused": "refused",
     "starts-then-fails": "starts, then fails",
     "crash": "crashes",
 }
+"""The outcomes in words."""
 
 
 def engine_columns() -> Columns:
     """Return the columns for many bundles, one column for each backend."""
-    return Columns(("cpu", "gpu", "npu", "gpu_artisan"), ())
+    return Columns(tuple([backend.lower() for backend in JUDGED]), ())
 
 
 def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
     """Return the cells of a bundle in the table of many bundles."""
-    words = {report.backend.lower(): _WORDS[report.outcome] for report in reports}
+    words = {report.backend.lower(): OUTCOMES[report.outcome] for report in reports}
     return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
 
 
-def engine_entry(path: str, reports: Sequence[BackendReport]) -> dict[str, Any]:
-    """Return the results of all backends as plain data."""
+def engine_entry(path: str, reports: Sequence[BackendReport], live: Sequence[LiveBundle] = ()) -> dict[str, Any]:
+    """Return the engine's answers on all backends as data for JSON, with the answers of the real engine if it was run."""
     return {
         "schema": SCHEMA,
         "version": __version__,
         "bundle": path,
         "backends": [report.to_dict() for report in reports],
+        **({"live": [result.to_dict() for result in live]} if live else {}),
     }
 
 
@@ -59,17 +63,22 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
     """Yield the verdict, and for each backend the failed check and the nodes that delegates take."""
     starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
-    verdict = f"LiteRT-LM starts on {' and '.join(starting)}" if starting else "LiteRT-LM starts on no backend"
+    verdict = f"LiteRT-LM starts on {_listed(starting)}" if starting else "LiteRT-LM starts on no backend"
     if starting and others:
         verdict += f", not on {', '.join(others)}"
     yield from paragraph(verdict, width, style="green" if starting else "red")
     for report in reports:
         yield Line("")
-        yield Line(f"{report.backend.lower()}: {_WORDS[report.outcome]}", _HEADING)
+        yield Line(f"{report.backend.lower()}: {OUTCOMES[report.outcome]}", _HEADING)
         yield from _stop_lines(report, width, verbose)
         yield from _delegated_lines(report, width, verbose)
         for note in report.notes:
             yield from paragraph(f"Note: {message(note)}", width, "  ", "    ", style="dim")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with commas, and "and" before the last."""
+    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
 
 
 def _stop_lines(report: BackendReport, width: int, verbose: bool) -> Iterator[Line]:
@@ -112,6 +121,21 @@ def _delegated_lines(report: BackendReport, width: int, verbose: bool) -> Iterat
         return
     parts = [f"{name(line.name or str(line.subgraph))} {line.replaced:,} of {line.nodes:,}" for line in lines]
     yield from indented(f"Nodes on {lines[0].delegate}: {item_list(parts, 80)}", width, "  ")
+
+
+def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Line]:
+    """Yield the answers of the real engine, and how they differ from the simulation."""
+    for result in results:
+        yield Line("")
+        title = f"{result.backend.lower()}, live"
+        if not result.is_run:
+            yield from paragraph(f"{title}: cannot run here; it needs {message(result.lacks)}", width, "", "  ", style="dim")
+            continue
+        verdict = "differs from the simulation" if result.differences else "as simulated"
+        text = f"{title} ({message(result.software)}): {OUTCOMES[result.outcome]}, {verdict}"
+        yield from paragraph(text, width, "", "  ", style="bold red" if result.differences else _HEADING)
+        for difference in result.differences:
+            yield from paragraph(message(difference), width, "  - ", "    ")
 
 
 def contents_columns() -> Columns:

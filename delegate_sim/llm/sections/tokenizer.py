@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..foundation.limits import raised
-from .bundle import HF_TOKENIZER, SP_TOKENIZER, Bundle
+from ...foundation.limits import raised
+from ..bundle import HF_TOKENIZER, SP_TOKENIZER, Bundle
+from ..report import ENGINE, Stop, Stopped
 from .protobuf import ProtobufError, ProtobufMessage
-from .report import ENGINE, Stop, Stopped
 
 _SIZE_BYTES = 8
 _MOST_BYTES = 256 << 20

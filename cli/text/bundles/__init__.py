@@ -1,0 +1,1 @@
+"""Text about LiteRT-LM bundles."""

@@ -1,0 +1,89 @@
+"""The result of ``fix`` on a LiteRT-LM bundle, as text and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
+from delegate_sim.llm.report import BackendReport
+from delegate_sim.version import __version__
+
+from ...console.layout import counted, message, name
+from ...console.terminal import Line
+from ..elements.paragraphs import indented, paragraph
+from ..fix import fix_entry, fix_lines
+from .engine import OUTCOMES
+
+SCHEMA = "delegate-sim/fix-bundle/1"
+_HEADING = "bold"
+
+
+def bundle_fix_entry(plan: BundlePlan, fixed: FixedBundle | None) -> dict[str, Any]:
+    """Return the result as plain data."""
+    models = {} if fixed is None else fixed.models
+    return {
+        "schema": SCHEMA,
+        "delegate_sim": __version__,
+        "bundle": plan.path,
+        "written": None if fixed is None else fixed.path,
+        "sections": [
+            {
+                "number": section.number,
+                "name": section.name,
+                "is_changed": section.is_changed,
+                "problem": section.problem or None,
+                "fix": None if section.plan is None else fix_entry(section.plan, models.get(section.number)),
+            }
+            for section in plan.sections
+        ],
+        "engine": []
+        if fixed is None
+        else [
+            {"backend": change.backend, "before": change.before.to_dict(), "after": change.after.to_dict()}
+            for change in fixed.engine
+        ],
+    }
+
+
+def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield what happened to the bundle, what the engine does with it before and after, and the fix of each section."""
+    changed = [section for section in plan.sections if section.is_changed]
+    yield from paragraph(_answer(plan, fixed, len(changed)), width, style=_HEADING)
+    if fixed is not None:
+        for change in fixed.engine:
+            text = f"LiteRT-LM on {change.backend}: {_outcome(change.before)}; rewritten: {_outcome(change.after)}"
+            yield from paragraph(text, width, "", "  ", style=_HEADING)
+    for section in plan.sections:
+        yield Line("")
+        yield from _section_lines(section, fixed, width, verbose)
+
+
+def _answer(plan: BundlePlan, fixed: FixedBundle | None, count: int) -> str:
+    sections = f"{count} of {counted(len(plan.sections), 'model')}"
+    if fixed is not None:
+        return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {sections} rewritten; all other sections keep their bytes"
+    if count:
+        return f"Passes would improve {sections}; nothing is written"
+    return f"No pass improves a model of the bundle ({counted(len(plan.sections), 'model')})"
+
+
+def _outcome(report: BackendReport) -> str:
+    words = OUTCOMES[report.outcome]
+    stop = report.stop
+    if stop is None:
+        return words
+    reason = stop.reasons[0] if stop.reasons else stop.error.splitlines()[-1].removeprefix("└ ")
+    return f"{words} ({message(reason)})"
+
+
+def _section_lines(section: SectionPlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
+    yield Line(name(section.name), _HEADING)
+    if section.plan is None:
+        yield from indented(f"stays as it is: {message(section.problem)}", width, "  ", "red")
+        return
+    if not section.is_changed and not verbose:
+        yield from indented("stays as it is: no pass improves it", width, "  ")
+        return
+    model = None if fixed is None else fixed.models.get(section.number)
+    yield from fix_lines(section.plan, model, width, verbose)

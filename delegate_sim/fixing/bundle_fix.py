@@ -1,0 +1,142 @@
+"""Fix every model of a LiteRT-LM bundle, and write the bundle again with the rewritten models.
+
+All other sections keep their bytes. The rewritten bundle is given to the simulated engine, before and after.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..bundles.address import join_address
+from ..errors import FixError, ModelError
+from ..foundation.files import file_content, open_input, write_by
+from ..foundation.printable import printable
+from ..llm.backends import DELEGATES
+from ..llm.engine import run_engine
+from ..llm.packing import model_sections, with_models
+from ..llm.report import BackendReport
+from ..model.reader import load
+from ..runtime.target import Target
+from .fix import SAMPLES, Fixed, fix
+from .passes.base import Exactness
+from .search import FixPlan, search
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPlan:
+    """The plan for one section with a model; None with a ``problem``, if the section cannot be rewritten."""
+
+    number: int
+    name: str
+    plan: FixPlan | None
+    problem: str = ""
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the plan changes the model."""
+        return self.plan is not None and self.plan.is_changed
+
+
+@dataclass(frozen=True, slots=True)
+class BundlePlan:
+    """The plans for all models of a bundle."""
+
+    path: str
+    targets: tuple[Target, ...]
+    sections: tuple[SectionPlan, ...]
+
+    @property
+    def is_changed(self) -> bool:
+        """True if any model is changed."""
+        return any(section.is_changed for section in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChange:
+    """The engine's answers on one backend, to the original and to the rewritten bundle."""
+
+    backend: str
+    before: BackendReport
+    after: BackendReport
+
+
+@dataclass(frozen=True, slots=True)
+class FixedBundle:
+    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's answers."""
+
+    path: str
+    size: int
+    models: Mapping[int, Fixed]
+    engine: tuple[EngineChange, ...]
+
+
+def search_bundle(
+    path: str,
+    targets: Sequence[Target],
+    allowed: Exactness = Exactness.ROUNDING,
+    report: Callable[[str], None] = lambda _: None,
+) -> BundlePlan:
+    """Find the passes that improve each model of a bundle, as ``search`` does for one model.
+
+    A model that cannot be read or rewritten stays as it is. Raises ModelError if the bundle itself cannot be read.
+    """
+    plans = []
+    for section, name in model_sections(path):
+        report(name)
+        try:
+            plan = search(load(join_address(path, name)), targets, allowed, report=report)
+            plans.append(SectionPlan(section.number, name, plan))
+        except (ModelError, FixError) as error:
+            plans.append(SectionPlan(section.number, name, None, str(error)))
+    return BundlePlan(path, tuple(targets), tuple(plans))
+
+
+def fix_bundle(
+    plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int = SAMPLES
+) -> FixedBundle:
+    """Write a bundle with the rewritten models of a plan, each of which is proven as ``fix`` does.
+
+    If one model cannot be proven, write nothing and raise FixError with the name of its section.
+    """
+    check_free_bundle(plan.path, path, replaces=replaces)
+    if not plan.is_changed:
+        raise FixError("no pass improves a model of the bundle, so there is nothing to write")
+    with tempfile.TemporaryDirectory() as folder:
+        models: dict[int, Fixed] = {}
+        contents: dict[int, memoryview] = {}
+        for section in plan.sections:
+            if section.plan is None or not section.plan.is_changed:
+                continue
+            file = os.path.join(folder, f"{section.number}.tflite")
+            try:
+                fixed = fix(section.plan, file, proves=proves, samples=samples)
+            except FixError as error:
+                raise FixError(printable(f"{section.name}: {error}")) from error
+            models[section.number] = replace(fixed, path=join_address(path, section.name))
+            with open_input(file) as written:
+                contents[section.number] = file_content(written)
+        write_by(path, lambda temporary: with_models(plan.path, temporary, contents))
+    return FixedBundle(path, os.path.getsize(path), models, _engine_changes(plan, path))
+
+
+def check_free_bundle(bundle: str, path: str, *, replaces: bool) -> None:
+    """Raise FixError if the output file is the bundle itself, or if it exists and ``replaces`` is false."""
+    if not os.path.exists(path):
+        return
+    if os.path.exists(bundle) and os.path.samefile(path, bundle):
+        raise FixError(printable(f"{path}: is the bundle itself, which fix never overwrites"))
+    if not replaces:
+        raise FixError(printable(f"{path}: exists already; --force replaces it"))
+
+
+def _engine_changes(plan: BundlePlan, path: str) -> tuple[EngineChange, ...]:
+    releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
+    return tuple(
+        [
+            EngineChange(backend, run_engine(plan.path, backend, {}, release), run_engine(path, backend, {}, release))
+            for backend, release in releases.items()
+        ]
+    )

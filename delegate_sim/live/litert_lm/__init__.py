@@ -1,0 +1,1 @@
+"""LiteRT-LM's real engine, which runs on bundles."""

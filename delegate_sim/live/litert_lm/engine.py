@@ -1,0 +1,183 @@
+"""Run LiteRT-LM's real engine on a bundle, and compare its answer with the simulated one.
+
+The engine is the Python package ``litert-lm-api``. This package neither ships nor downloads it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...foundation import packages
+from ...llm.backends import CPU, GPU, NPU
+from ...llm.compiled import replacement_in
+from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
+from .. import vulkan
+from ..process import Finished, run_module
+
+NAME = "litert-lm"
+PACKAGE, _MODULE = "litert-lm-api", "litert_lm"
+BACKENDS = (CPU, GPU, NPU)
+"""The backends that the Python package offers."""
+_WORKER = "delegate_sim.live.litert_lm.worker"
+_FAILED = re.compile(r"(?:[EWI]\d{4} .*?\] )?Failed to (?:create engine|create session|run prefill|run decode): (?P<text>.*)")
+_FURTHER = "└"
+_VERBOSE = re.compile(r"(?:VERBOSE|INFO): ")
+_NO_ADAPTER = "No adapters found"
+_WRONG_FILE, _WRONG_MAGIC = b"LITERTLX" + bytes(64), "Invalid magic number"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBundle:
+    """The real engine's answer to a bundle on one backend, and the differences from the simulation."""
+
+    backend: str
+    software: str
+    outcome: str = ""
+    stage: str | None = None
+    error: str | None = None
+    """The engine's own text; None if it starts or crashes."""
+    replacements: tuple[BundleReplacement, ...] = ()
+    lacks: str = ""
+    """Requirements that are missing on this host; the engine then did not run."""
+    differences: tuple[str, ...] = ()
+
+    @property
+    def is_run(self) -> bool:
+        """True if the engine ran."""
+        return not self.lacks
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        return {
+            "backend": self.backend.lower(),
+            "software": self.software,
+            "run": self.is_run,
+            "lacks": self.lacks,
+            "outcome": self.outcome or None,
+            "stage": self.stage,
+            "error": self.error,
+            "replacements": [line.to_dict() for line in self.replacements],
+            "equal": self.is_run and not self.differences,
+            "differences": list(self.differences),
+        }
+
+
+def software() -> str:
+    """Return the name and version of the installed package; empty if it is not installed."""
+    version = packages.package_version(PACKAGE)
+    return f"{PACKAGE} {version}" if version else ""
+
+
+def lacking(backend: str = CPU) -> str:
+    """Return the requirements for a backend that are known to be missing on this host; empty if there are none."""
+    if packages.package_folder(_MODULE) is None:
+        return f"{PACKAGE}: pip install {PACKAGE}"
+    if backend not in BACKENDS:
+        return f"a Python interface to {backend.lower()}, which {PACKAGE} does not have"
+    if backend == GPU and vulkan.driver_environment() is None:
+        return vulkan.INSTALL
+    return ""
+
+
+def try_engine() -> str:
+    """Run the engine on a file that is no bundle. Return the missing requirements or its failure; empty if it runs."""
+    missing = lacking()
+    if missing:
+        return missing
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "bundle.litertlm")
+        path.write_bytes(_WRONG_FILE)
+        finished, _ = _run(str(path), {"backend": CPU.lower()}, folder)
+    return "" if _WRONG_MAGIC in finished.output else finished.words or "the engine does not check the file"
+
+
+def run_bundle(report: BackendReport) -> LiveBundle:
+    """Run the engine on the bundle of a simulated report, with the same backend and options, and compare the answers."""
+    lacks = lacking(report.backend)
+    if lacks:
+        return LiveBundle(report.backend, software(), lacks=lacks)
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = {**report.options, "backend": report.backend.lower()}
+        finished, stage = _run(os.path.abspath(report.path), arguments, folder)
+    lines = finished.output.splitlines()
+    if report.backend == GPU and any(_NO_ADAPTER in line for line in lines):
+        return LiveBundle(report.backend, software(), lacks=vulkan.INSTALL)
+    outcome = _outcome(finished, stage)
+    live = LiveBundle(
+        report.backend,
+        software(),
+        outcome,
+        None if outcome == STARTS else stage,
+        _error(lines),
+        _replacements(lines),
+    )
+    return replace(live, differences=tuple(_differences(live, report)))
+
+
+def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, str]:
+    """Run the worker; return the end of the process, and the last stage that it reached, which is empty at the end."""
+    stage = Path(folder, "stage")
+    environment = vulkan.with_driver(vulkan.driver_environment())
+    finished = run_module(_WORKER, [path, json.dumps(arguments), str(stage)], environment, folder)
+    return finished, stage.read_text(encoding="utf-8") if stage.is_file() else ENGINE
+
+
+def _outcome(finished: Finished, stage: str) -> str:
+    if not finished.words:
+        return STARTS
+    if finished.status is None or finished.status < 0:
+        return CRASH
+    return REFUSED if stage == ENGINE else FAILS_LATER
+
+
+def _error(lines: Iterable[str]) -> str | None:
+    """Return the engine's own text of the failure, without the trace of its source code; None if there is none."""
+    text: list[str] = []
+    for line in lines:
+        match = _FAILED.match(line)
+        if match is not None:
+            text = [match["text"]]
+        elif text and line.startswith(_FURTHER):
+            text.append(line)
+        elif text:
+            break
+    return "\n".join(text) or None
+
+
+def _replacements(lines: Iterable[str]) -> tuple[BundleReplacement, ...]:
+    replacements = [replacement_in(_VERBOSE.sub("", line, count=1), "") for line in lines]
+    return tuple([line for line in replacements if line is not None])
+
+
+def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
+    """Yield the differences in the outcome, the stage, the error and the delegates' lines.
+
+    Of a crash, only the outcome is compared, since the engine prints no error, and buffers its lines.
+    """
+    if live.outcome != simulated.outcome:
+        yield f"live: {live.outcome}; simulated: {simulated.outcome}"
+        return
+    if live.outcome == CRASH:
+        return
+    if live.stage != simulated.stage:
+        yield f"live: stops in the stage {live.stage}; simulated: {simulated.stage}"
+    if simulated.error and simulated.error not in (live.error or ""):
+        yield f"live: {live.error or 'no error'}; simulated: {simulated.error}"
+    own, others = _numbers(live.replacements), _numbers(simulated.replacements)
+    if own != others:
+        yield f"live: nodes replaced {own}; simulated: {others}"
+
+
+def _numbers(lines: Iterable[BundleReplacement]) -> str:
+    parts = [
+        f"{line.replaced} of {line.nodes} by {line.delegate}, {line.partitions} partitions, subgraph {line.subgraph}"
+        for line in lines
+    ]
+    return "; ".join(parts) or "none"

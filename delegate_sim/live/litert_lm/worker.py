@@ -1,0 +1,70 @@
+"""Run LiteRT-LM's engine on a bundle, in a process of its own: make the engine and a session, read a prompt, generate tokens.
+
+The process writes the stage that it reached to a file before each stage. The engine's log is on standard error. This module
+imports nothing of this package, since it runs beside the wheel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+_VERBOSE = "_ZN4absl12log_internal21UpdateGlobalVLogLevelEi"
+"""absl's function for the level of VLOG, which the wheel's library exports under this name."""
+_PROMPT = "Hello"
+_TOKENS = 4
+
+
+def main(bundle: str, arguments: str, result: str) -> None:
+    """Run the stages. The library ends the process where it crashes, so the file then has the last stage."""
+    import litert_lm
+
+    given: dict[str, Any] = json.loads(arguments)
+    reached = Path(result)
+    _log_everything(litert_lm)
+
+    def backend(name: str | None) -> Any:
+        if not name:
+            return None
+        kind = getattr(litert_lm.Backend, name.upper())
+        return kind(litert_dispatch_lib_dir="") if name.upper() == "NPU" else kind()
+
+    reached.write_text("engine", encoding="utf-8")
+    try:
+        engine = litert_lm.Engine(
+            bundle,
+            backend=backend(given["backend"]),
+            vision_backend=backend(given.get("vision")),
+            audio_backend=backend(given.get("audio")),
+            cache_dir=given.get("cache_dir", ":nocache"),
+            **given.get("kw", {}),
+        )
+        reached.write_text("session", encoding="utf-8")
+        session = engine.create_session(apply_prompt_template=False, max_output_tokens=_TOKENS)
+        reached.write_text("prefill", encoding="utf-8")
+        session.run_prefill([given.get("prompt", _PROMPT)])
+        reached.write_text("decode", encoding="utf-8")
+        session.run_decode()
+    except (RuntimeError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    reached.write_text("done", encoding="utf-8")
+    session.close()
+    engine.close()
+    reached.write_text("", encoding="utf-8")
+
+
+def _log_everything(package: Any) -> None:
+    """Let the library log the lines about delegates."""
+    library = ctypes.CDLL(str(Path(package.__file__).parent / "liblitert-lm.so"))
+    library.litert_lm_set_min_log_level(0)
+    verbose = getattr(library, _VERBOSE, None)
+    if verbose is not None:
+        verbose(2)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
