@@ -44,8 +44,7 @@ Examples:
 A pass is a small rewrite (docs/passes.md). Each pass is simulated, and kept if it improves the result: first more multiply-adds
 delegated, then fewer kernels, boundary bytes and partitions. With several targets, a pass must improve one target and must not
 make any target worse. Before a model is written, the original and the new model are run on this CPU and compared (pip install
-'delegate-sim[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps. In a LiteRT-LM bundle,
-every model is rewritten.
+'delegate-sim[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps.
 """
 
 _KINDS = {kind.name.lower(): kind for kind in Exactness}

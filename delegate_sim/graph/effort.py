@@ -14,9 +14,9 @@ from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
-_MOST_NODES = 720_000
+_MOST_NODES = 620_000
 """A command skips optional simulations of a model after it has simulated this number of nodes."""
-_MOST_NODES_OF_TARGETS = 700_000
+_MOST_NODES_OF_TARGETS = 600_000
 """A command skips all remaining targets of a model after it has simulated this number of nodes."""
 _MOST_NODES_REQUIRED = 1_000_000
 """A question about a model is refused if its required simulations have more nodes than this number."""
