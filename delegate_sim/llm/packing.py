@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class FileSpan:
     """A range of bytes of a file, which is read in pieces: a mapped file would count as memory once it was read."""
 
     path: str
@@ -51,15 +51,15 @@ class Span:
         """Yield the bytes in pieces. Raises OSError, also if the file has become shorter."""
         with open_input(self.path) as file:
             file.seek(self.begin)
+            # bounded: pieces of the file
             for start in range(self.begin, self.end, _PIECE):
-                # bounded: at most _PIECE
                 piece = file.read(min(_PIECE, self.end - start))
                 if len(piece) < min(_PIECE, self.end - start):
                     raise OSError(errno.EIO, "the file has changed", self.path)
                 yield piece
 
 
-Content: TypeAlias = "memoryview | Span"
+PartBytes: TypeAlias = "memoryview | FileSpan"
 
 
 def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
@@ -92,8 +92,8 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
     os.makedirs(folder, exist_ok=True)
     _write(folder, HEADER, content[: header.end])
     for part in parts:
-        _write(folder, part.file, Span(path, part.section.begin, part.section.end))
-    _write(folder, TAIL, Span(path, last, len(content)))
+        _write(folder, part.file, FileSpan(path, part.section.begin, part.section.end))
+    _write(folder, TAIL, FileSpan(path, last, len(content)))
     sections = [
         {"number": part.section.number, "kind": part.section.kind, "file": part.file, "items": dict(part.section.items)}
         for part in parts
@@ -122,12 +122,12 @@ def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]
     """Write a bundle again with other bytes in some of its sections, by their numbers. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
-    files: dict[int, Content] = {part.section.number: Span(path, part.section.begin, part.section.end) for part in parts}
+    files: dict[int, PartBytes] = {part.section.number: FileSpan(path, part.section.begin, part.section.end) for part in parts}
     files.update({number: memoryview(model) for number, model in models.items()})
-    write_bundle(target, content[: header.end], files, Span(path, last, len(content)))
+    write_bundle(target, content[: header.end], files, FileSpan(path, last, len(content)))
 
 
-def write_bundle(path: str, head: memoryview, files: Mapping[int, Content], tail: Content) -> None:
+def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], tail: PartBytes) -> None:
     """Write a bundle from its parts.
 
     ``head`` is the bytes up to the end of the header, ``files`` the bytes of each section by number, and ``tail`` the bytes after
@@ -145,7 +145,7 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, Content], tail
     write_chunks(path, _chunks(beginning, placed, files, tail))
 
 
-def _placed(sections: Sequence[Section], files: Mapping[int, Content]) -> tuple[Section, ...]:
+def _placed(sections: Sequence[Section], files: Mapping[int, PartBytes]) -> tuple[Section, ...]:
     """Return the sections with their new positions, by number. A section moves only if an earlier section grew."""
     placed, is_moved = list[Section](), False
     for section in sorted(sections, key=lambda one: one.begin):
@@ -158,7 +158,7 @@ def _placed(sections: Sequence[Section], files: Mapping[int, Content]) -> tuple[
     return tuple(sorted(placed, key=lambda one: one.number))
 
 
-def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, Content], tail: Content) -> Iterator[bytes]:
+def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, PartBytes], tail: PartBytes) -> Iterator[bytes]:
     yield beginning
     at = len(beginning)
     for section in sorted(placed, key=lambda one: one.begin):
@@ -174,8 +174,8 @@ def _zeros(count: int) -> Iterator[bytes]:
         yield bytes(min(_PIECE, count - start))
 
 
-def _pieces(content: Content) -> Iterator[bytes]:
-    if isinstance(content, Span):
+def _pieces(content: PartBytes) -> Iterator[bytes]:
+    if isinstance(content, FileSpan):
         yield from content.pieces()
         return
     for start in range(0, len(content), _PIECE):
@@ -211,15 +211,15 @@ def _read(folder: str, name: str) -> memoryview:
         raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
 
 
-def _span(folder: str, name: str) -> Span:
+def _span(folder: str, name: str) -> FileSpan:
     path = os.path.join(folder, name)
     try:
-        return Span(path, 0, os.path.getsize(path))
+        return FileSpan(path, 0, os.path.getsize(path))
     except OSError as error:
         raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
 
 
-def _write(folder: str, name: str, content: Content) -> None:
+def _write(folder: str, name: str, content: PartBytes) -> None:
     try:
         write_chunks(os.path.join(folder, name), _pieces(content))
     except OSError as error:

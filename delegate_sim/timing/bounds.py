@@ -1,4 +1,4 @@
-"""Bounds on the milliseconds of one inference that a fix can save, each with its reason."""
+"""TimeBounds on the milliseconds of one inference that a fix can save, each with its reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.multiply_adds import multiply_adds
 from .measured import NODE, CpuTime, Timing, cpu_time, kernel_times
 
-Kernels = Sequence[Collection[NodeKey]]
+KernelNodes = Sequence[Collection[NodeKey]]
 """The nodes of each kernel."""
 
 
@@ -38,7 +38,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class TimeBounds:
     """The bounds of one fix. There is no lower bound: only a measurement can show that the change does not cost time."""
 
     moved: CpuTime
@@ -89,8 +89,13 @@ class Bounds:
 
 
 def bounds(
-    timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph], moved: Collection[NodeKey], before: Kernels, after: Kernels
-) -> Bounds:
+    timings: Sequence[Timing],
+    delegate: str,
+    graphs: Sequence[Graph],
+    moved: Collection[NodeKey],
+    before: KernelNodes,
+    after: KernelNodes,
+) -> TimeBounds:
     """Return the bounds of a change that takes the nodes ``moved`` off the CPU.
 
     ``before`` and ``after`` are the delegate's kernels, with the nodes of the unchanged model. A profile of the delegated run is
@@ -101,7 +106,7 @@ def bounds(
     merged = [group for group in _merged(before, after) if len(group) > 1]
     gone = sum([len(group) - 1 for group in merged])
     estimate, reason = _estimate(ordered, delegate, graphs, moved)
-    return Bounds(
+    return TimeBounds(
         moved=cpu_time(ordered, moved),
         nodes=len(moved),
         gone_kernels=gone,
@@ -120,7 +125,7 @@ def _times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset
         yield frozenset(nodes), ms
 
 
-def _merged(before: Kernels, after: Kernels) -> list[list[frozenset[NodeKey]]]:
+def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
     """Return, for each kernel after the change, the kernels before the change whose nodes it has."""
     groups = [frozenset(kernel) for kernel in before]
     return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]

@@ -12,7 +12,7 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.compare.comparison import Comparison, match_sides
 from ..results.report.placement import CPU, left_nodes
 from ..runtime.interpreter import Run
-from .bounds import Bounds, Kernels, bounds
+from .bounds import KernelNodes, TimeBounds, bounds
 from .measured import Timing, cpu_time
 
 _MOST_SIMULATED = 12
@@ -27,7 +27,7 @@ class FixTimes:
         self.timings = tuple(timings)
         self._examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
 
-    def of(self, finding: RankedCause) -> Bounds | None:
+    def of(self, finding: RankedCause) -> TimeBounds | None:
         """Return the bounds of fixing a cause and the causes that it needs; None if the fix does not help or is not simulated."""
         if finding.needs is None or finding not in self.diagnosis.findings[:_MOST_SIMULATED]:
             return None
@@ -35,11 +35,11 @@ class FixTimes:
         needed = [by_identity[identity] for identity in finding.needs if identity in by_identity]
         return self._bounds([finding.cause, *needed])
 
-    def of_all(self) -> Bounds:
+    def of_all(self) -> TimeBounds:
         """Return the bounds of fixing all causes."""
         return self._bounds(self.diagnosis.blockers.causes)
 
-    def _bounds(self, causes: Iterable[Cause]) -> Bounds:
+    def _bounds(self, causes: Iterable[Cause]) -> TimeBounds:
         run = self.diagnosis.run
         after = self._examiner.simulate(*self.diagnosis.blockers.without(causes))
         staying = {node.key for node in after.on_cpu()}
@@ -61,7 +61,7 @@ class FixTimes:
         }
 
 
-def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Bounds:
+def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
     """Return the bounds of a change from side A to side B. The timings are of side A.
 
     Nodes that only A has count as moved, because B does not run them.
@@ -91,7 +91,7 @@ def _on_cpu(run: Run) -> list[NodeKey]:
     return [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]
 
 
-def _kernels(run: Run) -> Kernels:
+def _kernels(run: Run) -> KernelNodes:
     return [
         [NodeKey(subgraph.graph.index, node) for node in subset.nodes]
         for subgraph in run.subgraphs
@@ -100,7 +100,7 @@ def _kernels(run: Run) -> Kernels:
     ]
 
 
-def _origin_kernels(examined: Examined) -> Kernels:
+def _origin_kernels(examined: Examined) -> KernelNodes:
     """Return the kernels of a changed model with the nodes of the unchanged model."""
     return [
         [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)

@@ -8,13 +8,13 @@ from ..delegates.registry import find_delegate
 from ..device.parse.profiles.operator_tables import Row
 from ..hypothetical.hypothetical_changes import NodeKey
 from .measured import InnerOperator
-from .plan import Plan, PlannedStep
+from .plan import PlannedStep, TimedPlan
 
 INNER = "Delegate/"
 """Beginning of the names of rows that are part of a delegate kernel."""
 
 
-def inner_operators(rows: Sequence[Row], plan: Plan) -> tuple[InnerOperator, ...]:
+def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
     """Return the operators inside of kernels. An operator has a node if there is one kernel, and the order tells the node.
 
     The profiler adds up the times of operators with the same name and number in different kernels. So with several kernels, no
@@ -26,7 +26,7 @@ def inner_operators(rows: Sequence[Row], plan: Plan) -> tuple[InnerOperator, ...
     return tuple([InnerOperator(name, ms, nodes.get(number)) for number, (name, ms) in enumerate(timed)])
 
 
-def _nodes(names: Sequence[str], kernel: PlannedStep, plan: Plan) -> dict[int, NodeKey]:
+def _nodes(names: Sequence[str], kernel: PlannedStep, plan: TimedPlan) -> dict[int, NodeKey]:
     """Return the node of each operator by number. An operator of TFLite that occurs as often as its nodes has their order."""
     graph, delegate = plan.graphs[kernel.subgraph], find_delegate(kernel.op)
     numbers: dict[str, list[int]] = {}

@@ -21,7 +21,7 @@ from ..runtime.target import Target
 from .inner_operators import INNER, inner_operators
 from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing
 from .op_profile import OpProfile
-from .plan import Plan, PlannedStep, kernel_delegate, plan_of
+from .plan import PlannedStep, TimedPlan, kernel_delegate, plan_of
 from .totals import total_notes
 
 _CUT = 20
@@ -62,7 +62,7 @@ def _wrong(profile: OpProfile, text: str) -> WrongProfileError:
     return WrongProfileError(printable(f"{profile.path}: the profile {text}; {OTHER_MODEL.replace('log', 'profile')}"))
 
 
-def _subgraph_parts(profile: OpProfile, index: int, plan: Plan, target: Target) -> Iterator[MeasuredPart]:
+def _subgraph_parts(profile: OpProfile, index: int, plan: TimedPlan, target: Target) -> Iterator[MeasuredPart]:
     """Return the parts of one subgraph, from the table that shows most: rows in order, the summary, or the slowest rows."""
     log = profile.log
     order, summary = log.run_orders.get(index), log.summaries.get(index)
@@ -93,7 +93,7 @@ class _Timed:
 class _Matcher:
     """Matches the rows of one subgraph. Certain matches come first, and matches by order last."""
 
-    def __init__(self, profile: OpProfile, plan: Plan, subgraph: int, target: Target) -> None:
+    def __init__(self, profile: OpProfile, plan: TimedPlan, subgraph: int, target: Target) -> None:
         self.profile = profile
         self.plan = plan
         self.subgraph = subgraph
@@ -218,7 +218,7 @@ def _is_same(printed: str, name: str) -> bool:
     return not one or one == other or (len(one) >= _CUT and other.startswith(one.rstrip(".")))
 
 
-def _summary_parts(profile: OpProfile, plan: Plan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
+def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
     """Yield a part for each operator of a summary: all kernels of a delegate, or all CPU nodes of an operator."""
     steps, graph = plan.steps[index], plan.graphs[index]
     available = Counter([graph.nodes[node].op for node in graph.execution_plan])
@@ -250,7 +250,7 @@ def _summary_parts(profile: OpProfile, plan: Plan, index: int, target: Target, s
             yield MeasuredPart(KERNEL, delegate, op, ms, count, keys, kernels)
 
 
-def _left_on_cpu(parts: Sequence[MeasuredPart], plan: Plan) -> Iterator[str]:
+def _left_on_cpu(parts: Sequence[MeasuredPart], plan: TimedPlan) -> Iterator[str]:
     """Yield a note if the device ran nodes on the CPU that the simulation delegates, or the other way around."""
     delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
     count = len([part for part in parts if part.kind == NODE and len(part.nodes) == 1 and part.nodes[0] in delegated])

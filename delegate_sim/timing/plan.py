@@ -33,7 +33,7 @@ class PlannedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TimedPlan:
     """The steps of each subgraph, in execution order, and the graphs of the model."""
 
     steps: tuple[tuple[PlannedStep, ...], ...]
@@ -63,7 +63,7 @@ def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: name == APPLIED_BY_DEFAULT))
 
 
-def plan_of(model: Model, log: DeviceLog, target: Target) -> Plan:
+def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
     """Simulate the delegates whose kernels a profile shows, and return the plan.
 
     The options and the release are those of ``target``; other delegates have their defaults.
@@ -71,10 +71,10 @@ def plan_of(model: Model, log: DeviceLog, target: Target) -> Plan:
     names = delegates_in(log, target)
     if not names:
         graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
-        return Plan(tuple([tuple(_cpu_steps(graph)) for graph in graphs]), graphs, ())
+        return TimedPlan(tuple([tuple(_cpu_steps(graph)) for graph in graphs]), graphs, ())
     runs = simulate_chain(model, [target if name == target.delegate.name else _default(name, target) for name in names])
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
-    return Plan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
+    return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
 
 
 def _default(name: str, target: Target) -> Target:

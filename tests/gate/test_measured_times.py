@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from delegate_sim.gate import measured_times
 from delegate_sim.gate.baseline.baseline import EntryKey
 from delegate_sim.gate.baseline.entries import BaselineError
 from delegate_sim.gate.check import check_models
@@ -88,3 +89,10 @@ def test_entries_of_other_targets_stay(folder):
     (folder / FILE).write_text(json.dumps(content))
     check(update=True, op_profiles=["cpu.txt"])
     assert [key.target for key in read_times(FILE)] == ["phone", "tablet"]
+
+
+def test_a_large_file_is_not_read(folder, monkeypatch):
+    (folder / FILE).write_text("{}" + " " * 100)
+    monkeypatch.setattr(measured_times, "_LARGEST_FILE", 50)
+    with pytest.raises(BaselineError, match=FILE):
+        read_times(FILE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.timing.bounds import Bounds
+from delegate_sim.timing.bounds import TimeBounds
 from delegate_sim.timing.measured import CpuTime
 
 from ...console.layout import counted, message, name, share
@@ -28,7 +28,7 @@ def cpu_time_text(time: CpuTime, total_ms: float) -> str:
     )
 
 
-def bounds_lines(bounds: Bounds, delegate: str, width: int, indent: str) -> Iterator[Line]:
+def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> Iterator[Line]:
     """Yield the bounds of a fix, each with its reason."""
     if not bounds.nodes and not bounds.gone_kernels:
         yield Line(f"{indent}moves no node off the CPU and merges no kernels")

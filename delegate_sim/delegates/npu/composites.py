@@ -179,6 +179,7 @@ class Inlining:
         own = dict(zip(present(body.inputs), present(node.inputs), strict=True))
         self._nodes += self._nodes_of(node, body, own, first)
         is_in_plan = not (_is_dead(node) and self._added)  # LiteRT drops the dead nodes each time that it inlines a composite
+        # bounded: nodes of bodies, which the reader counted
         self._added[node.index] = range(first_node, len(self._nodes) if is_in_plan else first_node)
         results = {old: first + new for old, new in zip(present(node.outputs), present(body.outputs), strict=True)}
         for old, new in results.items():

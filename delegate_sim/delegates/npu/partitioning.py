@@ -130,6 +130,7 @@ def _inline_late(
         first = work.node_count
         if is_cpu_call(composite, release) and work.inline(index, composite.body):
             reasons = result.pop(index)
+            # bounded: nodes of bodies, which the reader counted
             result |= dict.fromkeys(range(first, work.node_count), reasons)
     return result
 

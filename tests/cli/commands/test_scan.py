@@ -37,7 +37,7 @@ def test_the_command_says_what_was_found(zoo):
     connection.close()
 
 
-@pytest.mark.parametrize("broken", ["delegate_sim.runtime.interpreter.simulate", "delegate_sim.model.reader.load"])
+@pytest.mark.parametrize("broken", ["delegate_sim.live.live_runs.simulate", "delegate_sim.model.reader.load"])
 def test_an_internal_error_on_one_model_decides_the_exit_code(zoo, monkeypatch, broken):
     module, _, name = broken.rpartition(".")
     working = getattr(import_module(module), name)

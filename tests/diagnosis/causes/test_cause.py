@@ -74,7 +74,7 @@ def test_nothing_to_find():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+@pytest.mark.parametrize("delegate", [name for name in DELEGATE_NAMES if name != "edgetpu"])  # its compiler decides
 @given(ops=st.lists(st.sampled_from(OPS), min_size=1, max_size=8))
 def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(delegate, ops):
     options = {"min_nodes_per_partition": 1} if delegate in ("coreml", "hexagon") else {}
