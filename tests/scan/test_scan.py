@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -234,7 +235,15 @@ def journaled(folder):
 def started(folder, *arguments):
     """A scan in a process of its own, which has judged a few models when this returns."""
     argv = [sys.executable, "-m", "delegate_sim", "scan", "many.zip", "--delegate", "nnapi", "-o", "z.jsonl", *arguments]
-    process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        argv,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # A shell starts commands in the background with SIGINT ignored, which processes inherit.
+        preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL) if os.name == "posix" else None,  # noqa: PLW1509
+    )
     for _ in range(3000):
         if journaled(folder) >= 8:
             return process

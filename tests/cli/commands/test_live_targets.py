@@ -83,6 +83,8 @@ def test_commands_that_only_simulate_leave_the_target_out(model, run):
 
 @pytest.mark.parametrize("command", ["report", "compare", "scan"])
 def test_what_cannot_be_run(model, run, monkeypatch, command):
+    if command == "report":
+        pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
     monkeypatch.setattr(packages, "package_version", lambda name: "")
     arguments = {"compare": ["--with", "optimise=Size"], "scan": ["--output", "s.csv"]}.get(command, [])
     result = run(command, model, "--delegate", VELA, *arguments)

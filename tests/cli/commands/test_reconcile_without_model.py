@@ -78,6 +78,7 @@ def test_a_log_that_says_nothing(run, tmp_path):
 
 
 def test_a_binary_file(run, tmp_path):
+    pytest.importorskip("google.protobuf", reason="needs the extra 'protobuf'")
     path = tmp_path / "profile.pb"
     path.write_bytes(b"\x0a\x03abc\x00\x12\x00" * 9)
     result = run("explain", "--log", path)
