@@ -70,7 +70,7 @@ class Quantization(NamedTuple):
 
     @property
     def zero_point(self) -> int:
-        """The first zero point; 0 if there is none."""
+        """The first zero point, or 0 if there are no zero points."""
         return int(self.zero_points[0]) if len(self.zero_points) else 0
 
     @property

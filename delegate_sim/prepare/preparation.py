@@ -289,7 +289,8 @@ class _Interpreter:
         subgraph.dynamic = _first_dynamic(subgraph, subgraph.outputs, None, None)
         subgraph.failure = self._inconsistency(subgraph)
         taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
-        for position in () if subgraph.failure is not None else taken.order or range(len(subgraph.nodes)):
+        positions = taken.order or range(len(subgraph.nodes))
+        for position in positions if subgraph.failure is None else ():
             node = subgraph.nodes[position]
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             if position in taken.failing:

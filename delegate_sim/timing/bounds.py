@@ -1,4 +1,4 @@
-"""TimeBounds on the milliseconds of one inference that a fix can save, each with its reason."""
+"""Bounds on the milliseconds of one inference that a fix can save, each with its reason."""
 
 from __future__ import annotations
 

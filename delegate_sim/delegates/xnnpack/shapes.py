@@ -20,8 +20,6 @@ _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 """Operators that fail if an operand has no shape. All other operators treat the operand as a scalar."""
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
-
-
 _SHAPES_ARE_CHECKED = parse_release("litert-2.1.5")
 """Since this release, XNNPACK refuses more than four dimensions and uneven splits.
 
