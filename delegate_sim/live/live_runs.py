@@ -61,10 +61,10 @@ def _run(model: Model, target: Target, engine: Engine, decision: LiveDecision) -
     refusal = None
     if decision.has_failed:
         refusal = Refusal(NOT_COMPILED.name, decision.end, NOT_COMPILED.hint, 0, None, None)
-    subgraphs = []
-    for graph in whole_graphs(model, {}):
-        placements = {placement.node: placement for placement in decision.placements if placement.subgraph == graph.index}
-        subgraphs.append(_subgraph_run(graph, placements, refusal))
+    placements: dict[int, dict[int, LivePlacement]] = {}
+    for placement in decision.placements:
+        placements.setdefault(placement.subgraph, {})[placement.node] = placement
+    subgraphs = [_subgraph_run(graph, placements.get(graph.index, {}), refusal) for graph in whole_graphs(model, {})]
     is_delegated = any(run.subsets for run in subgraphs)
     outcome = REFUSED if refusal is not None else "delegated" if is_delegated else "none"
     return Run(target, outcome, refusal, (), tuple(_notes(engine, decision)), tuple(subgraphs))
