@@ -159,11 +159,15 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
         text = "fixing this cause does not help: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
-    numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
-    if not numbers:
+    needed, instead = (
+        [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in identities]
+        for identities in (finding.needs, finding.needs_instead)
+    )
+    if not needed:
         return "fixing only this cause does not help: other causes must be fixed too"
-    noun = "cause" if len(numbers) == 1 else "causes"
-    return f"fixing only this cause does not help: {noun} {node_list(numbers)} must be fixed too"
+    noun = "cause" if len(needed) == 1 else "causes"
+    numbers = " or ".join(map(str, sorted([*needed, *instead]))) if instead else node_list(needed)
+    return f"fixing only this cause does not help: {noun} {numbers} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -252,7 +252,6 @@ def fixes_entry(
 
 def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TIMINGS) -> dict[str, Any]:
     """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
-    graph = plan.model.subgraphs[0]
     return {
         "schema": SCHEMA,
         "delegate_sim": __version__,
@@ -260,7 +259,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
         "written": None if fixed is None else fixed.path,
         "allowed": plan.allowed.name.lower(),
         "exactness": plan.exactness.name.lower(),
-        "shapes": [{"input": graph.tensors[index].name, "shape": list(shape)} for index, shape in plan.shapes.items()],
+        "shapes": plan.shape_entries,
         "targets": [
             {
                 "delegate": before.target.delegate.name,
@@ -308,9 +307,8 @@ def _shapes_entry(plan: FixPlan) -> dict[str, Any] | None:
     other = plan.with_shapes
     if other is None:
         return None
-    graph = plan.model.subgraphs[0]
     return {
-        "shapes": [{"input": graph.tensors[index].name, "shape": list(shape)} for index, shape in other.shapes.items()],
+        "shapes": other.shape_entries,
         "after": _standing_entries(other.after),
     }
 

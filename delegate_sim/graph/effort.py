@@ -60,20 +60,24 @@ REWRITING = EffortQuestion("a search for rewrites", 16)
 class Effort:
     """The limit on a command's simulations of one model.
 
-    A command that uses several limits one after another gives each an equal part: ``parts`` is their number.
+    A command that uses several limits one after another gives each an equal part: ``parts`` is their number. ``whole`` is the
+    limit that a part belongs to: simulations of the part are also counted there.
 
     Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
     ``allows_target`` before a further target.
     """
 
-    def __init__(self, model: Model, parts: int = 1) -> None:
+    def __init__(self, model: Model, parts: int = 1, whole: Effort | None = None) -> None:
         self._model = model
         self._parts = parts
+        self._whole = whole
         self._run = 0
 
     def spend(self, simulations: int = 1) -> None:
         """Count simulations of the whole model."""
         self._run += simulations
+        if self._whole is not None:
+            self._whole.spend(simulations)
 
     def refusal(self, question: EffortQuestion) -> str:
         """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
@@ -94,7 +98,8 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no optional simulation is left."""
-        return self._run * self._cost * self._parts >= raised(_MOST_NODES)
+        is_whole_over = self._whole is not None and self._whole.is_over
+        return is_whole_over or self._run * self._cost * self._parts >= raised(_MOST_NODES)
 
     @property
     def allows_target(self) -> bool:
