@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from delegate_sim.diagnosis.advice.plain_fix import fix_command
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .diagnoses import advice_texts, model_name, multiply_adds_share
+from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import measures_text
-from .elements.paragraphs import indented
+from .elements.paragraphs import indented, paragraph
 from .elements.target import target_lines
 from .elements.verdict import verdict_lines
 
@@ -42,6 +44,8 @@ def diagnosis_lines(
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
     yield from verdict_lines(diagnosis.run, width)
+    if api_text := api_defaults_text(diagnosis.model, diagnosis.run):
+        yield from paragraph(api_text, width, "", "  ")
     yield Line("")
     for log_line in diagnosis.run.log_lines:
         yield Line(printable(log_line))
@@ -80,6 +84,7 @@ def diagnosis_lines(
             from .timing.bounds import bounds_lines
 
             yield from bounds_lines(times.of_all(), target.delegate.name, width, "  ")
+    yield from _plain_fix_lines(diagnosis, words, width)
     yield Line("")
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
@@ -89,6 +94,23 @@ def diagnosis_lines(
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
     yield Line("")
     yield from target_lines(target, width, verbose)
+
+
+def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:
+    """Yield the result of ``fix`` with all its passes, if it is better than the result of each named pass."""
+    plain = diagnosis.plain_fix
+    if plain is None:
+        return
+    yield Line("")
+    yield Line("With fix, which rewrites the file without a new conversion", _HEADING)
+    if plain.plan is None or plain.cost is None:
+        yield from indented(plain.result, width, "  ")
+    else:
+        yield from indented(_cost_text(plain.cost, words), width, "  ")
+        names = ", ".join([step.name for step in plain.plan.steps])
+        yield from indented(f"{plain.plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
+    # The command is not wrapped, so that it can be copied.
+    yield Line(f"  {printable(fix_command(diagnosis.model, diagnosis.target, *plain.arguments))}", _HINT)
 
 
 def _finding_lines(
@@ -126,8 +148,7 @@ def _finding_lines(
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
-    for text in advice_texts(diagnosis, finding):
-        yield from indented(message(text), width, "   ", _HINT)
+    yield from advice_lines(diagnosis, finding, width)
 
 
 def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Iterator[Line]:

@@ -180,18 +180,14 @@ def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, 
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else finding.alone.to_dict(),
         "together": None if finding.together is None else finding.together.to_dict(),
-        "needs": None if finding.needs is None else list(map(_name, finding.needs)),
-        "needs_instead": list(map(_name, finding.needs_instead)),
+        "needs": None if finding.needs is None else [identity.name for identity in finding.needs],
+        "needs_instead": [identity.name for identity in finding.needs_instead],
         "following_nodes": [key._asdict() for key in finding.followers],
     }
 
 
 def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
     return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": fix.cost.to_dict()}
-
-
-def _name(identity: Identity) -> str:
-    return ":".join([identity.problem.value, *identity.subject])
 
 
 def _diagnosis_line(diagnosis: Diagnosis) -> str:
