@@ -27,6 +27,7 @@ _NUMBERS = range(4)
 _NARROWEST_MODEL = 24
 _BEST = 3
 _HINT = "cyan"
+_NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
@@ -74,9 +75,13 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         yield from paragraph(message(f"Not simulated: {reason}"), width)
     if not best:
         if not left_out:
-            yield from paragraph("No single change helps.", width)
+            is_delegated = not any(diagnosis.findings for diagnosis in diagnoses)
+            yield from paragraph(_NOTHING_LEFT if is_delegated else "No single change helps.", width)
         return
     yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
+    several = {id(diagnosis) for diagnosis, _ in best}
+    if len(several) < len(best):
+        yield from paragraph("Changes for the same target are alternatives: the gain is that of one change alone.", width)
     for number, (diagnosis, finding) in enumerate(best, 1):
         share_added, nodes_added = _gain(diagnosis, finding)
         work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
