@@ -142,9 +142,9 @@ def _finding_lines(
         # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
         condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
-        nodes = finding.alone.measures.nodes
-        if cause.remedy.conversion and nodes != diagnosis.now.measures.nodes:
-            yield from indented(f"converted in this way, the model has {counted(nodes, 'node')}", width, "   ")
+        node_count = finding.alone.measures.nodes
+        if cause.remedy.conversion and node_count != diagnosis.now.measures.nodes:
+            yield from indented(f"converted in this way, the model has {counted(node_count, 'node')}", width, "   ")
     if not cause.is_simulated:
         yield from indented("the result of this change cannot be simulated", width, "   ")
     elif finding.needs != () or finding.alone == diagnosis.now:

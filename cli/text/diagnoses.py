@@ -79,9 +79,10 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
             yield from paragraph(_NOTHING_LEFT if is_delegated else "No single change helps.", width)
         return
     yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
-    several = {id(diagnosis) for diagnosis, _ in best}
+    several = list(dict.fromkeys([id(diagnosis) for diagnosis, _ in best]))
+    best.sort(key=lambda pair: several.index(id(pair[0])))  # changes for one target stay together
     if len(several) < len(best):
-        yield from paragraph("Changes for the same target are alternatives: the gain is that of one change alone.", width)
+        yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
     for number, (diagnosis, finding) in enumerate(best, 1):
         share_added, nodes_added = _gain(diagnosis, finding)
         work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable, shortened
-from delegate_sim.graph.effort import Effort
 from delegate_sim.graph.partition import Subset
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
@@ -91,23 +90,11 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
 
 
 def _commands(report: Report, run: Run, view: View, *, names_fix: bool) -> Iterator[Line]:
-    """Yield the ``diagnose`` command that shows the cost of each cause, if there are nodes on the CPU.
+    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU."""
+    if view.names_commands and any(True for _ in on_cpu(run)):
+        from .further import command_lines  # not needed if everything is delegated
 
-    If ``names_fix`` is true, yield also the ``fix`` command with its result, if the result is better.
-    """
-    if not view.names_commands or not any(True for _ in on_cpu(run)):
-        return
-    # Not needed if everything is delegated.
-    from delegate_sim.diagnosis.advice.plain_fix import diagnose_command, fix_command, plain_fix
-
-    yield Line("")
-    # Commands are not wrapped, so that they can be copied.
-    yield Line("What each cause costs, and what to change:", _HINT)
-    yield Line(f"  {printable(diagnose_command(report.model, run.target))}", _HINT)
-    plain = plain_fix(report.model, run.target, Effort(report.model)) if names_fix else None
-    if plain is not None:
-        yield from _paragraph(f"Rewrite the file without a new conversion ({plain.result}):", view, "", "  ", _HINT)
-        yield Line(f"  {printable(fix_command(report.model, run.target, *plain.arguments))}", _HINT)
+        yield from command_lines(report, run, view.width, names_fix=names_fix)
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:

@@ -47,7 +47,8 @@ def test_the_pass_that_a_diagnosis_names_gives_what_it_says(source, run, run_jso
     cause = next(cause for cause in run_json("diagnose", source, *options)["causes"] if "NEG" in cause["operators"])
     assert cause["fix"]["pass"] == "neg-as-mul"
     text = " ".join(run("diagnose", source, *options).stdout.split())
-    assert "delegate-sim fix --pass neg-as-mul rewrites the file (exact; 4 of 4 nodes in 1 kernel)" in text
+    assert "the pass neg-as-mul of fix rewrites the file (exact; 4 of 4 nodes in 1 kernel):" in text
+    assert f"delegate-sim fix {source} --delegate nnapi --feature-level=28 --pass neg-as-mul -o fixed.tflite" in text
     plan = run_json("fix", source, *LEVEL, "--pass", "neg-as-mul", "--plan")
     assert [step["name"] for step in plan["passes"]] == ["neg-as-mul"]
     assert plan["targets"][0]["after"].items() <= cause["fix"]["result"].items()

@@ -34,7 +34,8 @@ Coverage
 On the CPU: 2 nodes, by reason
   nnapi-operator: needs an operator that NNAPI has
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if
-          the delegate takes the new nodes: 3 of 4 nodes in 2 kernels
+          the delegate takes the new nodes (counted as one node): 3 of 4 nodes
+          in 2 kernels
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
     hint: the node does not need the version in the file: use a converter as old
@@ -116,11 +117,13 @@ def dynamic_model(tmp_path):
     return written(builder, tmp_path / "dynamic.tflite")
 
 
-def pointer(path, *arguments, options=""):
-    """The last lines of a report: the command that examines the nodes on the CPU, and the target."""
-    command = " ".join(["delegate-sim diagnose", str(path), "--delegate nnapi", *arguments])
-    target = f"Target: nnapi on litert-2.3 with benchmark_model's defaults --android=13{options}"
-    return f"\nWhat each cause costs, and what to change:\n  {command}\n\n{target}\n"
+def pointer(path, *arguments, options="", fix=""):
+    """The last lines of a report: the commands that examine the nodes on the CPU and rewrite the file, and the target."""
+    target = " ".join([str(path), "--delegate nnapi", *arguments])
+    lines = ["", "What each cause costs, and what to change:", f"  delegate-sim diagnose {target}"]
+    if fix:
+        lines += [f"Rewrite the file without a new conversion ({fix}):", f"  delegate-sim fix {target} -o fixed.tflite"]
+    return "\n".join([*lines, "", f"Target: nnapi on litert-2.3 with benchmark_model's defaults --android=13{options}", ""])
 
 
 def unanswered(missing):
@@ -505,7 +508,7 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
         ),
         (("--delegate", "gpu"), ""),
         (("--delegate", "nnapi", "--defaults", "api"), ""),
-        (("--delegate", "nnapi", "--max_delegated_partitions=0"), ""),
+        (("--delegate", "nnapi", "--max_delegated_partitions=9"), ""),
         (
             (),
             "nnapi: An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
