@@ -81,8 +81,6 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
     yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
     several = list(dict.fromkeys([id(diagnosis) for diagnosis, _ in best]))
     best.sort(key=lambda pair: several.index(id(pair[0])))  # changes for one target stay together
-    if len(several) < len(best):
-        yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
     for number, (diagnosis, finding) in enumerate(best, 1):
         share_added, nodes_added = _gain(diagnosis, finding)
         work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
@@ -90,6 +88,8 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         where = f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}"
         yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
         yield from advice_lines(diagnosis, finding, width)
+    if len(several) < len(best):
+        yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
 
 
 def advice_lines(diagnosis: Diagnosis, finding: RankedCause, width: int) -> Iterator[Line]:
