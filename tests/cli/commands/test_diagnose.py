@@ -275,6 +275,21 @@ def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     ]
 
 
+def test_several_targets_that_take_everything(run, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    text = run("diagnose", tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu").stdout
+    assert "\nNothing in the models keeps nodes on the CPU.\n" in text
+
+
+def test_the_defaults_of_the_api_and_the_tail_are_named(run, tmp_path):
+    path = tmp_path / "m.tflite"
+    chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
+    sentence = "An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)"
+    for arguments in (("diagnose", path), ("compare", path, "--delegate", "nnapi", "--delegate", "gpu")):
+        assert sentence in " ".join(run(*arguments).stdout.split())
+    assert sentence in run("analyze", path, "--delegate", "nnapi", "--format", "markdown").stdout
+
+
 def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_path):
     result = run("diagnose", tmp_path / "none.tflite", chain)
     assert result.exit_code == 2
