@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.diagnosis.advice.plain_fix import fix_command
+from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable

@@ -37,7 +37,7 @@ class RankedCause:
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
     ``together`` is the result of fixing this cause and all causes with a higher rank. Both results are None if the cause was not
     simulated because of its low rank. If fixing only this cause does not help, ``needs`` lists the other causes to fix. ``needs``
-    is None if fixing this cause never helps. ``needs_instead`` lists causes of which each is enough in place of ``needs``.
+    is None if fixing this cause never helps. ``needs_instead`` lists other causes; each one is enough in place of ``needs``.
     ``followers`` lists CPU nodes without a refusal that are delegated if this cause is
     fixed.
     """
@@ -105,7 +105,7 @@ class Diagnosis(Shown):
         if not self.findings:
             return None
         # Passes for single causes come first, because both searches share the limit on simulations.
-        listed = [found.cost for found in map(self.found_pass, self.findings) if found is not None]
+        listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]
         plain = plain_fix(self.model, self.target, self.effort)
         if plain is None or plain.cost is None:
             return plain

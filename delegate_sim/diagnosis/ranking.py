@@ -34,7 +34,7 @@ class Ranking:
 
     ``needs`` has an entry for a cause if fixing only this cause does not improve the result. The entry lists the other causes
     that must also be fixed. The entry is None if even fixing all other causes is not enough. If one other cause is enough,
-    ``needs`` has the cause that comes first in the order, and ``needs_instead`` has the causes of which each is enough as well.
+    ``needs`` has the cause that comes first in the order, and ``needs_instead`` has the others; each one is enough as well.
     """
 
     order: tuple[Cause, ...]
@@ -115,7 +115,7 @@ def rank(
 def _each_enough(
     cause: Cause, needed: Cause, helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
 ) -> list[Identity]:
-    """Return the causes of which each, if it is fixed, is enough for a fix of ``cause`` to help: ``needed`` and others.
+    """Return ``needed`` and other causes; to fix one of these is enough for a fix of ``cause`` to help.
 
     The others are sought among the causes that help if only they are fixed.
     """
