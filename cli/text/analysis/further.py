@@ -16,7 +16,7 @@ from ...console.terminal import Line
 
 _HINT = "cyan"
 _DIAGNOSE = "What each cause costs, and what to change:"
-_FIX = "Whether a rewrite of the file, without a new conversion, helps:"
+_FIX = "Whether fix, which rewrites the file, helps:"
 
 
 def command_lines(report: Report, run: Run) -> Iterator[Line]:
