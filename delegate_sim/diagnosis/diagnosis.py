@@ -104,11 +104,10 @@ class Diagnosis(Shown):
         """The result of ``fix`` with all its passes; None if it is not better than the result of each ``found_pass``."""
         if not self.findings:
             return None
-        # Passes for single causes come first, because both searches share the limit on simulations.
-        listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]
         plain = plain_fix(self.model, self.target, self.effort)
         if plain is None or plain.cost is None:
             return plain
+        listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]
         is_better = all(gain(cost, plain.cost) > gain(cost, cost) for cost in listed)
         return plain if is_better else None
 
