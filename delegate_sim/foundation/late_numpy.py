@@ -11,7 +11,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["MOST_ARRAY_DIMENSIONS", "np", "without_threads"]
+from ..errors import MissingPackageError
+
+__all__ = ["MISSING", "MOST_ARRAY_DIMENSIONS", "np", "without_threads"]
+
+MISSING = "needs the package numpy, which is not installed"
+"""The message about a model or a command that needs numpy where it cannot be imported, such as in a browser."""
 
 MOST_ARRAY_DIMENSIONS = 32
 """Largest number of array dimensions that every supported version of numpy accepts."""
@@ -24,11 +29,14 @@ class _Settings:
 
 
 class _LateNumpy:
-    """A replacement for the numpy module that imports numpy on first use."""
+    """A replacement for the numpy module that imports numpy on first use. Raises MissingPackageError if there is no numpy."""
 
     def __getattr__(self, name: str) -> Any:
         with contextlib.nullcontext() if _Settings.is_threaded else _one_thread():
-            import numpy  # takes longer than checking a model
+            try:
+                import numpy  # takes longer than checking a model
+            except ImportError as error:
+                raise MissingPackageError(MISSING) from error
         attribute = getattr(numpy, name)
         setattr(self, name, attribute)
         return attribute
