@@ -8,12 +8,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from delegate_sim.bundles.bundle_error import BundleError
-from delegate_sim.bundles.formats import format_of, is_bundle
+from delegate_sim.bundles.formats import is_bundle
 from delegate_sim.bundles.members import models_in
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
