@@ -257,14 +257,14 @@ def test_progress_names_each_model(run, folder, monkeypatch, command):
 def test_progress_names_each_target_of_a_model(run, folder):
     shown = []
     report_progress(lambda *told: shown.append(told))
-    assert run("analyze", "models/a.tflite", "models/b.tflite", *VX, "--delegate", "gpu").exit_code == 0
+    assert run("analyze", *ALL[:2], *VX, "--delegate", "gpu").exit_code == 0
     assert shown == [
-        ("1 of 2: models/a.tflite", 0.0),
-        ("1 of 2: models/a.tflite: vx", 0.0),
-        ("1 of 2: models/a.tflite: gpu", 0.25),
-        ("2 of 2: models/b.tflite", 0.5),
-        ("2 of 2: models/b.tflite: vx", 0.5),
-        ("2 of 2: models/b.tflite: gpu", 0.75),
+        (f"1 of 2: {ALL[0]}", 0.0),
+        (f"1 of 2: {ALL[0]}: vx", 0.0),
+        (f"1 of 2: {ALL[0]}: gpu", 0.25),
+        (f"2 of 2: {ALL[1]}", 0.5),
+        (f"2 of 2: {ALL[1]}: vx", 0.5),
+        (f"2 of 2: {ALL[1]}: gpu", 0.75),
     ]
 
 

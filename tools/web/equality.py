@@ -1,0 +1,75 @@
+"""Compare the JSON of ``analyze`` in Pyodide with that of the command line: ``python -m tools.web.equality ARCHIVE...``.
+
+The archives are zip files of models. Models that need numpy are counted but not compared, because Pyodide runs without numpy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from .in_pyodide import PYODIDE, pyodide, write_packages
+
+_QUESTION = ("--delegate", "all", "--format", "json")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("archives", nargs="+", type=Path, metavar="ARCHIVE")
+    parser.add_argument("--models", type=int, default=200, help="how many models to compare, from all archives alike")
+    parser.add_argument("--pyodide", type=Path, default=PYODIDE, help="the folder of the npm package pyodide")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        models = sampled(arguments.archives, arguments.models, Path(folder))
+        return compare(models, arguments.models, Path(folder), arguments.pyodide)
+
+
+def sampled(archives: Sequence[Path], count: int, folder: Path) -> Iterator[Path]:
+    """Yield evenly spread models of each archive. There are some more than ``count``, because some models need numpy."""
+    for archive in archives:
+        with zipfile.ZipFile(archive) as members:
+            names = sorted([name for name in members.namelist() if name.endswith((".tflite", ".lite"))])
+            wanted = min(len(names), -(-count * 6 // (5 * len(archives))))
+            for number in range(wanted):
+                name = names[number * len(names) // wanted]
+                path = folder / f"{archive.stem}-{number}.tflite"
+                path.write_bytes(members.read(name))
+                yield path
+
+
+def compare(models: Iterable[Path], count: int, folder: Path, pyodide_folder: Path) -> int:
+    """Compare up to ``count`` models. Print those with different answers and the totals, and return the exit code."""
+    archive = folder / "packages.zip"
+    write_packages(archive)
+    equal, need_numpy, different = 0, [], []
+    with pyodide(folder, archive, pyodide_folder) as browser:
+        for path in models:
+            command = ["analyze", str(path), *_QUESTION]
+            answer = browser.run(command)
+            if answer["needs"]:
+                need_numpy.append(path.name)
+                continue
+            if _of_command_line(command) == (answer["exit"], answer["output"], answer["error"]):
+                equal += 1
+            else:
+                different.append(path.name)
+                print(f"different: {path.name}", flush=True)
+            if equal + len(different) == count:
+                break
+    print(f"{equal} of {equal + len(different)} models have the same JSON for all delegates; {len(need_numpy)} more need numpy")
+    return 1 if different else 0
+
+
+def _of_command_line(command: Sequence[str]) -> tuple[int, str, str]:
+    """Return the exit code of a command in a process of its own, and what the command wrote to its outputs."""
+    done = subprocess.run([sys.executable, "-m", "delegate_sim", *command], check=False, capture_output=True)
+    return done.returncode, done.stdout.decode(), done.stderr.decode().rstrip("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
