@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> str:
         try:
             program.main(list(arguments))
         except SystemExit as end:
-            code = end.code
+            code = end.code or 0
     output, error = _text(out), _text(err)
     return json.dumps(
         {"exit": code, "output": output, "error": error.rstrip("\n"), "needs": _NUMPY if MISSING in error + output else None}

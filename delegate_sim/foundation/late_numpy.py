@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackageError
 
-__all__ = ["MISSING", "MOST_ARRAY_DIMENSIONS", "np", "without_threads"]
+__all__ = ["MISSING", "MOST_ARRAY_DIMENSIONS", "ignoring_overflow", "np", "without_threads"]
 
-MISSING = "needs the package numpy, which is not installed"
-"""The message about a model or a command that needs numpy where it cannot be imported, such as in a browser."""
+MISSING = "this model needs the package numpy, which is not installed"
+"""The message about a model that needs numpy where numpy is not installed, such as in a browser."""
 
 MOST_ARRAY_DIMENSIONS = 32
 """Largest number of array dimensions that every supported version of numpy accepts."""
@@ -46,6 +46,17 @@ if TYPE_CHECKING:
     import numpy as np
 else:
     np = _LateNumpy()
+
+
+@contextlib.contextmanager
+def ignoring_overflow() -> Iterator[None]:
+    """Do not warn about overflow inside this context, because the runtime does not report it. numpy may be missing."""
+    try:
+        ignored = np.errstate(all="ignore")
+    except MissingPackageError:
+        ignored = contextlib.nullcontext()
+    with ignored:
+        yield
 
 
 def without_threads() -> None:

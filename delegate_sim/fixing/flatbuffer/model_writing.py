@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...errors import FixError
-from ...foundation.late_numpy import np
+from ...foundation.late_numpy import ignoring_overflow, np
 from ...graph.graph import file_graphs
 from ...hypothetical.model_editing import Edited
 from ...model import schema
@@ -174,7 +174,7 @@ class _Writer:
         """Return the number of a tensor's buffer. If the tensor's elements have changed, add a new buffer for them."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
-                with np.errstate(all="ignore"):  # the runtime does not report overflow
+                with ignoring_overflow():
                     values = self._weights[tensor.buffer]()
                 self._new_buffers[tensor.buffer] = self._add(values, tensor)
             return self._new_buffers[tensor.buffer]
