@@ -31,6 +31,7 @@ EXAMPLE = ROOT / "fixtures" / "models" / "transformer_block.tflite"
 PACKAGES = ("click", "flatbuffers", "rich", "tabulate")
 """The packages that commands import in the browser. The rest of the lock is numpy, or is not imported there."""
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+PACKAGES_FILE = "packages.zip"
 DOCS = "../index.html"
 """Where the documentation is, seen from the application."""
 _WORKER = "service-worker.js"
@@ -43,12 +44,7 @@ def installed_pyodide() -> Path:
     """
     installed = WEB / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
-        npm = shutil.which("npm")
-        if npm is None:
-            raise RuntimeError("npm is not here: it installs Pyodide, which the browser application runs on")
-        done = subprocess.run([npm, "ci", "--no-audit", "--no-fund"], cwd=WEB, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"npm cannot install the packages of web/package-lock.json: {done.stderr.strip()[-500:]}")
+        _run("npm", "ci", "--no-audit", "--no-fund")
         installed.touch()
     return WEB / "node_modules" / "pyodide"
 
@@ -56,10 +52,17 @@ def installed_pyodide() -> Path:
 def check_types() -> None:
     """Check the types of the scripts. Raises RuntimeError if they do not hold."""
     installed_pyodide()
-    command = [str(WEB / "node_modules" / ".bin" / "tsc"), "--project", str(WEB)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    _run("npm", "run", "--silent", "check")
+
+
+def _run(program: str, *arguments: str) -> None:
+    """Run a program in the folder of the application. Raises RuntimeError where it is missing or fails."""
+    path = shutil.which(program)
+    if path is None:
+        raise RuntimeError(f"{program} is not here (the browser application needs npm and Node.js 20 or newer)")
+    done = subprocess.run([path, *arguments], cwd=WEB, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"the types of the scripts do not hold:\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{' '.join([program, *arguments])} failed: {(done.stdout + done.stderr).strip()[-1000:]}")
 
 
 def build(folder: Path = DIST, numpy: Path | None = None) -> None:
@@ -76,12 +79,13 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
         shutil.copy(pyodide / name, folder / "pyodide")
     if numpy is not None:
         shutil.copy(_checked_numpy(numpy, pyodide), folder / "pyodide")
-    packages = folder / "packages"
-    packages.mkdir()
-    shutil.copy(WEB / "bridge.py", packages)
     with tempfile.TemporaryDirectory() as scratch:
+        packages = Path(scratch) / "packages"
+        packages.mkdir()
+        shutil.copy(WEB / "bridge.py", packages)
         shutil.copy(build_wheel(Path(scratch)), packages)
-    _download_wheels(packages)
+        _download_wheels(packages)
+        _run("node", "compile.mjs", str(packages), str(folder / PACKAGES_FILE))
     policy = _policy()
     _fill(folder / "index.html", policy=policy, docs=DOCS, version=__version__)
     _write_lists(folder, policy, has_numpy=numpy is not None)
@@ -136,10 +140,10 @@ def _fill(path: Path, **values: str) -> None:
 def _write_lists(folder: Path, policy: str, *, has_numpy: bool) -> None:
     """Write the lists of files that the page and its service worker load."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _WORKER)
-    start = [path for path in paths if path.parent.name in {"packages", "pyodide"} and "numpy" not in path.name]
+    start = [folder / PACKAGES_FILE, *(folder / "pyodide" / name for name in PYODIDE)]
     content: dict[str, Any] = {
         "start": sum(path.stat().st_size for path in start),
-        "packages": [path.relative_to(folder).as_posix() for path in paths if path.parent.name == "packages"],
+        "packages": PACKAGES_FILE,
         "numpy": has_numpy,
     }
     listed = folder / "files.json"

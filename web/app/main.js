@@ -173,7 +173,7 @@ function showModels() {
 /** @param {import("./types.js").Model} model */
 function verdictOf(model) {
   const overview = overviews.get(keyOf(model));
-  if (!overview) return model.size === undefined ? "" : bytes(model.size);
+  if (!overview || models.length === 1) return model.size === undefined ? "" : bytes(model.size);
   return "problem" in overview ? overview.problem : overview.headline;
 }
 
@@ -186,22 +186,33 @@ const shared = () => ({ release: select("release").value, defaults: select("defa
 /** @param {import("./types.js").Model} model */
 const keyOf = (model) => [model.path, ...Object.values(shared())].join("\n");
 
+/** Overviews that are being made. @type {Map<string, Promise<import("./overview.js").Overview | {problem: string} | undefined>>} */
+const coming = new Map();
+
 /** @param {import("./types.js").Model} model */
 async function overviewOf(model) {
   const key = keyOf(model);
   const known = overviews.get(key);
   if (known) return known;
-  const found = await busy(`Simulating ${model.name} on all targets`, async () => {
+  const found = coming.get(key) ?? simulateAll(model);
+  coming.set(key, found);
+  const overview = await found;
+  coming.delete(key);
+  if (overview) overviews.set(key, overview);
+  showModels();
+  if (model === current) showCurrent();
+  return overview;
+}
+
+/** @param {import("./types.js").Model} model */
+function simulateAll(model) {
+  return busy(`Simulating ${model.name} on all targets`, async () => {
     const command = ["analyze", model.path, ...commonArguments(shared(), form)];
     const answer = await engine.run(model.isWhole ? command : [...command, "--report", "csv=/out/overview.csv"], columnsOf(byId("overview")));
     if (answer.exit > 1) return { problem: answer.error };
     const rows = model.isWhole ? [] : rowsOf(new TextDecoder().decode(await engine.read("overview.csv")));
     return { headline: headlineOf(answer.output), text: answer.output, rows };
   });
-  if (found) overviews.set(key, found);
-  showModels();
-  if (model === current) showCurrent();
-  return found;
 }
 
 /** @param {import("./types.js").Model} model */
@@ -210,7 +221,7 @@ function choose(model) {
   panels.clear();
   showModels();
   showCurrent();
-  if (!overviews.has(keyOf(model)) && !engine.isBusy) overviewOf(model);
+  overviewOf(model);
 }
 
 function showCurrent() {

@@ -8,6 +8,7 @@ const MEMORY_LIMIT = 1536 * 1024 * 1024;
 /** Folders in the memory of this worker: the files that the user chose, read-only and read by slices, and files that commands write. */
 const MODELS = "/models";
 const OUT = "/out";
+const PACKAGES = "/packages.zip";
 
 const scope = /** @type {any} */ (globalThis);
 /** @type {any} */
@@ -67,19 +68,15 @@ const calls = {
     files = list;
     limitMemory();
     const stop = countFetches();
-    const packages = Promise.all(files.packages.map(async (path) => ({ name: path.split("/").at(-1), content: await bytesOf(path) })));
+    const packages = bytesOf(files.packages);
     const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
     pyodide = await loadPyodide({ indexURL: `${base}pyodide/`, packageBaseUrl: `${base}pyodide/` });
     tell("Loading delegate-sim", 0.8);
-    pyodide.FS.mkdirTree("/packages");
-    for (const { name, content } of await packages) pyodide.FS.writeFile(`/packages/${name}`, content);
+    pyodide.FS.writeFile(PACKAGES, await packages);
     stop();
     pyodide.FS.mkdirTree(MODELS);
     pyodide.FS.mkdirTree(OUT);
-    pyodide.runPython(`
-import os, sys
-sys.path += ["/packages", *(f"/packages/{name}" for name in sorted(os.listdir("/packages")) if name.endswith(".whl"))]
-`);
+    pyodide.runPython(`import os, sys; sys.path.append("${PACKAGES}")`);
     bridge = pyodide.pyimport("bridge");
     scope.pyodide = pyodide; // for the browser's developer tools
     tell("Reading the options", 0.95);
