@@ -317,6 +317,7 @@ function showTarget(target) {
   const { choices, default: release } = form.releases;
   fill(select("release"), choices.includes(release) ? choices : [release, ...choices], target.release);
   fill(select("defaults"), form.defaults.choices, target.defaults);
+  for (const option of select("defaults").options) option.text = option.value === "api" ? "the delegate's API" : "benchmark_model";
   targetForm.show(target);
 }
 
