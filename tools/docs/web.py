@@ -37,14 +37,21 @@ DOCS = "../index.html"
 _WORKER = "service-worker.js"
 
 
+class UnavailableError(RuntimeError):
+    """A part of the application that cannot be had here: npm, Node.js or a package."""
+
+
 def installed_pyodide() -> Path:
     """Install the packages of ``web/package-lock.json`` where they are missing or older; return the folder of Pyodide.
 
-    Raises RuntimeError where npm is missing or cannot install them.
+    Raises UnavailableError where npm is missing or cannot install them.
     """
     installed = WEB / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < (WEB / "package-lock.json").stat().st_mtime:
-        _run("npm", "ci", "--no-audit", "--no-fund")
+        try:
+            _run("npm", "ci", "--no-audit", "--no-fund")
+        except RuntimeError as fault:
+            raise UnavailableError(str(fault)) from None
         installed.touch()
     return WEB / "node_modules" / "pyodide"
 
@@ -59,7 +66,7 @@ def _run(program: str, *arguments: str) -> None:
     """Run a program in the folder of the application. Raises RuntimeError where it is missing or fails."""
     path = shutil.which(program)
     if path is None:
-        raise RuntimeError(f"{program} is not here (the browser application needs npm and Node.js 20 or newer)")
+        raise UnavailableError(f"{program} is not here (the browser application needs npm and Node.js 20 or newer)")
     done = subprocess.run([path, *arguments], cwd=WEB, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join([program, *arguments])} failed: {(done.stdout + done.stderr).strip()[-1000:]}")
@@ -102,7 +109,7 @@ def _download_wheels(folder: Path) -> None:
         command += ["--only-binary", ":all:", "--require-hashes", "--requirement", str(wanted), "--dest", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"the wheels cannot be downloaded: {done.stderr.strip()[-500:]}")
+        raise UnavailableError(f"the wheels cannot be downloaded: {done.stderr.strip()[-500:]}")
 
 
 def _checked_numpy(wheel: Path, pyodide: Path) -> Path:

@@ -122,6 +122,7 @@ async function add(chosen) {
     }
   });
   models = [...models, ...found];
+  mounted = mounted.filter(({ name }) => models.some(({ file }) => file === name));
   if (problems.length) showProblem(problems.join("\n"));
   if (!found.length) {
     showModels();
@@ -147,14 +148,14 @@ async function remove(file) {
   for (const key of overviews.keys()) if (!models.some(({ path }) => key.startsWith(`${path}\n`))) overviews.delete(key);
   panels.forget();
   if (current?.file === file) current = undefined;
+  showModels();
   await engine.mount(mounted);
-  if (models.length) choose(current ?? models[0]);
-  else showModels();
+  if (models.length && !current) choose(models[0]);
 }
 
 function showModels() {
   byId("models").hidden = !models.length;
-  byId("overview").hidden = byId("target").hidden = !current;
+  if (!current) byId("overview").hidden = byId("target").hidden = true;
   document.body.classList.toggle("has-models", models.length > 0);
   const entries = models.map((model, index) => {
     const name = make("button", { type: "button", className: "model", "aria-pressed": String(model === current) }, model.name);
@@ -243,14 +244,15 @@ function showCurrent() {
 function openTarget(delegate) {
   const target = targetForm.target;
   if (target.delegate !== delegate) targetForm.show({ ...target, delegate, options: {} });
-  submit();
+  submit("report");
   byId("target").scrollIntoView({ behavior: "smooth" });
 }
 
-function submit() {
+/** Show a result of the target in the form. @param {string} [result] */
+function submit(result) {
   history.replaceState(null, "", `#${fragmentOf(targetForm.target)}`);
   panels.clear();
-  panels.run();
+  panels.run(result);
   showCurrent();
 }
 

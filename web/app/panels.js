@@ -188,7 +188,7 @@ export class Panels {
       ...(models.length ? [] : [make("p", { className: "help" }, "To compare two models, such as before and after a change, drop the second one on this page.")]),
       result,
     );
-    if ([...other.options].some(({ value }) => value === this.#other)) other.value = this.#other;
+    if (this.#other && [...other.options].some(({ value }) => value === this.#other)) other.value = this.#other;
     else if (models.length) other.value = `model ${models[0].path}`;
     show();
   }

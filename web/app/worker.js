@@ -8,6 +8,7 @@ const MEMORY_LIMIT = 1536 * 1024 * 1024;
 /** Folders in the memory of this worker: the files that the user chose, read-only and read by slices, and files that commands write. */
 const MODELS = "/models";
 const OUT = "/out";
+const NO_NUMPY = "(This copy of the page comes without numpy; where the command below runs, it is there.)";
 const PACKAGES = "/packages.zip";
 
 const scope = /** @type {any} */ (globalThis);
@@ -103,7 +104,7 @@ const calls = {
     if (answer.needs === null) return answer;
     if (!files.numpy) {
       if (answer.exit <= 1) return answer; // complete, but for what its note says
-      return { ...answer, exit: 2, error: "This model needs numpy, which this copy of the page does not have. The command line can read it." };
+      return { ...answer, error: `${answer.error} ${NO_NUMPY}`.trim() };
     }
     tell("Loading numpy, which this model needs");
     await pyodide.loadPackage("numpy");
@@ -111,15 +112,14 @@ const calls = {
   },
 
   read(/** @type {string} */ name) {
-    const content = pyodide.FS.readFile(`${OUT}/${name}`);
-    pyodide.FS.unlink(`${OUT}/${name}`);
-    return content;
+    return pyodide.FS.readFile(`${OUT}/${name}`);
   },
 };
 
 /** @param {string[]} command @param {number} columns */
 async function runOnce(command, columns) {
   pyodide.globals.get("os").environ.update(pyodide.toPy({ COLUMNS: String(columns) }));
+  for (const name of pyodide.FS.readdir(OUT)) if (!name.startsWith(".")) pyodide.FS.unlink(`${OUT}/${name}`);
   const given = pyodide.toPy(command);
   try {
     return JSON.parse(bridge.run(given));
