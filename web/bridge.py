@@ -8,12 +8,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from delegate_sim.bundles.bundle_error import BundleError
-from delegate_sim.bundles.formats import format_of, is_bundle
+from delegate_sim.bundles.formats import is_bundle
 from delegate_sim.bundles.members import models_in
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
@@ -22,6 +21,7 @@ from delegate_sim.delegates.registry import ACCELERATORS, DEFAULT_DELEGATE, DELE
 from delegate_sim.foundation.late_numpy import MISSING
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES
 from delegate_sim_cli.console.layout import default_text
+from delegate_sim_cli.console.terminal import report_progress
 from delegate_sim_cli.main import program
 
 _NUMPY = "numpy"
@@ -41,12 +41,15 @@ def form() -> str:
     )
 
 
-def run(arguments: Sequence[str]) -> str:
+def run(arguments: Sequence[str], progress: Callable[[str, float], object] | None = None) -> str:
     """Run a command and return its exit code and what it printed.
 
+    ``progress`` is called with a description of the current work and the share that is done, or -1 if the share is unknown.
     ``needs`` names the package that the command needed and that is not installed, or is null.
     """
     out, err = _stream(), _stream()
+    if progress is not None:
+        report_progress(progress)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             program.main(list(arguments))
@@ -85,7 +88,7 @@ def _delegate(delegate: Delegate) -> dict[str, Any]:
 
 def _option(delegate: Delegate, option: Option) -> dict[str, Any]:
     defaults = {name: default_text(option.default_in(name)) for name in DEFAULT_SETS}
-    kinds = {boolean: "boolean", integer: "integer"}
+    kinds: dict[Callable[[Any], Any], str] = {boolean: "boolean", integer: "integer"}
     return {
         "name": option.key,
         "flag": option_as_typed(delegate.options, option.name),

@@ -67,6 +67,7 @@ def command(
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
+
     models = Models(paths)
     profiles.check(len(models.paths))
     views = [

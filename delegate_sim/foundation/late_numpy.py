@@ -51,10 +51,9 @@ else:
 @contextlib.contextmanager
 def ignoring_overflow() -> Iterator[None]:
     """Do not warn about overflow inside this context, because the runtime does not report it. numpy may be missing."""
-    try:
+    ignored: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
+    with contextlib.suppress(MissingPackageError):
         ignored = np.errstate(all="ignore")
-    except MissingPackageError:
-        ignored = contextlib.nullcontext()
     with ignored:
         yield
 

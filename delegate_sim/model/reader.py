@@ -7,11 +7,12 @@ import os
 from ..bundles.address import SEPARATOR
 from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of, source_format
+from ..bundles.local_files import local_content
+from ..bundles.ranged import Content, RangedView
 from ..bundles.stores import is_url
 from ..errors import ModelError
-from ..foundation.files import file_content, open_input
 from ..foundation.printable import printable
-from .flatbuffer import Flatbuffer, Malformed
+from .flatbuffer import Malformed, flatbuffer_of
 from .model import Model
 from .parsing import read_model
 
@@ -23,9 +24,17 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
     from a URL (``s3://...``, ``https://...``), large weights are replaced by zeros. Raise ModelError with a line that names the
     file and the fault.
     """
-    if isinstance(source, bytes | bytearray | memoryview):
-        return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
-    path = os.fsdecode(source)
+    return load_content(source) if isinstance(source, bytes | bytearray | memoryview) else _load_path(os.fsdecode(source))
+
+
+def load_content(content: bytes | bytearray | Content) -> Model:
+    """Read a model from bytes. Raise ModelError."""
+    if isinstance(content, RangedView):
+        return _read_named(content, None, "the given bytes")
+    return _read_named(_bytes_of(memoryview(content)), None, "the given bytes")
+
+
+def _load_path(path: str) -> Model:
     try:
         content, digest = _content(path)
     except OSError as error:
@@ -35,7 +44,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Mod
     return _read_named(content, path, path, digest)
 
 
-def _content(path: str) -> tuple[memoryview, str]:
+def _content(path: str) -> tuple[Content, str]:
     """Return the bytes at a path, an address or a URL, and a digest.
 
     The digest covers the parts that were read from a URL. For a path or an address, the digest is empty.
@@ -45,7 +54,7 @@ def _content(path: str) -> tuple[memoryview, str]:
         from ..bundles.members import member_content
 
         member = member_content(path)
-    if isinstance(member, memoryview):
+    if isinstance(member, memoryview) or (member is not None and member.is_local):
         return member, ""
     if not is_url(path):
         return _file_content(path), ""
@@ -60,12 +69,11 @@ def _bytes_of(view: memoryview) -> memoryview:
     return (view.cast("B") if view.c_contiguous else memoryview(view.tobytes())).toreadonly()
 
 
-def _file_content(path: str) -> memoryview:
+def _file_content(path: str) -> Content:
     if os.path.isdir(path):
         saved_model = source_format(path, b"")
         raise Malformed(_source_fault(saved_model) if saved_model else "is a directory, not a model file")
-    with open_input(path) as file:
-        content = file_content(file)
+    content = local_content(path)
     if not content:
         raise Malformed("is empty")
     return content
@@ -101,7 +109,7 @@ def _source_fault(source: str) -> str:
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def _read_named(content: memoryview, path: str | None, label: str, digest: str = "") -> Model:
+def _read_named(content: Content, path: str | None, label: str, digest: str = "") -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
         raise _model_error(label, "is a Git LFS pointer, not the model itself: run git lfs pull")
     beginning = bytes(content[:512])
@@ -111,6 +119,6 @@ def _read_named(content: memoryview, path: str | None, label: str, digest: str =
     if format_of(beginning, label) not in (MODEL, None):
         raise _model_error(label, _bundle_fault(path))
     try:
-        return read_model(Flatbuffer(content), path, digest)
-    except Malformed as error:
+        return read_model(flatbuffer_of(content), path, digest)
+    except (Malformed, BundleError) as error:
         raise _model_error(label, str(error)) from error

@@ -13,8 +13,8 @@ from itertools import accumulate, pairwise
 Edges = Sequence[tuple[int, int]]
 Neighbors = dict[int, list[int]]
 
-_SWEEPS = 12
-"""The number of times that the layers are sorted, down and up in turn."""
+_SWEEPS = (True, False) * 6
+"""Whether the layers are sorted from top to bottom, for each time that they are sorted."""
 _TIGHTENINGS = 4
 _MOST_SORTED = 8_000
 """Limit for nodes and crossed layers of a graph. In larger graphs, the layers are sorted only twice."""
@@ -31,7 +31,7 @@ def layered_layout(all_layers: Mapping[int, int], edges: Edges) -> list[tuple[in
     down = [(a, b) for a, b in down if layers[a] != layers[b]]
     tight = _tightened(layers, down)
     above, below, rows = _with_crossed_layers(tight, down)
-    rows = _sorted_rows(rows, above, below, _SWEEPS if len(above) <= _MOST_SORTED else 2)
+    rows = _sorted_rows(rows, above, below, _SWEEPS if len(above) <= _MOST_SORTED else _SWEEPS[:2])
     places = _positions(rows, above, below, max(tight))
     return [(node, (places[node], float(-tight[node]))) for node in sorted(tight)]
 
@@ -67,39 +67,39 @@ def _neighbors(nodes: Iterable[int], edges: Edges) -> tuple[Neighbors, Neighbors
 def _with_crossed_layers(layers: Mapping[int, int], edges: Edges) -> tuple[Neighbors, Neighbors, list[list[int]]]:
     """Split long edges by a point in each layer that they cross. Return the neighbors of nodes and points, and the layers.
 
-    Points have the numbers after those of the nodes. The nodes of a layer are in the order in which a search from the top finds them.
+    Points have the numbers after those of the nodes. A layer has the order in which a depth-first search from the top finds its
+    nodes.
     """
     all_layers = dict(layers)
     pieces = []
-    new = max(layers) + 1
+    newest = max(layers)
     for a, b in edges:
         last = a
-        for layer in range(layers[a] + 1, layers[b]):  # bounded: the caller limits the length of all edges
-            all_layers[new] = layer
-            pieces.append((last, new))
-            last, new = new, new + 1
+        while all_layers[last] + 1 < layers[b]:
+            newest += 1
+            all_layers[newest] = all_layers[last] + 1
+            pieces.append((last, newest))
+            last = newest
         pieces.append((last, b))
     above, below = _neighbors(all_layers, pieces)
-    top = min(all_layers.values())
-    rows: list[list[int]] = [[] for _ in range(max(all_layers.values()) - top + 1)]
+    rows: dict[int, list[int]] = {layer: [] for layer in sorted(set(all_layers.values()))}
     found = set()
     waiting = sorted(all_layers, key=lambda node: (-all_layers[node], -node))
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            rows[all_layers[node] - top].append(node)
+            rows[all_layers[node]].append(node)
             waiting += below[node]
-    return above, below, rows
+    return above, below, list(rows.values())
 
 
-def _sorted_rows(rows: list[list[int]], above: Neighbors, below: Neighbors, sweeps: int) -> list[list[int]]:
+def _sorted_rows(rows: list[list[int]], above: Neighbors, below: Neighbors, sweeps: Sequence[bool]) -> list[list[int]]:
     """Sort each layer by the mean position of the neighbors in the layer before, and return the order with fewest crossings."""
     best, fewest = rows, _crossings(rows, below)
-    for sweep in range(sweeps):
+    for is_down in sweeps:
         if not fewest:
             break
-        is_down = sweep % 2 == 0
         rows = list(rows)
         numbers = range(1, len(rows)) if is_down else range(len(rows) - 2, -1, -1)
         for number in numbers:

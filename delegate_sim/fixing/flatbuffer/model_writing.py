@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...bundles.ranged import pieces
 from ...errors import FixError
 from ...foundation.late_numpy import ignoring_overflow, np
 from ...graph.graph import file_graphs
@@ -60,7 +61,7 @@ def write(original: Model, change: Edited, weights: Weights = MappingProxyType({
     """
     check_writable(original)
     if change.model is original:
-        return iter([original.content])
+        return pieces(original.content)
     front = Front(_Writer(original, change, weights).root())
     return _joined(front, original)
 
