@@ -183,7 +183,7 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
       try { pyodide.runPython("bytearray(1_900_000_000)"); } catch (fault) { return String(fault).includes("MemoryError"); }
     }""")
     # What breaks Pyodide itself, and not only a command, ends the worker.
-    page.workers[0].evaluate("calls => setTimeout(() => { throw new RangeError('out of memory'); }, 50)")
+    page.workers[0].evaluate("() => { pyodide.toPy = () => { throw new RangeError('out of memory'); }; }")
     page.click("#tab-diagnose")
     page.get_by_text("needs more memory than this page may use").wait_for()
     page.click("#tab-diagnose")

@@ -122,7 +122,7 @@ async function runOnce(command, columns) {
   for (const name of pyodide.FS.readdir(OUT)) if (!name.startsWith(".")) pyodide.FS.unlink(`${OUT}/${name}`);
   const given = pyodide.toPy(command);
   try {
-    return JSON.parse(bridge.run(given));
+    return JSON.parse(bridge.run(given, (/** @type {string} */ what, /** @type {number} */ share) => tell(what, share < 0 ? undefined : share)));
   } finally {
     given.destroy();
   }
