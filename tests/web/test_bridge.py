@@ -1,4 +1,4 @@
-"""What the page asks of Python."""
+"""The functions that the page calls in Python."""
 
 from __future__ import annotations
 
