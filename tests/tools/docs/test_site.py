@@ -18,7 +18,6 @@ from tools.docs.site import GALLERY, NAVIGATION, build, navigation
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("mkdocs", reason="the package mkdocs (the extra [docs]) is not installed")
-    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
     folder = tmp_path_factory.mktemp("site")
     assert build(folder) == 0
     return folder
