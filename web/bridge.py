@@ -56,9 +56,8 @@ def run(arguments: Sequence[str], progress: Callable[[str, float], object] | Non
         except SystemExit as end:
             code = end.code or 0
     output, error = _text(out), _text(err)
-    return json.dumps(
-        {"exit": code, "output": output, "error": error.rstrip("\n"), "needs": _NUMPY if MISSING in error + output else None}
-    )
+    needs = _NUMPY if _says(MISSING, error) or _says(MISSING, output) else None
+    return json.dumps({"exit": code, "output": output, "error": error.rstrip("\n"), "needs": needs})
 
 
 def models(path: str) -> str:
@@ -74,6 +73,11 @@ def models(path: str) -> str:
         except (BundleError, OSError) as fault:
             addresses, error = [], str(fault)
     return json.dumps({"models": addresses, "error": error})
+
+
+def _says(message: str, text: str) -> bool:
+    """Return whether a text has a message, which may be broken into lines."""
+    return _NUMPY in text and message in " ".join(text.split())
 
 
 def _delegate(delegate: Delegate) -> dict[str, Any]:

@@ -120,6 +120,13 @@ class TestWithoutNumpy:
         (reason,) = json.loads(answer["output"])["not_simulated"]
         assert reason == "some passes of fix: this model needs the package numpy, which is not installed"
 
+    def test_a_plan_says_that_passes_were_left_out(self, tmp_path):
+        path = tmp_path / "no_bias.tflite"
+        path.write_bytes(convolution_without_bias())
+        answer = run("fix", path, "--delegate", "nnapi", "--plan")
+        assert (answer["exit"], answer["needs"]) == (1, "numpy")
+        assert "further passes: this model needs the package numpy, which is not installed" in " ".join(answer["output"].split())
+
 
 def convolution_without_bias():
     """``fix`` would add a bias, which is an array."""
