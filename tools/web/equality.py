@@ -11,6 +11,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from tools.docs.web import build
@@ -32,16 +33,24 @@ def main() -> int:
 
 
 def sampled(archives: Sequence[Path], count: int, folder: Path) -> Iterator[Path]:
-    """Yield evenly spread models of each archive. There are some more than ``count``, because some models need numpy."""
-    for archive in archives:
-        with zipfile.ZipFile(archive) as members:
-            names = sorted([name for name in members.namelist() if name.endswith((".tflite", ".lite"))])
-            wanted = min(len(names), -(-count * 6 // (5 * len(archives))))
-            for number in range(wanted):
-                name = names[number * len(names) // wanted]
-                path = folder / f"{archive.stem}-{number}.tflite"
-                path.write_bytes(members.read(name))
-                yield path
+    """Yield evenly spread models of the archives in turn. There are some more than ``count``, because some models need numpy."""
+    members = [zipfile.ZipFile(archive) for archive in archives]
+    names = [_evenly(_models(archive), -(-count * 6 // (5 * len(archives)))) for archive in members]
+    for number, row in enumerate(zip_longest(*names)):
+        for archive, path, name in zip(members, archives, row, strict=True):
+            if name is not None:
+                model = folder / f"{path.stem}-{number}.tflite"
+                model.write_bytes(archive.read(name))
+                yield model
+
+
+def _models(archive: zipfile.ZipFile) -> list[str]:
+    return sorted([name for name in archive.namelist() if name.endswith((".tflite", ".lite"))])
+
+
+def _evenly(names: Sequence[str], count: int) -> list[str]:
+    wanted = min(len(names), count)
+    return [names[number * len(names) // wanted] for number in range(wanted)]
 
 
 def compare(models: Iterable[Path], count: int, application: Path, folder: Path) -> int:
