@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StageRefusal:
-    """A refusal by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
+    """A rejection by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
 
-    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage refused the whole model,
+    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage rejected the whole model,
     and reports name the last node that the delegate processed.
     """
 

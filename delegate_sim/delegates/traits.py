@@ -81,7 +81,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
+    """The platform of the stage behind the delegate: its key in configuration files, and the option for its release.
 
     ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that users can
     name. In these releases, the stage is not simulated, or is assumed to equal the stage of another release.

@@ -31,7 +31,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.RANK,
             "more than four dimensions at the boundary of a partition",
             "Inputs and outputs of a partition may have at most four dimensions. Many rules for nodes do not check this limit. "
-            "From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions. The runtime then undoes all delegation.",
+            "From LiteRT 2.2.0 on, the kernel fails if an input or output has more than four. The runtime then undoes all "
+            "delegation.",
             "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
             "fold dimensions with RESHAPE",
             is_shared=True,

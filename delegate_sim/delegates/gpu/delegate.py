@@ -56,7 +56,7 @@ OPTIONS = (
         "allow_quant_ops",
         boolean,
         True,
-        "run nodes that are quantized to 8 bits, in float (the experimental flag ENABLE_QUANT)",
+        "take nodes that are quantized to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
         flag="gpu_experimental_enable_quant",
         printed=("enable running quant models in gpu",),
     ),

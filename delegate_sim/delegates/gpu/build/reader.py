@@ -192,7 +192,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Add an intermediate result of this shape to an operation. Add a RESHAPE of this result to the node's result."""
+        """Add an intermediate result of this shape to an operation. Then add a RESHAPE from this result to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))
