@@ -45,11 +45,11 @@ class StageBehind:
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the stage refuses a partition, or None if the stage takes all partitions.
+        """Return the reason why the stage rejects a partition, or None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. If the refusal's ``is_known`` is True, the delegation is undone. Otherwise, the
-        refusal is only a warning.
+        subgraph's partitions in running order. If ``is_known`` of the reason is True, the delegation is undone. Otherwise, the
+        reason is only a warning.
         """
         return None
 

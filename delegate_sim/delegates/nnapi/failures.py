@@ -28,7 +28,7 @@ _FAILURES = (
             "nnapi-absent-operand",
             Problem.OPERANDS,
             "missing operand",
-            "An omitted operand has the tensor index -1. The delegate uses this index like the index of a tensor, so the "
+            "An omitted operand has the tensor index -1. The delegate uses the index -1 like the index of a tensor, so the "
             "process crashes.",
             "Give the node the operand, for example a bias of zeros.",
             "give the node the operand",
@@ -118,7 +118,7 @@ _FAILURES = (
         ),
     ),
     FailureWording(
-        "{tensor} is {type}, and its scale or zero point differs from the input; only UINT8 and INT8 can be requantized",
+        "{tensor} is {type}, and its scale or zero point differs from that of the input; only UINT8 and INT8 can be requantized",
         shared_kind(
             "nnapi-requantize-type",
             Problem.TYPE,
@@ -194,7 +194,7 @@ _FAILURES = (
             "The delegate has one memory pool for the inputs of a partition, without constants, and one for the outputs. A pool "
             "of 0 bytes cannot be created. Therefore, a partition fails if it reads only constants and empty tensors, or writes "
             "only empty tensors.",
-            "Fold nodes that read only constants before or while converting, and remove empty tensors from the model.",
+            "Before or while you convert the model, fold nodes that read only constants, and remove empty tensors.",
             "fold nodes that read only constants, and remove empty tensors",
         ),
     ),
