@@ -44,7 +44,10 @@ class StageStep:
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """The steps into which the stage divides a partition. ``error`` is set if another stage takes over."""
+    """The steps into which the stage divides a partition.
+
+    ``error`` says why another stage takes over, and is empty if none does.
+    """
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]

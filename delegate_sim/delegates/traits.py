@@ -49,7 +49,7 @@ class LogTraits:
     libraries: tuple[str, ...] = ()
     """Parts of the file names of libraries that contain the delegate, in lower case."""
     chip: str = ""
-    """The only simulated chip, if the delegate prints the same lines on other chips."""
+    """The only simulated chip, if the delegate's log lines are the same on every chip."""
     has_runtime_behind: bool = False
     """Whether Android's NNAPI runtime runs the delegate's partitions. If so, a log may have lines of that runtime."""
     speaks_as: str = ""

@@ -112,7 +112,7 @@ class GpuDelegate(Delegate):
     provider_name = "GPU"
     summary = (
         "TfLiteGpuDelegateV2, TFLite's GPU delegate. Applications add it to an interpreter; benchmark_model applies it with "
-        "--use_gpu. LiteRT 2's GPU accelerator is a different delegate, mldrift."
+        "--use_gpu. The GPU accelerator of LiteRT 2 is not this delegate, but mldrift."
     )
     options = OPTIONS
     rules = RULES

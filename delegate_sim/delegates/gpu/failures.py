@@ -133,7 +133,7 @@ _WORDINGS = (
             "shape of a constant",
             "The rules do not check the shapes of most constants. Each operator requires a certain layout of its constants.",
             "Give the constant the required layout by adding or removing dimensions of size 1.",
-            "give the constant another shape",
+            "give the constant the required layout",
             is_shared=True,
         ),
     ),
@@ -180,8 +180,8 @@ _WORDINGS = (
             Problem.SHAPE,
             "slice that the delegate's model cannot express",
             "The delegate reads three values of a STRIDED_SLICE as height, width and channels. It reads the three values of a "
-            "SLICE of rank 3 as batch, width and channels. If the sizes of this slice differ from the sizes of the result in "
-            "the model file, the delegate cannot build its model.",
+            "SLICE of rank 3 as batch, width and channels. If the sizes of the slice then differ from the sizes of the result "
+            "in the model file, the delegate cannot build its model.",
             "Give the input four dimensions with a RESHAPE, and slice all four dimensions.",
             "slice with one value for each dimension of the input",
             is_shared=True,

@@ -13,7 +13,7 @@ VERSION = kinds.VERSION.reworded(
     meaning="Most operators are supported in versions 1 and 2. RELU, RSQRT and SQUARED_DIFFERENCE are supported only in version "
     "2, which is the version for INT8 operands. A RELU with UINT8 operands therefore stays on the CPU.",
     advice="Convert with int8 activations, or turn off the feature that raised the version in the converter.",
-    hint="convert so that the operator has another version",
+    hint="convert so that the operator has a supported version",
 )
 KINDS = (
     OPERATOR,

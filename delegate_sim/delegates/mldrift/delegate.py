@@ -141,8 +141,8 @@ class MlDriftDelegate(Delegate):
     provider_name = "LiteRT GPU"
     summary = (
         "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
-        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. TFLite's older GPU delegate is a different "
-        "delegate, gpu."
+        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. The older GPU delegate of TFLite is not this "
+        "delegate, but gpu."
     )
     effort = 2
     semantics = 2

@@ -42,7 +42,8 @@ _FAILURES = (
             "division by a size of 0",
             "For a FULLY_CONNECTED with keep_num_dims, the delegate divides by the last dimension of the result. For a grouped "
             "CONV_2D, it divides by the number of filter channels. With allow_dynamic_dimensions, unknown sizes are missing or "
-            "0. On x86, the process then ends. On ARM, the delegate continues with a size of 0, but this is not simulated.",
+            "0. On x86, the division ends the process. On ARM, the delegate continues with a size of 0, but this is not "
+            "simulated.",
             "Fix the shapes of the model before you convert it, or turn allow_dynamic_dimensions off.",
             "turn allow_dynamic_dimensions off, or fix the shapes before converting",
         ),

@@ -53,7 +53,7 @@ KINDS = (
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="Some optional operands of the operator must be present, and others must be omitted.",
+        meaning="Some optional operands of the operator must be present, and some must be omitted.",
         advice="Build the layer without projection and without auxiliary input.",
         hint="build the layer without projection and auxiliary input",
     ),

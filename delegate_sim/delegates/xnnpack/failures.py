@@ -51,7 +51,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-rescaling",
             Problem.QUANTIZATION,
-            "input and output quantized differently",
+            "input and output with different scales or zero points",
             "XNNPACK moves quantized values without changing them, so input and output need the same scale and zero point. "
             "The rules do not check this for all operators.",
             "Quantize the model with a converter that gives input and output the same scale and zero point, such as "
@@ -169,7 +169,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-unpacked-shape",
             Problem.SHAPE,
-            "weights and constant with different shapes",
+            "weights with a shape that differs from the shape of their constant",
             "If the result of a DEQUANTIZE is only used as weights, XNNPACK reads the FLOAT16 constant instead. The delegate "
             "still uses the shape of the result in the file. Both shapes must be equal.",
             "Give the result the shape of the constant, as converters do.",

@@ -100,7 +100,7 @@ def gpu_axis(tensor: Tensor, index: int) -> int:
 
 
 def with_size(shape: Shape, axis: int, size: int) -> Shape:
-    """Return a shape with a different size along one axis."""
+    """Return a copy of a shape with ``size`` along one axis."""
     changed = list(shape)
     changed[axis] = size
     return changed[0], changed[1], changed[2], changed[3]
