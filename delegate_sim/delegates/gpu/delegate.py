@@ -131,7 +131,10 @@ class GpuDelegate(Delegate):
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node. Take all supported nodes, or only the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node, and delegate all nodes, or the largest partitions if some nodes are unsupported.
+
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+        """
         target = _target(options, release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)

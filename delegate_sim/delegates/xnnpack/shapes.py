@@ -1,7 +1,7 @@
 """Kernel failures because of shapes, of unpacked constants, and of variables that a node reads twice.
 
-Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, the functions of XNNPACK that compute
-shapes (such as ``reshape_reduce_operator``, ``src/subgraph/static-reduce.c``) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
+Sources: the ``Visit...Node`` methods in ``delegates/xnnpack/xnnpack_delegate.cc``, XNNPACK's functions that compute shapes (such
+as ``reshape_reduce_operator`` in ``src/subgraph/static-reduce.c``), and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
 """
 
 from __future__ import annotations
