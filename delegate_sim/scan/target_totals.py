@@ -67,8 +67,8 @@ class TargetTotals:
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best target runs the most multiply-adds. It is a compiler plugin only if all targets are plugins, because plugins only
-        select nodes.
+        The best target is the one that runs the most multiply-adds. Compiler plugins count only if all targets are plugins,
+        because a plugin only selects nodes and does not run them.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
