@@ -52,7 +52,7 @@ class TargetTotals:
         self.delegated_multiply_adds += delegated_multiply_adds
 
     def verdict(self, target: str) -> str:
-        """Return the share of all models' work that the target runs, and the number of models on which the target fails."""
+        """Return the share of the models' work that the target runs, and the number of models on which the target fails."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"

@@ -246,7 +246,7 @@ def _strided_slice(
     if elements is None or not node.elements.take(count):
         return None
     if 0 <= element_count([axis.size for axis in axes]) != len(elements):
-        raise ValueError("the slice has an axis that the input does not have")
+        raise ValueError("the input does not have an axis of the slice")
     # bounded: no longer than the input
     taken = [range(axis.size)[_python_slice(axis, is_offset)] for axis in axes]
     if element_count([len(indices) for indices in taken]) < count:
