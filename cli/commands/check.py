@@ -74,7 +74,7 @@ time wait for each other.
     metavar="FILE",
     multiple=True,
     type=click.Path(readable=False),
-    help="With --update: store the times that a device took for one model on one target, in a file next to the baseline.",
+    help="With --update: store the times of one model and target, measured on a device, in a file next to the baseline.",
 )
 @live_options
 @partial(output_options, replaces=True)

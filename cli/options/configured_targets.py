@@ -1,6 +1,6 @@
 """The targets in the configuration of ``delegate-sim check``.
 
-All commands use these targets if the command line describes no target.
+Commands use these targets if the command line describes no target.
 """
 
 from __future__ import annotations

@@ -121,9 +121,7 @@ def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -
 def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     split = plan.split
     if split is None:
-        yield from paragraph(
-            ("Not split: the model does not end with nodes that stay on the CPU on every target"), width, style=_HEADING
-        )
+        yield from paragraph("Not split: the model does not end with nodes that stay on the CPU", width, style=_HEADING)
         return
     ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)

@@ -225,7 +225,7 @@ DYNAMIC_TENSORS = Kind(
 CPU_KERNEL_AFTER_REMAPPING = Kind(
     "cpu-kernel-after-remapping",
     Problem.QUANTIZATION,
-    "CPU node left with float16 constants",
+    "CPU node with float16 constants",
     "The delegate lets nodes read FLOAT16 constants directly instead of through a DEQUANTIZE. Some of these nodes stay on the "
     "CPU, usually because of a limit on partitions. Their CPU kernels do not support FLOAT16, so the runtime undoes all "
     "delegation.",

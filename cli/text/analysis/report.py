@@ -43,8 +43,8 @@ _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _SELECTED = (
-    "Selected, but not compiled: the plugin only selects nodes. Whether these nodes can be compiled and run is known only "
-    "from the vendor's compiler and the device."
+    "Selected, but not compiled: the plugin only selects nodes. Only the vendor's compiler and the device can show whether "
+    "these nodes can be compiled and run."
 )
 
 

@@ -104,7 +104,10 @@ def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
     if known:
         yield from paragraph(f"whole run: {', '.join(known)}", width, "  ")
     if timing.outside_ms:
-        text = f"{milliseconds(timing.outside_ms)} of each inference are outside of the rows, such as copying and profiling"
+        text = (
+            f"{milliseconds(timing.outside_ms)} of each inference are not in the rows, for example the time for copying and "
+            "profiling"
+        )
         yield from paragraph(text, width, "  ")
 
 

@@ -59,7 +59,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
 
 
 def has_open_input(model: Model) -> bool:
-    """Return whether the model file leaves a size of an input unknown."""
+    """Return whether a size of an input is unknown in the model file."""
     main = model.subgraphs[0]
     signatures = [main.tensors[index].shape_signature for index in main.inputs if 0 <= index < len(main.tensors)]
     return any(size < 0 for signature in signatures for size in signature or ())
