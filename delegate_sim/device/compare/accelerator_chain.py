@@ -221,7 +221,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line about replaced nodes if its total number of nodes differs from the simulation."""
+    """Yield a note for each log line about replaced nodes with a total number of nodes that no simulated subgraph has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:

@@ -26,8 +26,8 @@ class JoinedRow:
     """A row of the compiler's table with its nodes.
 
     If several rows list the same operator, the table does not show which node belongs to which row. ``is_certain`` is then False,
-    and ``nodes`` is a guess: the first nodes in execution order belong to the mapped row, because the compiler maps from the
-    inputs on.
+    and ``nodes`` is a guess: the first nodes in execution order are assigned to the row of mapped nodes, because the compiler
+    begins to map at the inputs.
     """
 
     row: CompilerRow

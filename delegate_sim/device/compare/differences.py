@@ -52,7 +52,7 @@ def differences(facts: Facts, run: Run) -> list[str]:
     texts = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
     operators = [difference.op for difference in refusal_differences(facts, run)]
     if operators:
-        texts.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
+        texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
     listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
     for who, operators in (
         ("the device", [refusal.op for refusal in listed if refusal.on_device]),

@@ -52,7 +52,8 @@ class ProcessReaders:
     """A reader for each process that uses TFLite.
 
     Lines without a process and lines of other processes, such as drivers, go to the reader of the preceding line. A process that
-    only reports its crash gets a reader of its own. In a log of several devices or containers, each counts as a process.
+    only reports its crash gets a reader of its own. In a log of several devices or containers, each device or container counts as
+    a process.
     """
 
     def __init__(self) -> None:
@@ -202,7 +203,7 @@ _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_ord
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
     """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log is given with a name.
 
-    Raises LogError if two logs disagree.
+    Raises LogError if two logs contradict each other.
     """
     (first_name, joined), *others = logs
     for name, log in others:

@@ -166,7 +166,7 @@ class Reader:
         self.flags = flags
 
     def _start_after_crash(self) -> None:
-        """Begin a new run with the current line if the process that printed the lines before it crashed."""
+        """If the process that printed the earlier lines has crashed, begin a new run with the current line."""
         if self.has_ended:
             self._start()
         self.has_ended = False
@@ -517,7 +517,7 @@ class Reader:
 
 @dataclass
 class RefusalList:
-    """A delegate's list of refused operators that is being read."""
+    """A list of refused operators that a delegate printed, while this list is being read."""
 
     name: str
     """The delegate's name for itself."""
