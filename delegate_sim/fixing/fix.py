@@ -26,7 +26,10 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, for quantized activations. In these models, a rounding error can become a whole quantization step."""
+"""Used instead of ``ROUNDING`` for models with quantized activations.
+
+In such a model, a rounding error can become a whole quantization step.
+"""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
 _MOST_BYTES = 1 << 30
@@ -68,8 +71,8 @@ def fix(
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
-    Unless ``proves`` is false, run the original and the rewritten model on random inputs and on the inputs in the .npz files
-    ``data``. ``check_file`` is called with the path of the finished file, and may raise FixError.
+    If ``proves`` is true, run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``.
+    ``check_file`` is called with the path of the finished file, and may raise FixError.
 
     Raise FixError, and write nothing, if the outputs differ more than the passes promise, or if the file's analysis differs from
     the plan's prediction. Raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and
@@ -140,7 +143,7 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _check_prediction(plan: FixPlan, path: str) -> None:
-    """Raise FixError unless the analysis of the rewritten file agrees with the plan's prediction."""
+    """Raise FixError if the analysis of the rewritten file differs from the plan's prediction."""
     try:
         model = load(path)
     except ModelError as error:
@@ -172,7 +175,7 @@ def prove(
     """Run the original model and the rewritten model of a plan, and return how the results differ.
 
     If the plan splits the model, ``then`` is the model of the trailing nodes, which runs after the rewritten model. Raise
-    FixError unless the results agree as the passes promise.
+    FixError if the results differ more than the passes promise.
     """
     model = plan.model
     graph = model.subgraphs[0]
