@@ -82,8 +82,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the first epoch on its side that does not come
-    before the epoch of a node that it waits for.
+    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the earliest possible epoch on its side: no node
+    that it waits for has a later epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)

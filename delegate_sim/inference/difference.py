@@ -227,7 +227,7 @@ def is_installed() -> bool:
 
 
 def check_installed() -> None:
-    """Raise MissingPackageError unless the runtime is installed."""
+    """Raise MissingPackageError if the runtime is not installed."""
     if not is_installed():
         raise MissingPackageError("running models needs the package ai-edge-litert: pip install 'delegate-sim[fix]'")
 
@@ -250,10 +250,10 @@ def compare(
 
     ``tensors`` maps indices of intermediate tensors to names. Both models have these tensors in the first subgraph at the same
     index. ``then`` is a model that continues the second model. ``facing`` is needed if the inputs or outputs of the models differ
-    in order or type. If results differ, the first model runs again to detect results that vary from run to run, unless
-    ``looks_for_unsteady`` is false. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are
-    inputs for other signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the
-    runtime's message if a model does not run.
+    in order or type. If results differ and ``looks_for_unsteady`` is true, the first model runs again to detect results that vary
+    from run to run. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are inputs for other
+    signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the runtime's message if
+    a model does not run.
     """
     if not python:
         check_installed()

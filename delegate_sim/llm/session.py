@@ -240,7 +240,7 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
         section = section_name(AUDIO_ADAPTER)
         raise Stopped(Stop("audio-section", f"{section} not found in the model.", SESSION, section))
     _compile(progress, AUDIO_ADAPTER, adapter, CPU)
-    progress.notes.append("other names of inputs and outputs in the audio models are not checked")
+    progress.notes.append("in the audio models, only the name of the encoder's input is checked")
 
 
 def _encoder(progress: EngineProgress, model_type: str) -> Model:
