@@ -1,7 +1,7 @@
 """Find the model files in a folder or bundle, or all files that match a pattern. Loops of symbolic links are not followed.
 
-``glob`` and ``os.walk`` of the standard library are not used. They either ignore linked folders, or follow loops of links until
-the path is too long.
+``glob`` and ``os.walk`` of the standard library are not used. These functions either ignore linked folders, or follow loops of
+links until the path is too long.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _read_data(model: Model) -> frozenset[tuple[int, int]]:
 def prove(
     plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
 ) -> Difference:
-    """Run the original model and the rewritten model of a plan, and return how the results differ.
+    """Run the original model and the rewritten model of a plan, and return the difference between the results of both models.
 
     If the plan splits the model, ``then`` is the model of the trailing nodes, which runs after the rewritten model. Raise
     FixError if the results differ more than the passes promise.
@@ -283,7 +283,7 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
 
 
 def _broken_bits(plan: FixPlan, difference: Difference) -> str:
-    """Return text about bits that differ although all passes are exact; empty if no bits differ."""
+    """Return a text if all passes are exact, but bits of the results differ between the models; otherwise, the text is empty."""
     tensors = (*difference.tensors, *difference.outputs)
     wrong: TensorDifference | None = next((tensor for tensor in tensors if tensor.bits and not tensor.unsteady), None)
     where = ""

@@ -186,7 +186,7 @@ def _times_path(baseline: str) -> str:
 def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Sequence[str]) -> None:
     """Write the summary of op profiles beside the baseline.
 
-    Raise ConfigurationError unless one model and one target are checked.
+    Raise ConfigurationError if more than one model or target is checked.
     """
     pairs = [(job, target) for job in jobs for target in job.targets]
     if len(pairs) != 1 or configuration.baseline is None or pairs[0][0].source is not None:

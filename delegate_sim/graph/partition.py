@@ -41,7 +41,7 @@ class Subset:
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
     """Split the graph's execution plan into subsets of delegated nodes and of CPU nodes. Return the subsets in run order.
 
-    Nodes with side effects run in plan order, unless the graph has control edges. Raise PartitionError if the graph has a cycle.
+    If the graph has no control edges, nodes with side effects run in plan order. Raise PartitionError if the graph has a cycle.
     Results are cached, because similar delegates often accept the same nodes.
     """
     chosen = tuple(delegated)

@@ -40,9 +40,9 @@ class TensorDifference:
     name: str
     elements: int
     different: int
-    """Number of elements with different values. Zeros of either sign count as equal. Two NaNs count as equal."""
+    """Number of elements whose values differ between the models. Zeros of either sign count as equal. Two NaNs count as equal."""
     bits: int
-    """Number of elements with different bits."""
+    """Number of elements whose bits differ between the models."""
     mean: float
     greatest: float
     range: float
@@ -118,7 +118,7 @@ class EdgeDifference:
 
     @property
     def wrong(self) -> TensorDifference | None:
-        """The first tensor with different bits; None if there is none."""
+        """The first tensor whose bits differ between the models; None if there is none."""
         return next((tensor for tensor in (*self.tensors, *self.outputs) if not tensor.is_same and not tensor.unsteady), None)
 
     @property
@@ -211,8 +211,8 @@ class Continuation:
 class Facing:
     """The correspondence of the inputs and outputs of two models.
 
-    If two corresponding tensors have different types, their values are compared as real numbers. Quantized values are
-    dequantized.
+    If the types of two corresponding tensors differ from each other, the values are compared as real numbers. Quantized values
+    are dequantized.
     """
 
     order: Mapping[str, Sequence[int]]

@@ -163,8 +163,8 @@ class _Stored:
 class _Facing:
     """An adapter for the second model.
 
-    It takes and returns values with the first model's input types and order of inputs and outputs. If the two models have
-    different types for an output, the output is returned as real numbers.
+    It takes and returns values with the first model's input types and order of inputs and outputs. If the type of an output
+    differs between the two models, the output is returned as real numbers.
     """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:

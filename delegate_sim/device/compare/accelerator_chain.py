@@ -205,7 +205,7 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a description if the device and the simulation differ in the kernels that run compiled partitions."""
+    """Yield a description if the kernels that run compiled partitions differ between the device and the simulation."""
     ours = [
         replacement
         for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements

@@ -100,7 +100,7 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the compiler's table and the model have different operators or numbers of nodes."""
+    """Raise ReconcileError if the operators or the numbers of nodes differ between the compiler's table and the model."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count

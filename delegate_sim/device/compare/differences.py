@@ -17,7 +17,7 @@ from .observed_delegation import OTHER_KERNEL, Facts
 
 @dataclass(frozen=True, slots=True)
 class RefusalDifference:
-    """An operator with different numbers of refusals in the log and in the simulation."""
+    """An operator whose number of refusals differs between the log and the simulation."""
 
     op: str
     version: int
@@ -88,7 +88,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return the operators and versions with different numbers of refusals in the log and in the simulation.
+    """Return the operators and versions whose number of refusals differs between the log and the simulation.
 
     The result is empty if the log has no numbers of refusals.
     """
@@ -176,7 +176,7 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a description for each subgraph in which CPU nodes or delegate kernels differ from the simulation."""
+    """Yield a description for each subgraph whose CPU nodes or delegate kernels differ between the log and the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated

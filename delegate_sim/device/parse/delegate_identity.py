@@ -143,7 +143,7 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 def whole_kernel(start: str) -> str:
     """Return the kernel name that begins with ``start``.
 
-    Return an empty string unless exactly one simulated delegate has such a name.
+    The result is empty if several simulated delegates, or none, have such a name.
     """
     kernels = {
         delegate.name: kernel

@@ -262,10 +262,9 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
-    """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
+    """Return whether a line is harmless: about hooks for profiling, or about an unavailable accelerator that is not needed.
 
-    An unavailable accelerator is an error only if the application requests the accelerator or the model has parts compiled for
-    it.
+    An accelerator is needed if the application requests it, or if the model has parts compiled for it.
     """
     if statement.kind == FAILURE and _HOOKS in statement.line:
         return True

@@ -197,7 +197,7 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields that must have the same value in all logs of one run, unless they are empty."""
+"""Fields that must have the same value in all logs of one run. Empty fields are ignored."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
@@ -223,7 +223,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield text that names each field, parameter or delegate in which two logs of one run differ."""
+    """Yield a text for each field, parameter or delegate that differs between two logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):

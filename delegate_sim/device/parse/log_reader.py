@@ -195,7 +195,7 @@ class Reader:
         self.unused, self.unused_count, self.line_count = [], 0, 0
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs. An empty last run is left out, unless there is no other run."""
+        """Return the runs. If there are other runs, an empty last run is left out."""
         last = self._log()
         logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
         # A clock is wrong if it goes on to a later year, or if a line has the words of a known release.

@@ -76,7 +76,7 @@ def _widen_constants(work: Work, *types: str) -> None:
 
 
 def _broadcast_constants(work: Work) -> None:
-    """Replace a BROADCAST_TO of a constant by a constant, unless the result is an output or too large."""
+    """Replace a BROADCAST_TO of a constant by a constant. A BROADCAST_TO stays if its result is an output or too large."""
     remaining = []
     for origin, node in work.editor.nodes:
         compute = None
