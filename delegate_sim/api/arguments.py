@@ -59,7 +59,7 @@ def model_of(model: Any) -> Model:
 def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     """Return the name of a set of defaults. For None, return ``benchmark`` and give a FutureWarning.
 
-    ``stacklevel`` is passed to ``warnings.warn``. The default value is right if a public function calls this function directly.
+    ``stacklevel`` is passed to ``warnings.warn``. Its default value is right for a call directly from a public function.
     """
     if defaults is not None:
         return defaults
@@ -113,7 +113,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 def agreed(releases: Sequence[Any]) -> str:
     """Return the release that ``releases`` names, or the newest release if all entries are None.
 
-    Raises OptionError if two different releases are named.
+    Raises OptionError if the entries name more than one release.
     """
     from ..releases.catalogue import DEFAULT_RELEASE
 
@@ -144,8 +144,8 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 def changed_target(before: Target, options: Any, changed: Any) -> Target:
     """Return a copy of ``before`` with the delegate, runtime, defaults and options in ``changed``.
 
-    ``options`` are the options that were given for ``before``. If the delegate changes, only options that the new delegate has
-    are kept. Raises OptionError.
+    ``options`` are the options that were given for ``before``. If ``changed`` names another delegate, only options that this
+    delegate has are kept. Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
 

@@ -1,4 +1,4 @@
-"""The public functions. Each function imports its dependencies when it is called, to keep the import of the package fast."""
+"""The public functions. Each function imports its dependencies when it is called, so that the package is imported fast."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def analyze(
     ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
     passes. ``api`` selects the defaults of the delegate's API. Earlier, ``api`` was the default. A call without ``defaults``
     therefore gives a FutureWarning. ``runtime`` selects the release, by default the newest. The option ``release`` does the same.
-    A model is refused if it has an operator that the release cannot load. ``assume_ops_registered`` assumes that the application
-    registers these operators. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option,
-    value or runtime.
+    A model is refused if it has an operator that the release cannot load. If ``assume_ops_registered`` is true, the application
+    is assumed to register these operators. Raises ModelError if the model cannot be read, and OptionError for an unknown
+    delegate, option, value or runtime.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -95,9 +95,8 @@ def simulate(
     """Apply delegates one after another, and report where every node finally runs.
 
     Each delegate gets the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
-    order in which the application applies the delegates. The report has one run for each delegate, and ``to_dict()`` includes
-    ``placement``.
-    Raises the errors of ``analyze``, and OptionError if no delegate is given.
+    order in which the application applies the delegates. The report has one run for each delegate, and its ``to_dict()`` has the
+    key ``placement``. Raises the errors of ``analyze``, and OptionError if no delegate is given.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -169,7 +168,8 @@ def diagnose(
     """Find the causes that keep nodes of a model on the CPU, and what to change.
 
     Takes the arguments of ``analyze``. Refusals share a cause if one change would remove all of them. ``findings`` of the result
-    lists the causes, biggest gain first, each with the outcome of fixing the cause. Raises the errors of ``analyze``.
+    lists the causes, biggest gain first. Each finding has the outcome that is predicted if its cause is fixed. Raises the errors
+    of ``analyze``.
     """
     from ..diagnosis.diagnose import diagnose
 
@@ -228,12 +228,12 @@ def whatif(
     """Simulate hypothetical changes of a model, a delegate or a runtime, and compare the result with the original.
 
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
-    changes. The delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of subgraph
-    index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of every
-    input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another conversion:
-    ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of side B (see
-    ``compare``). Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or
-    node.
+    changes. On side B, the delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of
+    subgraph index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of
+    every input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another
+    conversion: ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of
+    side B (see ``compare``). Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named
+    operator or node.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
@@ -271,15 +271,14 @@ def fix(
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
     delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
-    ``exact``, ``rounding`` or ``approximate``. ``passes`` names the only passes to try, whatever ``allow`` is. ``shapes`` sets
-    fixed shapes of inputs, by name. ``plan`` of the result lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace
-    an existing file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs
-    and on the inputs in .npz files (``data``).
-    With ``split_tail``, the last nodes that stay on the CPU are written as a second model in the same folder
-    (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
-    Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results. Raises
-    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``exact``, ``rounding`` or ``approximate``. If ``passes`` is given, exactly these passes are tried, even if ``allow`` excludes
+    them. ``shapes`` sets fixed shapes of inputs, by name. ``plan`` of the result lists the passes. If a pass helps and ``output``
+    is given, the rewritten model is written to this file. ``force`` allows the function to replace an existing file. If ``proof``
+    is true, both models are run before the file is written. They run on ``samples`` random inputs and on the inputs in .npz files
+    (``data``). With ``split_tail``, the last nodes that stay on the CPU are written as a second model in the same folder
+    (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. Raises the errors of
+    ``analyze``, and FixError if the model cannot be rewritten or computes different results. Raises MissingPackageError if the
+    extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
@@ -333,19 +332,17 @@ def sweep(
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
     ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are taken from
-    this Python, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
-    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the settings that a
-    diagnosis suggests. With ``all``, it tries all settings that the converters support.
-    ``shapes`` sets fixed shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers.
-    Quantizers calibrate with this data, and the outputs of the converted models are compared on it. A conversion is never the
-    best if it differs from the float model by more than ``max_difference``, or if it was calibrated with random numbers.
-    The best model for the target ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing
-    file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the
-    folder ``cache``, by default in the user's cache folder.
-    A failed conversion is a row with the reason. After KeyboardInterrupt, the result has the finished rows, and
-    ``is_interrupted`` is true.
-    Raises the errors of ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the best
-    model cannot be written.
+    the current Python interpreter, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and
+    options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the
+    settings that a diagnosis suggests. With ``all``, it tries all settings that the converters support. ``shapes`` sets fixed
+    shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers. Quantizers calibrate
+    with this data, and the outputs of the converted models are compared on it. A conversion is never the best if it differs from
+    the float model by more than ``max_difference``, or if it was calibrated with random numbers. The best model for the target
+    ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing file. ``time_limit`` (seconds) and
+    ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the folder ``cache``, by default in the
+    user's cache folder. A failed conversion is a row with the reason. After KeyboardInterrupt, the result has the finished rows,
+    and ``is_interrupted`` is true. Raises the errors of ``analyze``, ModelError if the source does not exist or has an unknown
+    form, and FixError if the best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -368,7 +365,7 @@ def sweep(
         )
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
-        raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
+        raise OptionError(f"there is no target {best_for!r}; the targets are {', '.join(labels)}")
     source_model = find_source(paths_of(source, "source")[0])
     if output is not None:
         check_free(source_model, os.fsdecode(output), replaces=force)
@@ -432,12 +429,12 @@ def check(
     """Check every model of a configuration against the baseline and the budgets, on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``. By default, the
-    configuration is searched in the working directory and then in its parent folders. ``models`` and ``targets`` restrict the
-    check to some models and targets of the configuration. Folders (with their subfolders) and patterns can also select models.
-    ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries if their model or target
-    no longer exists. ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that
-    contradicts the prediction or cannot be run. Raises ConfigurationError or BaselineError. A model that cannot be read gets the
-    status ``unreadable``.
+    nearest configuration is used: the working directory is searched first, then its parent folders. ``models`` and ``targets``
+    restrict the check to some models and targets of the configuration. Models can also be selected by a folder (with its
+    subfolders) or a pattern. ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries
+    if their model or target no longer exists. ``live`` also runs the real delegates that exist for this host. Each real delegate
+    that contradicts the prediction, or that cannot be run, gets a finding. Raises ConfigurationError or BaselineError. A model
+    that cannot be read gets the status ``unreadable``.
     """
     from ..bundles.model_files import files_for
     from ..gate.check import check_models
@@ -497,7 +494,7 @@ def reconcile(
 
 @public
 def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
-    """Report what TensorFlow Lite Micro does with a model: missing operators, refused nodes, and the arena.
+    """Report what TensorFlow Lite Micro does with a model: missing operators, refused nodes, and the size of the arena.
 
     ``registered`` names the operators in the application's resolver, such as ``CONV_2D`` or the name of a custom operator. By
     default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
@@ -519,7 +516,7 @@ def analyze_bundle(
     *,
     runtime: str | None = None,
 ) -> BackendReport:
-    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), or the check that fails.
+    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), and otherwise the check that fails.
 
     ``backend`` runs the text decoder: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
     (the backends for images and sound), ``cache_dir``, ``prompt``, and ``kw``. ``kw`` is a dictionary of settings of the engine,

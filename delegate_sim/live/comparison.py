@@ -114,7 +114,7 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield descriptions of the partitions that are only in ``these`` and missing in ``those``.
+    """Yield descriptions of the partitions that are in ``these`` and missing in ``those``.
 
     If the places of nodes are not known, compare operators.
     """

@@ -1,4 +1,7 @@
-"""Runs of delegates that cannot be simulated. The real code decides, and its decision becomes a run like that of a simulation."""
+"""Runs of delegates that cannot be simulated.
+
+The real code decides, and its decision is returned as a run, like the result of a simulation.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,8 @@ def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Sub
 def _kernels(graph: Graph, placements: Mapping[int, LivePlacement]) -> Mapping[int, int]:
     """Return the NPU operator of each node that is not on the CPU.
 
-    A node without commands belongs to the operator of the node whose result it reads, or else of a node that reads its result.
+    A node without commands gets the NPU operator of the node that writes its operand. If there is none, the node gets the NPU
+    operator of a node that reads its result.
     """
     kernels = {index: placement.kernel for index, placement in placements.items() if placement.kernel is not None}
     for writer, reader, _ in graph.links:
@@ -136,7 +140,7 @@ def _of_kind(kind: Kind, message: str, found: str, needed: str) -> Reason:
 
 
 def _notes(engine: Engine, decision: LiveDecision) -> Iterator[str]:
-    """Yield the version of the compiler, its estimates, the number of removed nodes, and its messages about no known node."""
+    """Yield the compiler's version and estimates, the number of removed nodes, and messages that belong to no known node."""
     estimates = figures_text(decision.figures)
     yield f"decided by {engine.software}{f': {estimates}' if estimates else ''}"
     removed = sum([placement.place == GONE for placement in decision.placements or ()])

@@ -20,7 +20,7 @@ _MOST_SIMULATED = 12
 
 
 class FixTimes:
-    """The bounds of fixing the causes of a diagnosis. Each is computed when it is asked for."""
+    """The bounds of fixing the causes of a diagnosis. The bounds of a fix are computed when they are needed."""
 
     def __init__(self, diagnosis: Diagnosis, timings: Sequence[Timing]) -> None:
         self.diagnosis = diagnosis
@@ -101,7 +101,7 @@ def _kernels(run: Run) -> KernelNodes:
 
 
 def _origin_kernels(examined: Examined) -> KernelNodes:
-    """Return the kernels of a changed model with the nodes of the unchanged model."""
+    """Return the kernels of a changed model as groups of nodes of the unchanged model."""
     return [
         [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)
     ]

@@ -53,8 +53,8 @@ def test_a_regression_shows_what_the_nodes_took(folder):
     assert case.status == "failed"
     prices = [note for note in case.notes if "in the profile of" in note]
     assert prices == [
-        f"1 more RELU on the CPU; it took 4.500 ms in the profile of {date}",
-        f"2 more ADD on the CPU; they took 2.000 ms each in the profile of {date}",
+        f"1 more RELU on the CPU; RELU took 4.500 ms per node in the profile of {date}",
+        f"2 more ADD on the CPU; ADD took 2.000 ms per node in the profile of {date}",
     ]
 
 
@@ -66,7 +66,7 @@ def test_without_a_regression_there_is_no_price(folder):
 
 def test_a_profile_is_of_one_model(folder):
     (folder / "second.tflite").write_bytes(chain_model(["ADD"]).bytes())
-    with pytest.raises(ConfigurationError, match="one MODEL and --target"):
+    with pytest.raises(ConfigurationError, match="one MODEL and one --target"):
         check(update=True, op_profiles=["cpu.txt"])
     assert not (folder / FILE).exists()
 

@@ -166,7 +166,7 @@ class Reader:
         self.flags = flags
 
     def _start_after_crash(self) -> None:
-        """Begin a new run with the current line if the process that printed the lines before it crashed."""
+        """If the process that printed the earlier lines has crashed, begin a new run with the current line."""
         if self.has_ended:
             self._start()
         self.has_ended = False
@@ -195,7 +195,7 @@ class Reader:
         self.unused, self.unused_count, self.line_count = [], 0, 0
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs. An empty last run is left out, unless there is no other run."""
+        """Return the runs. If there are other runs, an empty last run is left out."""
         last = self._log()
         logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
         # A clock is wrong if it goes on to a later year, or if a line has the words of a known release.
@@ -517,7 +517,7 @@ class Reader:
 
 @dataclass
 class RefusalList:
-    """A delegate's list of refused operators that is being read."""
+    """A list of refused operators that a delegate printed, while this list is being read."""
 
     name: str
     """The delegate's name for itself."""

@@ -189,7 +189,7 @@ def _operator(text: str) -> str:
 
 
 def table_title(line: str) -> str:
-    """Return the title of a table that begins with the names of its columns; empty for other lines."""
+    """Return the title of the table that a line with names of columns begins; empty for other lines."""
     columns = line.casefold()
     if not columns.startswith("[node type]"):
         return ""
