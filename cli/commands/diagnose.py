@@ -95,7 +95,7 @@ def command(
 def _diagnose_micro(models: Models, form: str, output: str | None, verbose: bool) -> int:
     if form not in ("text", "json"):
         raise click.UsageError(f"--micro has no format {form}: use text or json")
-    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path), MicroTarget())))
+    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), MicroTarget())))
     if diagnoses or form != "text":
         entries = [*map(micro_diagnosis_entry, diagnoses), *map(unreadable_entry, models.unreadable)]
         write_result(

@@ -44,16 +44,21 @@ _FORMER_NAMES = {
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
-def model_of(model: Any) -> Model:
-    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError."""
+def model_of(model: Any, *, any_identifier: bool = False) -> Model:
+    """Return a loaded model unchanged, or load a model from a path or from bytes.
+
+    Raises ModelError, also for a model with the wrong identifier unless ``any_identifier`` is true.
+    """
     from ..model.model import Model
-    from ..model.reader import load
+    from ..model.reader import load, require_identifier
 
     if isinstance(model, Model):
+        if not any_identifier:
+            require_identifier(model)
         return model
     if not isinstance(model, str | os.PathLike | bytes | bytearray | memoryview):
         raise ModelError(f"a model must be a path, the bytes of a file, or a result of load(), not {_kind(model)}")
-    return load(model)
+    return load(model, any_identifier=any_identifier)
 
 
 def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:

@@ -48,10 +48,12 @@ if TYPE_CHECKING:
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path or from bytes.
 
-    A file larger than 64 MiB is mapped into memory, so it must not shrink while the model is in use.
+    A file larger than 64 MiB is mapped into memory, so it must not shrink while the model is in use. A model with another
+    identifier than ``TFL3`` is loaded, but only ``analyze_micro`` accepts it, because only TensorFlow Lite Micro ignores the
+    identifier.
     Raises ModelError if the model cannot be read.
     """
-    return model_of(source)
+    return model_of(source, any_identifier=True)
 
 
 @public
@@ -507,7 +509,8 @@ def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None
     from ..micro.target import MicroTarget, parse_kernels
 
     return analyze_for_micro(
-        model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
+        model_of(model, any_identifier=True),
+        MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels)),
     )
 
 

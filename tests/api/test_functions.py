@@ -362,3 +362,11 @@ def test_hints_can_be_resolved():
 def test_arguments_that_a_function_does_not_have_are_an_error_of_this_package(call, told):
     with pytest.raises(delegate_sim.OptionError, match=f"^{re.escape(told)}"):
         call()
+
+
+def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
+    content = model.read_bytes()
+    loaded = sim.load(content[:4] + b"TFL9" + content[8:])
+    assert sim.analyze_micro(loaded).to_dict() == sim.analyze_micro(model).to_dict()
+    with pytest.raises(sim.ModelError, match="the given bytes: is not a TFLite model: the identifier at offset 4 is b'TFL9'"):
+        sim.analyze(loaded, defaults="api")

@@ -41,6 +41,17 @@ def test_weights_outside_the_flatbuffer_make_garbage(run):
     assert "results are wrong" in result.stdout.splitlines()[0]
 
 
+def test_another_identifier_is_a_warning(run, tmp_path):
+    path = tmp_path / "model.tflite"
+    content = chain("RELU").bytes()
+    path.write_bytes(content[:4] + b"TFL9" + content[8:])
+    result = run("micro", path)
+    assert result.exit_code == 0
+    assert "Warning: the identifier of the file is b'TFL9', not b'TFL3'." in result.stdout
+    assert run("diagnose", path, "--micro").exit_code == 0
+    assert run("analyze", path).exit_code == 2
+
+
 def test_a_resolver_is_held_against_the_model(run, write, tmp_path):
     source = tmp_path / "main.cc"
     source.write_text("tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n", encoding="utf-8")
