@@ -132,8 +132,7 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
 
 def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, is_single: bool) -> _Answer:
     if form == "json":
-        time = {} if times is None else {"time": times.to_dict()}
-        return _Answer(diagnosis, {**diagnosis.to_dict(), **time}, ())
+        return _Answer(diagnosis, diagnosis.to_dict(), ())
     has_details = form == "text" and (is_single or verbose)
     lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single, times=times)) if has_details else []
     return _Answer(diagnosis, None, lines)

@@ -353,7 +353,8 @@ def test_hints_can_be_resolved():
         (
             lambda: delegate_sim.analyze(b"", android=11, defaults="api"),
             "analyze: got an unexpected keyword argument 'android'; its arguments are model, delegate, options, runtime, "
-            "defaults, assume_ops_registered; an option of the delegate goes into options: options={'android': ...}",
+            "defaults, assume_ops_registered, op_profile, live; "
+            "an option of the delegate goes into options: options={'android': ...}",
         ),
         (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
         (lambda: delegate_sim.load(b"", b""), "load: too many positional arguments; its arguments are source"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.timing.kernel_costs import kernel_costs
-from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, TimeGroup, Timing
+from delegate_sim.timing.measured import NODE, UNMATCHED, TimeGroup, Timing
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -53,12 +53,7 @@ def _group_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
 
 
 def _group_row(group: TimeGroup, timing: Timing) -> tuple[str, str, str, str]:
-    what = {
-        KERNEL: f"{group.op} kernels",
-        NODE: f"{name(group.op)} on the CPU",
-        UNMATCHED: "not matched",
-    }[group.kind]
-    return what, f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
+    return name(group.words), f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
 
 
 def _share(ms: float, timing: Timing) -> str:
