@@ -81,9 +81,10 @@ def analyze(
     therefore gives a FutureWarning. ``runtime`` selects the release, by default the newest. The option ``release`` does the same.
     A model is refused if it has an operator that the release cannot load. ``assume_ops_registered`` assumes that the application
     registers these operators. ``op_profile`` is the path of an op profile of a device, or a list of paths. The report then has
-    ``times``. With ``live``, the real delegate also runs on this host, and ``live`` of the report has its decision. Delegates that cannot be simulated, such as ``ethos-u55-128``, need ``live``.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime.
-    Raises LogError for a profile without times, and ReconcileError for a profile of another model.
+    ``times``. With ``live``, the real delegate also runs on this host, and ``live`` of the report has its decision. Delegates
+    that cannot be simulated, such as ``ethos-u55-128``, need ``live``.
+    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime. Raises
+    LogError for a profile without times, and ReconcileError for a profile of another model.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report

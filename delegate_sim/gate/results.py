@@ -14,6 +14,7 @@ from ..results.report.findings import ERROR, Finding
 from ..results.report.measures import Measures
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.plan_strip import Lengths
+from ..results.report.times import TimeTotals
 from ..version import __version__
 
 PASSED = "passed"
@@ -67,6 +68,8 @@ class Case:
     """Multiply-adds in the baseline, or None if the baseline has no entry or an entry of an older version."""
     strip: Lengths = ()
     """Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
+    times: TimeTotals | None = None
+    """The measured times of an op profile, if the user gave one."""
 
     @property
     def multiply_adds(self) -> int | None:

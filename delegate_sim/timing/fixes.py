@@ -22,7 +22,7 @@ from ..results.report.times import TimeRow
 from ..runtime.interpreter import Run
 from ..runtime.target import Target
 from .bounds import KernelNodes, TimeBounds, bounds
-from .measured import Timing, cpu_time
+from .measured import CpuTime, Timing, cpu_time
 
 _MOST_SIMULATED = 12
 """Number of causes whose fix is simulated."""
@@ -35,6 +35,10 @@ class FixTimes:
         self.diagnosis = diagnosis
         self.timings = tuple(timings)
         self._examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
+
+    def of_cause(self, finding: RankedCause) -> CpuTime:
+        """Return the CPU time of the nodes of a cause."""
+        return cpu_time(self.timings, finding.cause.nodes)
 
     def of(self, finding: RankedCause) -> TimeBounds | None:
         """Return the bounds of fixing a cause and the causes that it needs; None if the fix does not help or is not simulated."""
@@ -65,7 +69,7 @@ class FixTimes:
         """Return the timings, and the time and bounds of each cause, as plain data."""
         causes = []
         for finding in self.diagnosis.findings:
-            time, own = cpu_time(self.timings, finding.cause.nodes), self.of(finding)
+            time, own = self.of_cause(finding), self.of(finding)
             entry = {"name": finding.cause.name, "cpu_ms": round(time.ms, 6), "nodes_without_time": time.unknown}
             causes.append({**entry, "bounds": None if own is None else own.to_dict()})
         return {

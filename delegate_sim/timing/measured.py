@@ -8,7 +8,7 @@ from typing import Any
 
 from ..device.parse.profiles.run_times import RunTimes
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.report.times import TimeRow
+from ..results.report.times import TimeRow, TimeTotals
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 """Kinds of measured parts."""
@@ -119,6 +119,11 @@ class Timing:
         groups = [TimeGroup(kind, op, int(count), ms) for (kind, op), (count, ms) in sums.items()]
         order = (KERNEL, NODE, UNMATCHED)
         return tuple(sorted(groups, key=lambda group: (order.index(group.kind), -group.ms, group.op)))
+
+    @property
+    def totals(self) -> TimeTotals:
+        """The sums of the kinds of parts."""
+        return TimeTotals(self.path, _rounded(self.total_ms), *[_rounded(self.ms_of(kind)) for kind in (KERNEL, NODE, UNMATCHED)])
 
     def rows(self) -> Iterator[TimeRow]:
         """Yield the groups, for tables."""

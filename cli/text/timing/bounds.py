@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from delegate_sim.foundation.printable import printable
 from delegate_sim.timing.bounds import TimeBounds
 from delegate_sim.timing.measured import CpuTime
+from delegate_sim.timing.words import milliseconds
 
 from ...console.layout import counted, message, name, share
 from ...console.terminal import Line
 from ..elements.paragraphs import indented
-from .times import milliseconds
 
 
 def cpu_time_text(time: CpuTime, total_ms: float) -> str:

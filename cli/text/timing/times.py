@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.timing.kernel_costs import kernel_costs
 from delegate_sim.timing.measured import NODE, UNMATCHED, TimeGroup, Timing
+from delegate_sim.timing.words import milliseconds
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -16,11 +17,6 @@ from ..elements.tables import table
 _HEADING = "bold"
 _GROUPS_SHOWN = 12
 _ROWS_SHOWN = 8
-
-
-def milliseconds(ms: float) -> str:
-    """Return a time as text."""
-    return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
 
 
 def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:

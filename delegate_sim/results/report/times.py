@@ -20,6 +20,16 @@ class TimeRow(NamedTuple):
     """The part of the profile's total, from 0 to 1; None if the total is 0."""
 
 
+class TimeTotals(NamedTuple):
+    """The time of one inference, in the whole profile, in delegate kernels, in CPU nodes, and in rows that match nothing."""
+
+    profile: str
+    total_ms: float
+    kernel_ms: float
+    cpu_ms: float
+    unmatched_ms: float
+
+
 class Times(Protocol):
     """The times of one or several op profiles."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
@@ -42,6 +44,39 @@ def test_the_same_times_in_every_command(run, files, command):
     assert "Where the time goes (" in text
     assert "ROUND on the CPU" in text
     assert "would still need 6.000 ms: the 3 kernels that already run there" in text
+
+
+def test_csv_has_columns_of_times(run, files):
+    model, delegated, cpu = files
+    arguments = [model, "--delegate", "nnapi", "--op-profile", cpu, "--op-profile", delegated, "--format", "csv"]
+    (row,) = csv.DictReader(io.StringIO(run("analyze", *arguments).stdout))
+    assert [row[key] for key in ("measured_ms", "measured_kernel_ms", "measured_cpu_ms")] == ["45.0", "6.0", "39.0"]
+    assert row["message"].endswith("(measured: 9.000 ms)")
+    (row,) = csv.DictReader(io.StringIO(run("diagnose", *arguments[:3], *arguments[5:]).stdout))
+    columns = ("measured_ms", "cause_measured_ms", "saves_at_most_ms", "all_save_at_most_ms")
+    assert [row[key] for key in columns] == ["45.0", "30.0", "32.0", "43.0"]
+    (row,) = csv.DictReader(io.StringIO(run("diagnose", *arguments[:3], "--format", "csv").stdout))
+    assert {row[key] for key in columns} == {""}
+
+
+def test_markdown_says_where_the_time_goes(run, files):
+    model, delegated, _ = files
+    text = run("analyze", model, "--delegate", "nnapi", "--op-profile", delegated, "--format", "markdown").stdout
+    assert "ROUND (node 4, t4) stays on the CPU: ROUND is not mapped (measured: 30.000 ms)" in text
+    assert "nnapi.txt: 45.0 ms; ROUND on the CPU 30.0 ms (66.7 %), GELU on the CPU 9.000 ms (20.0 %), nnapi kernels" in text
+
+
+def test_sarif_has_the_time_of_each_result(run, files):
+    model, delegated, _ = files
+    arguments = ["analyze", model, "--delegate", "nnapi", "--format", "sarif"]
+    results = [json.loads(run(*arguments, *more).stdout)["runs"][0]["results"] for more in ([], ["--op-profile", delegated])]
+    texts = [[result["message"]["text"].partition("\n")[0] for result in own] for own in results]
+    assert [text.partition(" (measured: ")[2] for text in texts[1]] == ["9.000 ms)", "30.000 ms)"]
+    assert [text.partition(" (measured: ")[0] for text in texts[1]] == texts[0]
+    assert [result["partialFingerprints"] for result in results[0]] == [result["partialFingerprints"] for result in results[1]]
+    measured = results[1][0]["properties"]["measured"]
+    assert (measured["total_ms"], measured["kernel_ms"], measured["cpu_ms"]) == (45.0, 6.0, 39.0)
+    assert "measured" not in results[0][0]["properties"]
 
 
 def test_reconcile_uses_the_profile_in_its_log(run, files):
