@@ -46,6 +46,14 @@ def test_the_same_times_in_every_command(run, files, command):
     assert "would still need 6.000 ms: the 3 kernels that already run there" in text
 
 
+def test_a_fix_for_each_target_follows_the_schema(run, files):
+    model, delegated, _ = files
+    arguments = ["--delegate", "nnapi", "--delegate", "gpu", "--per-target", "--plan", "--op-profile", delegated]
+    found = json.loads(run("fix", model, *arguments, "--format", "json").stdout)
+    validate("fix", found)
+    assert [len(one["time"]) for one in found["fixes"]] == [1, 1]
+
+
 def test_csv_has_columns_of_times(run, files):
     model, delegated, cpu = files
     arguments = [model, "--delegate", "nnapi", "--op-profile", cpu, "--op-profile", delegated, "--format", "csv"]
