@@ -17,7 +17,7 @@ from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time
 from delegate_sim.timing.op_profile import read_op_profile
 from delegate_sim.timing.op_profiles import OpProfiles
-from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_profile
+from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_litert_profile, write_profile
 from tests.support.models import chain_model
 
 MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ROUND", "ADD", "GELU", "ADD"]).bytes())
@@ -57,6 +57,24 @@ def test_rows_match_nodes_and_kernels_in_every_form(timing, form):
     assert kinds(found) == expected(ROWS, RUN)
     assert (found.delegates, found.notes) == (("nnapi",), ())
     assert found.total_ms == pytest.approx(sum([row.ms for row in ROWS]))
+
+
+INNER = [ProfiledRow("Add (ND, F32)", "", 0, 0.25), ProfiledRow("Clamp (NC, F32)", "", 1, 0.5)]
+
+
+def test_litert_lists_the_operators_inside_of_kernels_among_the_nodes(timing):
+    found = timing(write_litert_profile(ROWS, INNER))
+    assert kinds(found) == expected(ROWS, RUN)
+    assert [(inner.name, inner.ms) for inner in found.inner] == [("Add (ND, F32)", 0.25), ("Clamp (NC, F32)", 0.5)]
+
+
+def test_the_summary_of_litert_has_averages_of_calls(timing):
+    for rows, inner in ((CPU_ROWS, []), (ROWS, INNER)):
+        text = write_litert_profile(rows, inner)
+        found = timing(text[text.index("Number of nodes") :])
+        assert {group.op: group.ms for group in found.groups} == {
+            group.op: pytest.approx(group.ms, abs=0.003) for group in timing(write_profile(rows, "summary")).groups
+        }
 
 
 def test_the_slowest_rows_match_too(timing):
