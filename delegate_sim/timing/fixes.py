@@ -106,7 +106,7 @@ class ChangeTimes:
 
     @functools.cached_property
     def bounds(self) -> TimeBounds:
-        """What the change can save."""
+        """The bounds of the change."""
         return comparison_bounds(self.comparison, self.timings)
 
     @property

@@ -12,6 +12,11 @@ def milliseconds(ms: float) -> str:
     return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
 
 
+def share_of_time(ms: float, total_ms: float) -> str:
+    """Return a part of a total as a percentage; a dash if the total is 0."""
+    return f"{100 * ms / total_ms:.1f} %" if total_ms else "-"
+
+
 def timing_sentence(timing: Timing) -> str:
     """Return where the time of a profile goes. Names may be unescaped."""
     if not timing.parts:
@@ -28,4 +33,4 @@ def timing_sentence(timing: Timing) -> str:
 
 
 def _share(ms: float, timing: Timing) -> str:
-    return f" ({100 * ms / timing.total_ms:.1f} %)" if timing.total_ms else ""
+    return f" ({share_of_time(ms, timing.total_ms)})" if timing.total_ms else ""

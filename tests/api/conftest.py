@@ -1,4 +1,4 @@
-"""What the tests of the Python functions share."""
+"""Fixtures for the tests of the Python functions."""
 
 from __future__ import annotations
 

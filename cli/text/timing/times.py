@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.timing.kernel_costs import kernel_costs
 from delegate_sim.timing.measured import NODE, UNMATCHED, TimeGroup, Timing
-from delegate_sim.timing.words import milliseconds
+from delegate_sim.timing.words import milliseconds, share_of_time
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -53,7 +53,7 @@ def _group_row(group: TimeGroup, timing: Timing) -> tuple[str, str, str, str]:
 
 
 def _share(ms: float, timing: Timing) -> str:
-    return f"{100 * ms / timing.total_ms:.1f} %" if timing.total_ms else "-"
+    return share_of_time(ms, timing.total_ms)
 
 
 def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:
