@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "corpus"
 PAGE = ROOT / "docs" / "time.md"
 _WIDTH = "100"
+_NOT_RUN = "<!-- not run: the model is in ../shared; make time-stories remakes the output -->"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def told(story: Story) -> str:
             os.chdir(before)
     if done.exit_code:
         raise SystemExit(done.output)
-    return "\n".join(["```text", f"$ delegate-sim diagnose {' '.join(arguments)}", *_excerpt(done.stdout), "```"])
+    return "\n".join([_NOT_RUN, "```console", f"$ delegate-sim diagnose {' '.join(arguments)}", *_excerpt(done.stdout), "```"])
 
 
 def _excerpt(output: str) -> Iterator[str]:
