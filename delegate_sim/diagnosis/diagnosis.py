@@ -11,9 +11,8 @@ from ..fixing.passes.base import Pass
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown, Table, Times, shown_times, times_tables
 from ..results.report.tables import model_name, report_tables, run_words
-from ..results.report.times import Times, shown_times, times_tables
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
 from ..version import __version__

@@ -14,7 +14,7 @@ from ..inference.inputs import InputArray, edge_inputs, from_file, generated_inp
 from ..model import schema
 from ..model.model import Model, Tensor
 from ..model.reader import load
-from ..results.report.times import Times
+from ..results.report.display import Times
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
 from .reachable_subgraphs import subgraphs_from

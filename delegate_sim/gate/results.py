@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..results.compare.model_changes import NodeChange
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown, Table, TimeTotals
 from ..results.report.findings import ERROR, Finding
 from ..results.report.measures import Measures
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.plan_strip import Lengths
-from ..results.report.times import TimeTotals
 from ..version import __version__
 
 PASSED = "passed"

@@ -17,8 +17,8 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.compare.compared_runs import simulated_side
 from ..results.compare.comparison import Comparison, compare, match_sides
+from ..results.report.display import TimeRow
 from ..results.report.placement import CPU, left_nodes
-from ..results.report.times import TimeRow
 from ..runtime.interpreter import Run
 from ..runtime.target import Target
 from .bounds import KernelNodes, TimeBounds, bounds

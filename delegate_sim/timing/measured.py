@@ -8,7 +8,7 @@ from typing import Any
 
 from ..device.parse.profiles.run_times import RunTimes
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.report.times import TimeRow, TimeTotals
+from ..results.report.display import TimeRow, TimeTotals
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 """Kinds of measured parts."""

@@ -15,14 +15,13 @@ from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun, option_values
 from ...version import __version__
-from ..report.display import Shown, Table
+from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import Compute, compute_of
 from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
 from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
-from ..report.times import Times, shown_times, times_tables
 from ..report.verdict import verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline

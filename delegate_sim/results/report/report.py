@@ -15,13 +15,12 @@ from ...model.model import Model, Node
 from ...runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ...version import __version__
 from .device_splits import splits_entry
-from .display import Shown, Table
+from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
 from .tables import report_line, report_tables, run_words
-from .times import Times, shown_times, times_tables
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
