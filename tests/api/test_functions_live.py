@@ -9,8 +9,7 @@ import pytest
 
 import delegate_sim as sim
 from delegate_sim.foundation import packages
-from tests.support.delegates.npu_models import chain
-from tests.support.live import vela_process
+from tests.support.live.vela_process import installed_stand_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are limited on POSIX systems only")
 VELA = "ethos-u55-128"
@@ -18,12 +17,7 @@ VELA = "ethos-u55-128"
 
 @pytest.fixture
 def model(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(packages, "package_version", lambda name: "5.2.0")
-    vela_process.stand_in(monkeypatch, 0, vela_process.REFUSED, vela_process.compiled())
-    path = tmp_path / "model.tflite"
-    chain(["RELU", "NEG", "RESHAPE"]).write(path)
-    return path
+    return installed_stand_in(monkeypatch, tmp_path)
 
 
 def test_analyze_has_the_decision_of_vela(model, run_json):
