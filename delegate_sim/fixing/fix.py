@@ -14,6 +14,7 @@ from ..inference.inputs import InputArray, edge_inputs, from_file, generated_inp
 from ..model import schema
 from ..model.model import Model, Tensor
 from ..model.reader import load
+from ..results.report.display import Times
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
 from .reachable_subgraphs import subgraphs_from
@@ -51,6 +52,8 @@ class Fixed:
     second_path: str | None = None
     """Path of the model file with the trailing nodes; None if the model was not split."""
     second_size: int = 0
+    times: tuple[Times, ...] = ()
+    """For each target, the measured times of the unchanged model and the bounds of the fix, if the user gave op profiles."""
 
     @property
     def unread_bytes(self) -> int:

@@ -13,7 +13,7 @@ from ..foundation.limits import problem_text
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
-from ..model.reader import load
+from ..model.reader import load, require_identifier
 from ..results.report.display import Shown, Table
 from ..results.report.findings import ERROR, Finding
 from ..results.report.multiply_adds import ComputeTotals
@@ -233,7 +233,7 @@ def _cases(
     """Yield the cases of a model. Add the entries to write to ``new_entries``, and differences of live runs to ``reports``."""
     try:
         conversion = None if job.source is None else converted(job.source)
-        model = load(job.path if conversion is None else conversion.path)
+        model = load(job.path if conversion is None else conversion.path, any_identifier=True)
         model.sha256  # noqa: B018  # reads the file, which may fail too
     except Exception as error:  # report the error and go on with the other models
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
@@ -249,6 +249,7 @@ def _cases(
     effort = Effort(model)
     for number, target in enumerate(job.targets):
         try:
+            require_identifier(model)
             if number:
                 effort.check_target()
             effort.spend()

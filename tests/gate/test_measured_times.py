@@ -13,6 +13,7 @@ from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from delegate_sim.gate.measured_times import Sum, read_times
 from fixtures.op_profiles import ProfiledRow, write_profile
+from tests.support.cli.own_schemas import validate
 from tests.support.models import chain_model
 
 FILE = "delegate-sim-times.json"
@@ -38,6 +39,7 @@ def check(**options):
 
 def test_an_update_keeps_the_sums_of_the_profile(folder):
     check(update=True, op_profiles=["cpu.txt"])
+    validate("times", json.loads((folder / FILE).read_text()))
     (key, entry), *others = read_times(FILE).items()
     assert (key, others) == (EntryKey("model.tflite", "phone"), [])
     assert (entry.operators, entry.kernels) == ({"RELU": Sum(1, 4.5), "ADD": Sum(2, 4.0)}, {})

@@ -379,14 +379,18 @@ class Reader:
         table, self.table = self.table, None
         if table is None or not table.is_inference:
             return
+        table.end()
+        if table.inner_rows and table.title == RUN_ORDER:
+            self.inner_rows = tuple(table.inner_rows)
         if table.is_internal:
             if table.title == RUN_ORDER:
                 self.inner_rows = tuple(table.rows)
         elif table.title == SLOWEST:
             self.slowest[table.subgraph] = tuple(table.rows)
-        elif table.counts:
+        elif table.groups:
+            counts, times = table.summary
             self.summaries[table.subgraph] = Summary(
-                MappingProxyType(dict(table.counts)), is_complete, MappingProxyType(table.times), not table.has_all_rows
+                MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows
             )
         elif table.rows:
             self.run_orders[table.subgraph] = RunOrder(
