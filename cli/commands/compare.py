@@ -15,11 +15,9 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.suggestions import suggestion
-from delegate_sim.graph.effort import COMPARISON, Effort
-from delegate_sim.live.live_runs import run_target
-from delegate_sim.model.model import Model
+from delegate_sim.live.live_runs import run_side
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
@@ -75,9 +73,9 @@ def command(
 ) -> int:
     """Show the differences between two models, or between two targets for one model.
 
-    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes that
-    only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that are on
-    the CPU for different reasons.
+    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes
+    that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
+    are on the CPU on both sides, but not for the same reasons.
     """
     configured = arguments.configured(only_first=True, is_live=True)
     if configured:
@@ -96,7 +94,7 @@ def command(
     if not stands_for_many(path_a) and not stands_for_many(path_b):
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
     if profiles.paths:
-        raise click.UsageError("--op-profile is for one MODEL: a profile is of one model")
+        raise click.UsageError("--op-profile needs a single MODEL, because a profile is about one model")
     partners = _partners(path_a, path_b)
 
     def paired(path: str) -> Answer:
@@ -138,19 +136,13 @@ def _common_folders(path: str, other: str) -> int:
 
 def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profiles: OpProfileArguments) -> Answer:
     model = read_model(path_a)
-    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
+    comparison = compare(run_side(model, a), run_side(model if path_b == path_a else read_model(path_b), b))
     timings = profiles.timings(model, [a])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
         lambda: timed_lines(advised_comparison(comparison), timings, verbose),
         lambda: [compared_row(comparison)],
     )
-
-
-def _side(model: Model, target: Target) -> Side:
-    """Return a side of the comparison. Raises LimitError if the model is too large for a comparison."""
-    Effort(model).require(COMPARISON)
-    return Side(model, run_target(model, target))
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -191,7 +183,7 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
 
 
 def _changed(target: Target, settings: Mapping[str, str]) -> Target:
-    """Return a copy of a target with other settings. Options are kept unless the delegate changes. Raises OptionError."""
+    """Return a copy of a target with other settings. The options are kept if the delegate is the same. Raises OptionError."""
     delegate = find_live(settings.get(_DELEGATE, target.delegate.name))
     defaults = settings.get(_DEFAULTS, target.defaults)
     own = {key: value for key, value in settings.items() if key not in _KEYS}

@@ -1,6 +1,6 @@
 """Fix every model of a LiteRT-LM bundle, and write the bundle again with the rewritten models.
 
-All other sections keep their bytes. The rewritten bundle is given to the simulated engine, before and after.
+All other sections keep their bytes. The simulated engine gets the original bundle and the rewritten bundle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from .search import FixPlan, search
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """The plan for one section with a model; None with a ``problem``, if the section cannot be rewritten."""
+    """One section with a model, and its plan.
+
+    If the section cannot be rewritten, the plan is None and ``problem`` is the reason.
+    """
 
     number: int
     name: str
@@ -56,7 +59,7 @@ class BundlePlan:
 
 @dataclass(frozen=True, slots=True)
 class EngineChange:
-    """The engine's answers on one backend, to the original and to the rewritten bundle."""
+    """The engine's reports on the original and on the rewritten bundle, for one backend."""
 
     backend: str
     before: BackendReport
@@ -65,7 +68,7 @@ class EngineChange:
 
 @dataclass(frozen=True, slots=True)
 class FixedBundle:
-    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's answers."""
+    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's reports."""
 
     path: str
     size: int
@@ -97,7 +100,7 @@ def search_bundle(
 def fix_bundle(
     plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int = SAMPLES
 ) -> FixedBundle:
-    """Write a bundle with the rewritten models of a plan, each of which is proven as ``fix`` does.
+    """Write a bundle with the rewritten models of a plan. Each rewritten model is proven first, in the same way as in ``fix``.
 
     If one model cannot be proven, write nothing and raise FixError with the name of its section.
     """

@@ -19,7 +19,7 @@ def has_composites(model: Model, subgraph: int) -> bool:
 def with_inlined_composites(model: Model, index: int) -> Model:
     """Return the model with each composite of a subgraph replaced by its body. Composites in bodies are replaced as well.
 
-    A composite is kept if its body does not fit or contains the composite itself.
+    A composite is kept if its body has other numbers of inputs or outputs, or if its body contains the composite itself.
     """
     subgraph = _inlined(model, model.subgraphs[index], frozenset({index}))
     subgraphs = [subgraph if other.index == index else other for other in model.subgraphs]

@@ -18,6 +18,8 @@ from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
 from .options import Options, OptionsReader, absent_options
 
+IDENTIFIER = b"TFL3"
+"""The identifier of TFLite models, at offset 4 of the file."""
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
@@ -97,9 +99,9 @@ class Sparsity:
 class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
-    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are 0
-    unless the tensor has exactly one scale (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is the place of a
-    constant's data in the file, as (offset, size) in bytes.
+    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are
+    set if the tensor has exactly one scale; otherwise, they are 0 (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data``
+    is the place of a constant's data in the file, as (offset, size) in bytes.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -250,6 +252,8 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: Content
+    identifier: bytes = IDENTIFIER
+    """The identifier of the file. Only TensorFlow Lite Micro runs a model with another identifier."""
     parts_digest: str = ""
     """A digest of the parts that were read, for a model in a remote store. Empty for a local model."""
     offset_buffers: frozenset[int] = frozenset()
