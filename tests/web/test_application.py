@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 
 import pytest
@@ -189,3 +190,82 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
     page.click("#tab-diagnose")
     opened.idle()
     assert "NNAPI" in page.inner_text("#panel pre")
+
+
+def test_a_link_restores_the_target_and_its_options(opened):
+    page = opened.page
+    page.evaluate("location.hash = '#delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1'")
+    opened.choose(BLOCK)
+    opened.idle()
+    page.click("#tab-report")
+    opened.idle()
+    command = "delegate-sim report transformer_block.tflite --delegate gpu --runtime tf-2.15 --defaults api"
+    assert page.inner_text("#panel .command").startswith(f"{command} '--excluded-ops=<b>' --gpu-backend=opengl")
+    assert page.input_value("#release") == "tf-2.15"
+    page.evaluate("location.hash = '#delegate=../x&runtime=9&defaults=--help'")
+    page.locator("#panel .command", has_text="--delegate nnapi -o").wait_for()
+    assert page.input_value("#release") == "litert-2.3"
+
+
+def test_options_stand_in_the_form_as_on_the_command_line(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "npu-google")
+    page.locator("label", has_text=re.compile("^SoC")).locator("select").select_option("Tensor_G4")
+    page.get_by_role("button", name="Simulate").click()
+    opened.idle()
+    assert "--option soc=Tensor_G4" in page.inner_text("#panel .command")
+    page.select_option("#delegate", "soc")
+    page.locator("label", has_text=re.compile("^SoC")).locator("select").select_option(label="google:Tensor_G5 (Pixel 10, Pixel 10 Pro)")
+    page.click("#tab-report")
+    opened.idle()
+    assert "delegate-sim analyze transformer_block.tflite --soc google:Tensor_G5" in page.inner_text("#panel .command")
+    assert "npu" in page.inner_text("#panel pre").lower()
+
+
+def test_everything_is_reached_by_keyboard(opened):
+    page = opened.page
+    page.focus("#choose")
+    with page.expect_file_chooser() as expected:
+        page.keyboard.press("Enter")
+    expected.value.set_files(BLOCK)
+    opened.idle()
+    page.focus("#overview-table tbody tr:nth-child(2) button")
+    page.keyboard.press("Enter")
+    opened.idle()
+    assert opened.report().locator("#shown").inner_text().startswith("gpu")
+    page.focus("#tab-report")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-diagnose"
+    page.keyboard.press("Enter")
+    opened.idle()
+    assert page.get_attribute("#tab-diagnose", "aria-selected") == "true"
+    assert "GATHER" in page.inner_text("#panel pre")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_fits_and_keeps_nobody_out(opened, width, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"
+    )
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    try:
+        for step in ("nothing", "diagnose", "fix", "compare", "download", "report"):
+            if step == "diagnose":
+                opened.choose(BLOCK, MOBILENET)
+                opened.idle()
+                page.locator("summary").all()[1].click()
+            if step != "nothing":
+                page.click(f"#tab-{step}")
+                opened.idle()
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
+            # The report is tested as a page of its own.
+            found = axe.Axe().run(page, context={"exclude": [["iframe"]]})
+            assert not found.response["violations"], found.generate_report()
+    finally:
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.emulate_media(color_scheme="light")

@@ -138,14 +138,18 @@ export class Panels {
     const command = ["report", ...paths, ...given];
     const found = await this.#ask(command, "Making the report of", file);
     if (!found) return;
+    const line = commandLine([...command, "-o", file]);
     if (found.answer.error) panel.append(make("p", { className: found.content ? "note" : "bad" }, found.answer.error));
-    if (!found.content) return;
+    if (!found.content) {
+      panel.append(line);
+      return;
+    }
     // The sandbox gives the report an origin of its own, and the policies of this page and of the report allow it no request.
     const frame = make("iframe", { title: "Report", srcdoc: new TextDecoder().decode(found.content) });
     frame.setAttribute("sandbox", "allow-scripts");
     const full = make("button", { type: "button" }, "Full screen");
     full.addEventListener("click", () => frame.requestFullscreen());
-    panel.append(make("div", { className: "bar" }, commandLine([...command, "-o", file]), full), frame);
+    panel.append(make("div", { className: "bar" }, line, full), frame);
   }
 
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given */

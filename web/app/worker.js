@@ -68,6 +68,8 @@ const calls = {
     base = address;
     files = list;
     limitMemory();
+    // The policy and the service worker bind requests; sockets to the page's own host would go around the service worker.
+    for (const name of ["WebSocket", "WebSocketStream", "WebTransport"]) delete scope[name];
     const stop = countFetches();
     const packages = bytesOf(files.packages);
     const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
