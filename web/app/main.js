@@ -209,9 +209,10 @@ async function overviewOf(model) {
 function simulateAll(model) {
   return busy(`Simulating ${model.name} on all targets`, async () => {
     const command = ["analyze", model.path, ...commonArguments(shared(), form)];
-    const answer = await engine.run(model.isWhole ? command : [...command, "--report", "csv=/out/overview.csv"], columnsOf(byId("overview")));
+    if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
+    const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
     if (answer.exit > 1) return { problem: answer.error };
-    const rows = model.isWhole ? [] : rowsOf(new TextDecoder().decode(await engine.read("overview.csv")));
+    const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)) : [];
     return { headline: headlineOf(answer.output), text: answer.output, rows };
   });
 }
@@ -225,16 +226,23 @@ function choose(model) {
   overviewOf(model);
 }
 
+/** The model that the table shows, perhaps for another release than the chosen one until that is simulated. @type {unknown} */
+let inTable;
+
 function showCurrent() {
   if (!current) return;
   const overview = overviews.get(keyOf(current));
-  const hasResult = overview !== undefined && !("problem" in overview);
-  byId("overview").hidden = byId("target").hidden = !hasResult;
-  if (overview && "problem" in overview) showProblem(overview.problem);
-  if (!hasResult) return;
-  showOverview(overview, openTarget, targetForm.target.delegate);
+  const isFailed = overview !== undefined && "problem" in overview;
+  if (isFailed) showProblem(overview.problem);
+  byId("target").hidden = isFailed;
+  if (overview && !isFailed) {
+    showOverview(overview, openTarget, targetForm.target.delegate);
+    inTable = current;
+  }
+  byId("overview").hidden = isFailed || inTable !== current;
+  byId("overview").classList.toggle("stale", !overview);
   panels.setModels(current, models);
-  if (hasChosenTarget) {
+  if (hasChosenTarget && overview) {
     hasChosenTarget = false;
     panels.run();
   }
@@ -310,7 +318,9 @@ function listenForSettings() {
   }
   addEventListener("hashchange", () => {
     showTarget(targetOf(location.hash, form));
-    if (current) submit();
+    if (!current) return;
+    submit();
+    overviewOf(current);
   });
 }
 
