@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.pages import MODELS
-from tests.support.web import served
+from tools.docs.web import served
 
 pytestmark = pytest.mark.slow
 

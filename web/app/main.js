@@ -211,9 +211,9 @@ function simulateAll(model) {
     const command = ["analyze", model.path, ...commonArguments(shared(), form)];
     if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
     const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
-    if (answer.exit > 1) return { problem: answer.error };
-    const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)) : [];
-    return { headline: headlineOf(answer.output), text: answer.output, rows };
+    const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
+    if (answer.exit > 1 && !rows.length) return { problem: answer.error };
+    return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error };
   });
 }
 
@@ -236,6 +236,7 @@ function showCurrent() {
   if (isFailed) showProblem(overview.problem);
   byId("target").hidden = isFailed;
   if (overview && !isFailed) {
+    if (overview.note) showProblem(overview.note);
     showOverview(overview, openTarget, targetForm.target.delegate);
     inTable = current;
   }

@@ -112,7 +112,7 @@ const calls = {
       answer.error = `${answer.error} ${NO_NUMPY}`;
     }
     // In the same turn: the next command empties the folder.
-    if (file && answer.exit <= 1) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
+    if (file && pyodide.FS.analyzePath(`${OUT}/${file}`).exists) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
     return answer;
   },
 };
