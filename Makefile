@@ -22,7 +22,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -86,6 +86,9 @@ web: setup  ## build the browser application in web/dist (needs npm and Node.js)
 
 site: setup  ## make the documentation as a site with search, in site/; with the browser application where npm is
 	$(BIN)/python -m tools.docs.site
+
+web-equality: setup  ## compare the answers of the browser application with those of the command line, where ../shared exists (ARGS=--help)
+	$(BIN)/python -m tools.web.equality $(or $(MODELS),$(addprefix ../shared/corpus/,npu-calls.zip fuzz.zip onnx.zip real.zip keras.zip torch.zip)) $(ARGS)
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
 	$(BIN)/python -m tools.packaging.wheel

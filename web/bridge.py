@@ -33,7 +33,7 @@ def form() -> str:
         {
             "default_delegate": DEFAULT_DELEGATE,
             "delegates": [_delegate(find_delegate(name)) for name in DELEGATE_NAMES],
-            "releases": {"choices": KNOWN_RELEASES, "default": DEFAULT_RELEASE},
+            "releases": {"choices": [DEFAULT_RELEASE, *reversed(KNOWN_RELEASES)], "default": DEFAULT_RELEASE},
             "defaults": {"choices": DEFAULT_SETS, "default": "benchmark"},
             "accelerators": list(ACCELERATORS),
             "socs": _socs(),
@@ -79,7 +79,7 @@ def models(path: str) -> str:
 def _delegate(delegate: Delegate) -> dict[str, Any]:
     return {
         "name": delegate.name,
-        "title": delegate.title,
+        "title": "" if delegate.is_plugin else delegate.title or delegate.provider_name,
         "summary": delegate.summary,
         "is_plugin": delegate.is_plugin,
         "options": [_option(delegate, option) for option in delegate.options],

@@ -26,7 +26,7 @@ class LocalFile:
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
         """Read parts of the file, given as (start, end) in ascending order, adjacent parts at once. Raises ModelError."""
-        found: list[bytes] = []
+        contents: list[bytes] = []
         try:
             with open_input(self._path) as file:
                 for run in _runs(ranges):
@@ -34,10 +34,10 @@ class LocalFile:
                     content = file.read(run[-1][1] - run[0][0])
                     if len(content) < run[-1][1] - run[0][0]:
                         raise OSError("became shorter while it was read")
-                    found += [content[start - run[0][0] : end - run[0][0]] for start, end in run]
+                    contents += [content[start - run[0][0] : end - run[0][0]] for start, end in run]
         except OSError as error:
             raise ModelError(printable(f"{self._path}: {error.strerror or error}")) from error
-        return found
+        return contents
 
 
 def local_content(path: str) -> Content:

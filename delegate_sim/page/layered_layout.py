@@ -67,8 +67,7 @@ def _neighbors(nodes: Iterable[int], edges: Edges) -> tuple[Neighbors, Neighbors
 def _with_crossed_layers(layers: Mapping[int, int], edges: Edges) -> tuple[Neighbors, Neighbors, list[list[int]]]:
     """Split long edges by a point in each layer that they cross. Return the neighbors of nodes and points, and the layers.
 
-    Points have the numbers after those of the nodes. A layer has the order in which a depth-first search from the top finds its
-    nodes.
+    Points have the numbers after those of the nodes. A layer has the order in which a depth-first search finds its nodes.
     """
     all_layers = dict(layers)
     pieces = []
@@ -83,12 +82,12 @@ def _with_crossed_layers(layers: Mapping[int, int], edges: Edges) -> tuple[Neigh
         pieces.append((last, b))
     above, below = _neighbors(all_layers, pieces)
     rows: dict[int, list[int]] = {layer: [] for layer in sorted(set(all_layers.values()))}
-    found = set()
-    waiting = sorted(all_layers, key=lambda node: (-all_layers[node], -node))
+    visited = set()
+    waiting = sorted(all_layers, reverse=True)
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found.add(node)
+        if node not in visited:
+            visited.add(node)
             rows[all_layers[node]].append(node)
             waiting += below[node]
     return above, below, list(rows.values())

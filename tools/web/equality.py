@@ -13,7 +13,9 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from .in_pyodide import PYODIDE, pyodide, write_packages
+from tools.docs.web import build
+
+from .in_pyodide import pyodide
 
 _QUESTION = ("--delegate", "all", "--format", "json")
 
@@ -22,11 +24,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("archives", nargs="+", type=Path, metavar="ARCHIVE")
     parser.add_argument("--models", type=int, default=200, help="how many models to compare, from all archives alike")
-    parser.add_argument("--pyodide", type=Path, default=PYODIDE, help="the folder of the npm package pyodide")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         models = sampled(arguments.archives, arguments.models, Path(folder))
-        return compare(models, arguments.models, Path(folder), arguments.pyodide)
+        build(application := Path(folder) / "application")
+        return compare(models, arguments.models, application, Path(folder))
 
 
 def sampled(archives: Sequence[Path], count: int, folder: Path) -> Iterator[Path]:
@@ -42,19 +44,17 @@ def sampled(archives: Sequence[Path], count: int, folder: Path) -> Iterator[Path
                 yield path
 
 
-def compare(models: Iterable[Path], count: int, folder: Path, pyodide_folder: Path) -> int:
+def compare(models: Iterable[Path], count: int, application: Path, folder: Path) -> int:
     """Compare up to ``count`` models. Print those with different answers and the totals, and return the exit code."""
-    archive = folder / "packages.zip"
-    write_packages(archive)
     equal, need_numpy, different = 0, [], []
-    with pyodide(folder, archive, pyodide_folder) as browser:
+    with pyodide(application, folder) as browser:
         for path in models:
             command = ["analyze", str(path), *_QUESTION]
             answer = browser.run(command)
             if answer["needs"]:
                 need_numpy.append(path.name)
                 continue
-            if _of_command_line(command) == (answer["exit"], answer["output"], answer["error"]):
+            if of_command_line(command) == (answer["exit"], answer["output"], answer["error"]):
                 equal += 1
             else:
                 different.append(path.name)
@@ -65,7 +65,7 @@ def compare(models: Iterable[Path], count: int, folder: Path, pyodide_folder: Pa
     return 1 if different else 0
 
 
-def _of_command_line(command: Sequence[str]) -> tuple[int, str, str]:
+def of_command_line(command: Sequence[str]) -> tuple[int, str, str]:
     """Return the exit code of a command in a process of its own, and what the command wrote to its outputs."""
     done = subprocess.run([sys.executable, "-m", "delegate_sim", *command], check=False, capture_output=True)
     return done.returncode, done.stdout.decode(), done.stderr.decode().rstrip("\n")

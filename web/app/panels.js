@@ -180,7 +180,8 @@ export class Panels {
       const all = kind === "model" ? given : [...given, "--delegate", value];
       const text = make("div", {});
       const page = make("div", {});
-      result.append(text, page);
+      const hint = make("p", { className: "help" }, 'To see both graphs side by side, choose the other one under "Compare with" in this report:');
+      result.append(text, hint, page);
       if (await this.#showText(text, ["compare", ...paths, ...all], "Comparing")) await this.#showReport(page, paths, all, "compared.html");
     };
     other.addEventListener("change", show);

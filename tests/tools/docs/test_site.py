@@ -18,7 +18,6 @@ from tools.docs.site import GALLERY, NAVIGATION, build, navigation
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("mkdocs", reason="the package mkdocs (the extra [docs]) is not installed")
-    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
     folder, application = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("application")
     (application / "index.html").write_text('<a href="../index.html">Documentation</a>', encoding="utf-8")
     assert build(folder, application) == 0
