@@ -76,7 +76,8 @@ class Visit:
             """files => {
               const dataTransfer = new DataTransfer();
               for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
-              document.getElementById('drop').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+              const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+              document.getElementById('drop').dispatchEvent(event);
             }""",
             [[name, list(content)] for name, content in files],
         )

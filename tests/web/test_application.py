@@ -27,7 +27,8 @@ def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
     opened.drop(("block.tflite", MODEL))
     opened.idle()
     page = opened.page
-    assert page.inner_text("#headline").startswith("Best of 11 targets (NPU plugins aside: they only select nodes): GPU runs 98.4 %")
+    headline = page.inner_text("#headline")
+    assert headline.startswith("Best of 11 targets (NPU plugins aside: they only select nodes): GPU runs 98.4 %")
     assert page.locator("#overview-table tbody tr").count() == 15
     assert "90.4 %" in row_of(page, "nnapi").inner_text()
     assert "57 of 63" in row_of(page, "nnapi").inner_text()
@@ -99,10 +100,10 @@ def test_several_models_have_a_verdict_each_and_are_compared(opened):
 @pytest.mark.parametrize(
     ("name", "content", "members"),
     [
-        ("a.task", zip_bytes({"m.tflite": MODEL}), ["a.task › m.tflite"]),
-        ("a.apk", zip_bytes({"assets/m.tflite": MODEL, "classes.dex": b"dex"}, zipfile.ZIP_DEFLATED), ["a.apk › assets/m.tflite"]),
-        ("a.zip", zip_bytes({"x/1.tflite": MODEL, "x/2.tflite": MODEL}), ["a.zip › x/1.tflite", "a.zip › x/2.tflite"]),
-        ("a.litertlm", litertlm_bytes([(3, "decoder", MODEL)]), ["a.litertlm (whole bundle)", "a.litertlm › decoder"]),
+        ("a.task", zip_bytes({"m.tflite": MODEL}), ["a.task!/m.tflite"]),
+        ("a.apk", zip_bytes({"assets/m.tflite": MODEL, "classes.dex": b"dex"}, zipfile.ZIP_DEFLATED), ["a.apk!/assets/m.tflite"]),
+        ("a.zip", zip_bytes({"x/1.tflite": MODEL, "x/2.tflite": MODEL}), ["a.zip!/x/1.tflite", "a.zip!/x/2.tflite"]),
+        ("a.litertlm", litertlm_bytes([(3, "decoder", MODEL)]), ["a.litertlm (whole bundle)", "a.litertlm!/decoder"]),
     ],
 )
 def test_models_of_bundles_are_found(opened, name, content, members):
@@ -194,7 +195,8 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
 
 def test_a_link_restores_the_target_and_its_options(opened):
     page = opened.page
-    page.evaluate("location.hash = '#delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1'")
+    settings = "delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1"
+    page.evaluate("settings => { location.hash = settings; }", settings)
     opened.choose(BLOCK)
     opened.idle()
     page.click("#tab-report")
@@ -212,12 +214,13 @@ def test_options_stand_in_the_form_as_on_the_command_line(opened):
     opened.idle()
     page = opened.page
     page.select_option("#delegate", "npu-google")
-    page.locator("label", has_text=re.compile("^SoC")).locator("select").select_option("Tensor_G4")
+    soc = page.locator("label", has_text=re.compile("^SoC")).locator("select")
+    soc.select_option("Tensor_G4")
     page.get_by_role("button", name="Simulate").click()
     opened.idle()
     assert "--option soc=Tensor_G4" in page.inner_text("#panel .command")
     page.select_option("#delegate", "soc")
-    page.locator("label", has_text=re.compile("^SoC")).locator("select").select_option(label="google:Tensor_G5 (Pixel 10, Pixel 10 Pro)")
+    soc.select_option(label="google:Tensor_G5 (Pixel 10, Pixel 10 Pro)")
     page.click("#tab-report")
     opened.idle()
     assert "delegate-sim analyze transformer_block.tflite --soc google:Tensor_G5" in page.inner_text("#panel .command")

@@ -36,7 +36,7 @@ PACKAGES = ("click", "flatbuffers", "rich", "tabulate")
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PACKAGES_FILE = "packages.zip"
 DOCS = "../index.html"
-"""Where the documentation is, seen from the application."""
+"""The address of the documentation in the application."""
 _WORKER = "service-worker.js"
 
 
@@ -122,8 +122,8 @@ def fetched_numpy() -> Path | None:
         _run("node", "numpy.mjs")
     entry = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
     wheel = pyodide / entry["file_name"]
-    found = wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]
-    return wheel if found else None
+    is_right = wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]
+    return wheel if is_right else None
 
 
 def _policy() -> str:

@@ -118,7 +118,7 @@ async function add(chosen) {
       else if (!inside.models.length) problems.push(`${name}: there is no model in this file`);
       const isBundle = inside.models.some((path) => path !== asArgument(name));
       if (isBundle && /\.litertlm$/i.test(name)) found.push({ path: asArgument(name), file: name, name: `${name} (whole bundle)`, isWhole: true });
-      for (const path of inside.models) found.push({ path, file: name, name: isBundle ? path.replace("!/", " › ") : name, size: isBundle ? undefined : data.size });
+      for (const path of inside.models) found.push({ path, file: name, name: isBundle ? path : name, size: isBundle ? undefined : data.size });
     }
   });
   models = [...models, ...found];
