@@ -7,13 +7,12 @@ import time
 
 import pytest
 
-from tests.support.web import served
+from tools.docs import web
 
 
 @pytest.fixture(scope="session")
 def application(tmp_path_factory):
     """Return the folder of the application. Of several processes of a test run, one builds it and the others wait."""
-    web = pytest.importorskip("tools.docs.web")
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if base.name.startswith("popen-") else base) / "browser-application"
     built, failed = shared / "built", shared / "failed"
@@ -40,7 +39,7 @@ def application(tmp_path_factory):
 @pytest.fixture(scope="session")
 def host(application):
     """Return the address of the application, and the requests that its server gets."""
-    with served(application) as server:
+    with web.served(application) as server:
         yield server
 
 
@@ -77,7 +76,8 @@ class Visit:
             """files => {
               const dataTransfer = new DataTransfer();
               for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
-              document.getElementById('drop').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+              const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+              document.getElementById('drop').dispatchEvent(event);
             }""",
             [[name, list(content)] for name, content in files],
         )

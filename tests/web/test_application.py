@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 
 import pytest
@@ -26,7 +27,8 @@ def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
     opened.drop(("block.tflite", MODEL))
     opened.idle()
     page = opened.page
-    assert page.inner_text("#headline").startswith("Best of 11 targets (NPU plugins aside: they only select nodes): GPU runs 98.4 %")
+    headline = page.inner_text("#headline")
+    assert headline.startswith("Best of 11 targets (NPU plugins aside: they only select nodes): GPU runs 98.4 %")
     assert page.locator("#overview-table tbody tr").count() == 15
     assert "90.4 %" in row_of(page, "nnapi").inner_text()
     assert "57 of 63" in row_of(page, "nnapi").inner_text()
@@ -98,10 +100,10 @@ def test_several_models_have_a_verdict_each_and_are_compared(opened):
 @pytest.mark.parametrize(
     ("name", "content", "members"),
     [
-        ("a.task", zip_bytes({"m.tflite": MODEL}), ["a.task › m.tflite"]),
-        ("a.apk", zip_bytes({"assets/m.tflite": MODEL, "classes.dex": b"dex"}, zipfile.ZIP_DEFLATED), ["a.apk › assets/m.tflite"]),
-        ("a.zip", zip_bytes({"x/1.tflite": MODEL, "x/2.tflite": MODEL}), ["a.zip › x/1.tflite", "a.zip › x/2.tflite"]),
-        ("a.litertlm", litertlm_bytes([(3, "decoder", MODEL)]), ["a.litertlm (whole bundle)", "a.litertlm › decoder"]),
+        ("a.task", zip_bytes({"m.tflite": MODEL}), ["a.task!/m.tflite"]),
+        ("a.apk", zip_bytes({"assets/m.tflite": MODEL, "classes.dex": b"dex"}, zipfile.ZIP_DEFLATED), ["a.apk!/assets/m.tflite"]),
+        ("a.zip", zip_bytes({"x/1.tflite": MODEL, "x/2.tflite": MODEL}), ["a.zip!/x/1.tflite", "a.zip!/x/2.tflite"]),
+        ("a.litertlm", litertlm_bytes([(3, "decoder", MODEL)]), ["a.litertlm (whole bundle)", "a.litertlm!/decoder"]),
     ],
 )
 def test_models_of_bundles_are_found(opened, name, content, members):
@@ -189,3 +191,84 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
     page.click("#tab-diagnose")
     opened.idle()
     assert "NNAPI" in page.inner_text("#panel pre")
+
+
+def test_a_link_restores_the_target_and_its_options(opened):
+    page = opened.page
+    settings = "delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1"
+    page.evaluate("settings => { location.hash = settings; }", settings)
+    opened.choose(BLOCK)
+    opened.idle()
+    page.click("#tab-report")
+    opened.idle()
+    command = "delegate-sim report transformer_block.tflite --delegate gpu --runtime tf-2.15 --defaults api"
+    assert page.inner_text("#panel .command").startswith(f"{command} '--excluded-ops=<b>' --gpu-backend=opengl")
+    assert page.input_value("#release") == "tf-2.15"
+    page.evaluate("location.hash = '#delegate=../x&runtime=9&defaults=--help'")
+    page.locator("#panel .command", has_text="--delegate nnapi -o").wait_for()
+    assert page.input_value("#release") == "litert-2.3"
+
+
+def test_options_stand_in_the_form_as_on_the_command_line(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "npu-google")
+    soc = page.locator("label", has_text=re.compile("^SoC")).locator("select")
+    soc.select_option("Tensor_G4")
+    page.get_by_role("button", name="Simulate").click()
+    opened.idle()
+    assert "--option soc=Tensor_G4" in page.inner_text("#panel .command")
+    page.select_option("#delegate", "soc")
+    soc.select_option(label="google:Tensor_G5 (Pixel 10, Pixel 10 Pro)")
+    page.click("#tab-report")
+    opened.idle()
+    assert "delegate-sim analyze transformer_block.tflite --soc google:Tensor_G5" in page.inner_text("#panel .command")
+    assert "npu" in page.inner_text("#panel pre").lower()
+
+
+def test_everything_is_reached_by_keyboard(opened):
+    page = opened.page
+    page.focus("#choose")
+    with page.expect_file_chooser() as expected:
+        page.keyboard.press("Enter")
+    expected.value.set_files(BLOCK)
+    opened.idle()
+    page.focus("#overview-table tbody tr:nth-child(2) button")
+    page.keyboard.press("Enter")
+    opened.idle()
+    assert opened.report().locator("#shown").inner_text().startswith("gpu")
+    page.focus("#tab-report")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-diagnose"
+    page.keyboard.press("Enter")
+    opened.idle()
+    assert page.get_attribute("#tab-diagnose", "aria-selected") == "true"
+    assert "GATHER" in page.inner_text("#panel pre")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_fits_and_keeps_nobody_out(opened, width, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"
+    )
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    try:
+        for step in ("nothing", "diagnose", "fix", "compare", "download", "report"):
+            if step == "diagnose":
+                opened.choose(BLOCK, MOBILENET)
+                opened.idle()
+                page.locator("summary").all()[1].click()
+            if step != "nothing":
+                page.click(f"#tab-{step}")
+                opened.idle()
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
+            # The report is tested as a page of its own.
+            found = axe.Axe().run(page, context={"exclude": [["iframe"]]})
+            assert not found.response["violations"], found.generate_report()
+    finally:
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.emulate_media(color_scheme="light")

@@ -5,8 +5,8 @@ It has Pyodide from npm, the wheel of this package, the wheels that it needs, an
 
 from __future__ import annotations
 
-import argparse
 import base64
+import functools
 import hashlib
 import json
 import re
@@ -14,7 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,7 @@ PACKAGES = ("click", "flatbuffers", "rich", "tabulate")
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PACKAGES_FILE = "packages.zip"
 DOCS = "../index.html"
-"""Where the documentation is, seen from the application."""
+"""The address of the documentation in the application."""
 _WORKER = "service-worker.js"
 
 
@@ -73,7 +76,7 @@ def _run(program: str, *arguments: str) -> None:
 
 
 def build(folder: Path = DIST, numpy: Path | None = None) -> None:
-    """Write the application into a folder. ``numpy`` is the wheel of numpy that the lock file of Pyodide names.
+    """Write the application into a folder. ``numpy`` is a wheel from ``fetched_numpy``, for the models that need numpy.
 
     Raises RuntimeError where a part of it cannot be had.
     """
@@ -85,7 +88,7 @@ def build(folder: Path = DIST, numpy: Path | None = None) -> None:
     for name in PYODIDE:
         shutil.copy(pyodide / name, folder / "pyodide")
     if numpy is not None:
-        shutil.copy(_checked_numpy(numpy, pyodide), folder / "pyodide")
+        shutil.copy(numpy, folder / "pyodide")
     with tempfile.TemporaryDirectory() as scratch:
         packages = Path(scratch) / "packages"
         packages.mkdir()
@@ -112,11 +115,15 @@ def _download_wheels(folder: Path) -> None:
         raise UnavailableError(f"the wheels cannot be downloaded: {done.stderr.strip()[-500:]}")
 
 
-def _checked_numpy(wheel: Path, pyodide: Path) -> Path:
+def fetched_numpy() -> Path | None:
+    """Return the wheel of numpy for this Pyodide, from Pyodide's distribution; None where it cannot be reached."""
+    pyodide = installed_pyodide()
+    with suppress(RuntimeError):
+        _run("node", "numpy.mjs")
     entry = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
-    if wheel.name != entry["file_name"] or hashlib.sha256(wheel.read_bytes()).hexdigest() != entry["sha256"]:
-        raise RuntimeError(f"{wheel}: Pyodide needs {entry['file_name']} with the SHA-256 {entry['sha256']}")
-    return wheel
+    wheel = pyodide / entry["file_name"]
+    is_right = wheel.exists() and hashlib.sha256(wheel.read_bytes()).hexdigest() == entry["sha256"]
+    return wheel if is_right else None
 
 
 def _policy() -> str:
@@ -165,17 +172,35 @@ def _integrity(path: Path) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode('ascii')}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Serve a folder, as any static host would; return its address, and the list to which the path of each request is added."""
+    requests: list[str] = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            requests.append(self.path)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", requests
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def main() -> int:
     """Build the application, and say where it is. Exit code 1 where that is not possible."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--numpy", type=Path, help="the wheel of numpy for Pyodide, for the models that need it")
-    options = parser.parse_args(arguments)
     try:
         check_types()
-        build(numpy=options.numpy)
+        numpy = fetched_numpy()
+        build(numpy=numpy)
     except RuntimeError as fault:
         print(f"error: {fault}", file=sys.stderr)
         return 1
+    if numpy is None:
+        print("note: without numpy, which some models need: Pyodide's distribution cannot be reached", file=sys.stderr)
     print(DIST)
     return 0
 

@@ -46,23 +46,17 @@ export class Engine {
     return this.#ask("models", path);
   }
 
-  /** @param {string[]} command @param {number} columns @returns {Promise<import("./types.js").Answer>} */
-  run(command, columns) {
-    return this.#ask("run", command, columns);
-  }
-
-  /** Return what a command wrote. @param {string} name @returns {Promise<Uint8Array<ArrayBuffer>>} */
-  read(name) {
-    return this.#ask("read", name);
+  /**
+   * Run a command; `file` is the name of the file that it writes, if the answer is to have its content.
+   * @param {string[]} command @param {number} columns @param {string} [file] @returns {Promise<import("./types.js").Answer>}
+   */
+  run(command, columns, file) {
+    return this.#ask("run", command, columns, file);
   }
 
   /** End the worker with all that it is at, and start a new one. */
   cancel() {
     this.#restart(new Canceled("canceled"));
-  }
-
-  get isBusy() {
-    return this.#pending.size > 0;
   }
 
   /** @param {string} call @param {any[]} values */

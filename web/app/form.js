@@ -98,6 +98,6 @@ export class TargetForm {
 /** @param {string} name */
 function title(name) {
   if (name === "soc") return "SoC";
-  const words = name.replaceAll("_", " ");
+  const words = name.replaceAll("_", " ").replace(/\b(gpu|nnapi|cpu|fp16|qs8|qu8|pmu|xnnpack)\b/g, (word) => word.toUpperCase());
   return words === "android" ? "Android version" : words[0].toUpperCase() + words.slice(1);
 }

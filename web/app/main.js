@@ -118,7 +118,7 @@ async function add(chosen) {
       else if (!inside.models.length) problems.push(`${name}: there is no model in this file`);
       const isBundle = inside.models.some((path) => path !== asArgument(name));
       if (isBundle && /\.litertlm$/i.test(name)) found.push({ path: asArgument(name), file: name, name: `${name} (whole bundle)`, isWhole: true });
-      for (const path of inside.models) found.push({ path, file: name, name: isBundle ? path.replace("!/", " › ") : name, size: isBundle ? undefined : data.size });
+      for (const path of inside.models) found.push({ path, file: name, name: isBundle ? path : name, size: isBundle ? undefined : data.size });
     }
   });
   models = [...models, ...found];
@@ -209,10 +209,11 @@ async function overviewOf(model) {
 function simulateAll(model) {
   return busy(`Simulating ${model.name} on all targets`, async () => {
     const command = ["analyze", model.path, ...commonArguments(shared(), form)];
-    const answer = await engine.run(model.isWhole ? command : [...command, "--report", "csv=/out/overview.csv"], columnsOf(byId("overview")));
-    if (answer.exit > 1) return { problem: answer.error };
-    const rows = model.isWhole ? [] : rowsOf(new TextDecoder().decode(await engine.read("overview.csv")));
-    return { headline: headlineOf(answer.output), text: answer.output, rows };
+    if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
+    const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
+    const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
+    if (answer.exit > 1 && !rows.length) return { problem: answer.error };
+    return { headline: headlineOf(answer.output), text: answer.output, rows, note: answer.error };
   });
 }
 
@@ -225,16 +226,24 @@ function choose(model) {
   overviewOf(model);
 }
 
+/** The model that the table shows, perhaps for another release than the chosen one until that is simulated. @type {unknown} */
+let inTable;
+
 function showCurrent() {
   if (!current) return;
   const overview = overviews.get(keyOf(current));
-  const hasResult = overview !== undefined && !("problem" in overview);
-  byId("overview").hidden = byId("target").hidden = !hasResult;
-  if (overview && "problem" in overview) showProblem(overview.problem);
-  if (!hasResult) return;
-  showOverview(overview, openTarget, targetForm.target.delegate);
+  const isFailed = overview !== undefined && "problem" in overview;
+  if (isFailed) showProblem(overview.problem);
+  byId("target").hidden = isFailed;
+  if (overview && !isFailed) {
+    if (overview.note) showProblem(overview.note);
+    showOverview(overview, openTarget, targetForm.target.delegate);
+    inTable = current;
+  }
+  byId("overview").hidden = isFailed || inTable !== current;
+  byId("overview").classList.toggle("stale", !overview);
   panels.setModels(current, models);
-  if (hasChosenTarget) {
+  if (hasChosenTarget && overview) {
     hasChosenTarget = false;
     panels.run();
   }
@@ -310,7 +319,9 @@ function listenForSettings() {
   }
   addEventListener("hashchange", () => {
     showTarget(targetOf(location.hash, form));
-    if (current) submit();
+    if (!current) return;
+    submit();
+    overviewOf(current);
   });
 }
 

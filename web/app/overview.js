@@ -2,7 +2,7 @@
 
 import { byId, make } from "./dom.js";
 
-/** @typedef {{headline: string, text: string, rows: Record<string, string>[]}} Overview */
+/** @typedef {{headline: string, text: string, rows: Record<string, string>[], note: string}} Overview */
 
 /** @param {string} text Return the first paragraph of a text, joined to one line. */
 export const headlineOf = (text) => {

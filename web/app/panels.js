@@ -105,7 +105,7 @@ export class Panels {
   /**
    * Run a command, or return what it answered before.
    * @param {string[]} command @param {string} what @param {string} [file] a file that the command writes
-   * @returns {Promise<{answer: import("./types.js").Answer, content: Uint8Array<ArrayBuffer> | undefined} | undefined>}
+   * @returns {Promise<import("./types.js").Answer | undefined>}
    */
   async #ask(command, what, file) {
     const columns = columnsOf(byId("panel"));
@@ -113,11 +113,8 @@ export class Panels {
     const known = this.#answers.get(key);
     if (known) return known;
     const { busy, engine } = this.#context;
-    const found = await busy(`${what} ${this.#model?.name}`, async () => {
-      const answer = await engine.run(file ? [...command, "--output", `/out/${file}`] : command, columns);
-      const content = file && answer.exit <= 1 ? await engine.read(file) : undefined;
-      return { answer, content };
-    });
+    const whole = file ? [...command, "--output", `/out/${file}`] : command;
+    const found = await busy(`${what} ${this.#model?.name}`, () => engine.run(whole, columns, file));
     if (found) this.#answers.set(key, found);
     return found;
   }
@@ -126,7 +123,7 @@ export class Panels {
   async #showText(panel, command, what) {
     const found = await this.#ask(command, what);
     if (!found) return false;
-    const { output, error, exit } = found.answer;
+    const { output, error, exit } = found;
     panel.append(commandLine(command));
     if (error) panel.append(make("p", { className: exit > 1 ? "bad" : "note" }, error));
     if (output) panel.append(make("pre", { className: "output", tabIndex: 0 }, output));
@@ -138,14 +135,18 @@ export class Panels {
     const command = ["report", ...paths, ...given];
     const found = await this.#ask(command, "Making the report of", file);
     if (!found) return;
-    if (found.answer.error) panel.append(make("p", { className: found.content ? "note" : "bad" }, found.answer.error));
-    if (!found.content) return;
+    const line = commandLine([...command, "-o", file]);
+    if (found.error) panel.append(make("p", { className: found.content ? "note" : "bad" }, found.error));
+    if (!found.content) {
+      panel.append(line);
+      return;
+    }
     // The sandbox gives the report an origin of its own, and the policies of this page and of the report allow it no request.
     const frame = make("iframe", { title: "Report", srcdoc: new TextDecoder().decode(found.content) });
     frame.setAttribute("sandbox", "allow-scripts");
     const full = make("button", { type: "button" }, "Full screen");
     full.addEventListener("click", () => frame.requestFullscreen());
-    panel.append(make("div", { className: "bar" }, commandLine([...command, "-o", file]), full), frame);
+    panel.append(make("div", { className: "bar" }, line, full), frame);
   }
 
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given */
@@ -179,7 +180,8 @@ export class Panels {
       const all = kind === "model" ? given : [...given, "--delegate", value];
       const text = make("div", {});
       const page = make("div", {});
-      result.append(text, page);
+      const hint = make("p", { className: "help" }, 'To see both graphs side by side, choose the other one under "Compare with" in this report:');
+      result.append(text, hint, page);
       if (await this.#showText(text, ["compare", ...paths, ...all], "Comparing")) await this.#showReport(page, paths, all, "compared.html");
     };
     other.addEventListener("change", show);
@@ -202,7 +204,7 @@ export class Panels {
       const file = `result.${ending}`;
       button.addEventListener("click", async () => {
         const found = await this.#ask(whole, "Writing a file for", file);
-        problem.textContent = found && !found.content ? found.answer.error : "";
+        problem.textContent = found && !found.content ? found.error : "";
         if (found?.content) download(`${plain(model.name)}.${plain(given[1])}.${ending}`, found.content, type);
       });
       return make("li", {}, button, problem, commandLine([...whole, "-o", file]));

@@ -68,6 +68,8 @@ const calls = {
     base = address;
     files = list;
     limitMemory();
+    // The policy and the service worker bind requests; sockets to the page's own host would go around the service worker.
+    for (const name of ["WebSocket", "WebSocketStream", "WebTransport"]) delete scope[name];
     const stop = countFetches();
     const packages = bytesOf(files.packages);
     const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
@@ -99,25 +101,24 @@ const calls = {
     return JSON.parse(bridge.models(path));
   },
 
-  async run(/** @type {string[]} */ command, /** @type {number} */ columns) {
-    const answer = await runOnce(command, columns);
-    if (answer.needs === null) return answer;
-    if (!files.numpy) {
-      if (answer.exit <= 1) return answer; // complete, but for what its note says
-      return { ...answer, error: `${answer.error} ${NO_NUMPY}`.trim() };
+  /** Run a command; where it writes a file, the answer has its content. */
+  async run(/** @type {string[]} */ command, /** @type {number} */ columns, /** @type {string | undefined} */ file) {
+    let answer = runOnce(command, columns);
+    if (answer.needs !== null && files.numpy) {
+      tell("Loading numpy, which this model needs");
+      await pyodide.loadPackage("numpy");
+      answer = runOnce(command, columns);
+    } else if (answer.needs !== null && answer.exit > 1) {
+      answer.error = `${answer.error} ${NO_NUMPY}`;
     }
-    tell("Loading numpy, which this model needs");
-    await pyodide.loadPackage("numpy");
-    return runOnce(command, columns);
-  },
-
-  read(/** @type {string} */ name) {
-    return pyodide.FS.readFile(`${OUT}/${name}`);
+    // In the same turn: the next command empties the folder.
+    if (file && pyodide.FS.analyzePath(`${OUT}/${file}`).exists) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
+    return answer;
   },
 };
 
 /** @param {string[]} command @param {number} columns */
-async function runOnce(command, columns) {
+function runOnce(command, columns) {
   pyodide.globals.get("os").environ.update(pyodide.toPy({ COLUMNS: String(columns) }));
   for (const name of pyodide.FS.readdir(OUT)) if (!name.startsWith(".")) pyodide.FS.unlink(`${OUT}/${name}`);
   const given = pyodide.toPy(command);
@@ -132,9 +133,9 @@ scope.addEventListener("message", async (/** @type {MessageEvent} */ event) => {
   const { id, call, values } = event.data;
   try {
     const result = await calls[call](...values);
-    scope.postMessage({ id, result }, result instanceof Uint8Array ? [result.buffer] : []);
+    scope.postMessage({ id, result }, result?.content ? [result.content.buffer] : []);
   } catch (fault) {
-    scope.postMessage({ id, error: String(/** @type {any} */ (fault)?.message ?? fault) });
+    scope.postMessage({ id, error: String(/** @type {any} */ (fault)?.message || fault) });
   }
 });
 scope.postMessage({ ready: true });
