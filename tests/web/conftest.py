@@ -52,6 +52,8 @@ class Visit:
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.wrong.append("dialog"), dialog.dismiss()))
+        # While anybody listens, no dialog of the system opens, in which the page would wait.
+        self.page.on("filechooser", lambda _: None)
         context.on("request", self._watch)
 
     def _note(self, message):
