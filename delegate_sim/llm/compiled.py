@@ -22,7 +22,7 @@ from ..runtime.interpreter import simulate
 from ..runtime.model_loading import custom_operators
 from ..runtime.run import REFUSED, Run
 from ..runtime.target import Target
-from .composites import COMPOSITE, has_composites, with_inlined_composites
+from .composites import COMPOSITE, InliningBudget, composites_left, with_inlined_composites
 from .report import BundleReplacement, Stop, Stopped
 
 NOT_BUILT = "Failed to build TFL interpreter"
@@ -102,15 +102,17 @@ class StoppedWhileCompiling(Stopped):
 def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, PrepareFailure | None]:
     """Simulate the first run of a subgraph on the CPU: inline composites, and allocate tensors.
 
-    Return the model with inlined composites and only the lines of this subgraph. Also return the failure of a node, or None.
+    Each round inlines the composites that XNNPACK did not take in the round before, and applies XNNPACK again. Return the model
+    with inlined composites and only the lines of this subgraph. Also return the failure of a node, or None. Raises LimitError if
+    the composites are nested too deeply.
     """
-    if has_composites(compiled.model, subgraph):
-        model = with_inlined_composites(compiled.model, subgraph)
+    model, run, lines, budget = compiled.model, compiled.run, list[BundleReplacement](), InliningBudget()
+    while composites := composites_left(model, subgraph, run.subgraphs[subgraph].delegated):
+        model = with_inlined_composites(model, subgraph, composites)
+        budget.spend(model, subgraph)
         run = _run(model, "xnnpack", {}, compiled.run.release)
-        lines = [line for line in _replacements(compiled.section, run, is_clustered) if line.subgraph == subgraph]
-        inlined = Compiled(compiled.section, model, run, tuple(lines))
-    else:
-        inlined = replace(compiled, replacements=())
+        lines += [line for line in _replacements(compiled.section, run, is_clustered) if line.subgraph == subgraph]
+    inlined = Compiled(compiled.section, model, run, tuple(lines))
     delegated = {one.graph.index: one.delegated for one in inlined.run.subgraphs}
     unregistered = custom_operators(inlined.model, inlined.run.target).unregistered
     graphs = prepare_around(inlined.model, delegated, release=inlined.run.release, unregistered=unregistered)
