@@ -47,10 +47,7 @@ def composites_left(model: Model, subgraph: int, delegated: Container[int]) -> f
 
 
 def with_inlined_composites(model: Model, index: int, composites: Container[int]) -> Model:
-    """Return the model with some composites of a subgraph replaced by their bodies. Composites in the bodies are kept.
-
-    All subgraphs that this subgraph does not call lose their nodes, so that a simulation of the result takes less time.
-    """
+    """Return the model with some composites of a subgraph replaced by their bodies. Composites in the bodies are kept."""
     subgraph = model.subgraphs[index]
     tensors, nodes = list(subgraph.tensors), list[Node]()
     for node in subgraph.nodes:
@@ -74,9 +71,13 @@ def with_inlined_composites(model: Model, index: int, composites: Container[int]
     inlined = replace(
         subgraph, tensors=tuple(tensors), nodes=tuple([node._replace(index=number) for number, node in enumerate(nodes)])
     )
-    changed = model.with_same_bytes(subgraphs=tuple([inlined if other.index == index else other for other in model.subgraphs]))
-    called = subgraphs_from(changed, [index])
-    kept = [other if other.index in called else replace(other, nodes=()) for other in changed.subgraphs]
+    return model.with_same_bytes(subgraphs=tuple([inlined if one.index == index else one for one in model.subgraphs]))
+
+
+def only_called(model: Model, index: int) -> Model:
+    """Return the model without the nodes of subgraphs that a subgraph does not call, which takes less time to simulate."""
+    called = subgraphs_from(model, [index])
+    kept = [one if one.index in called else replace(one, nodes=()) for one in model.subgraphs]
     return model.with_same_bytes(subgraphs=tuple(kept))
 
 

@@ -58,13 +58,6 @@ def test_items_beyond_the_limit_are_left_out(monkeypatch, tmp_path):
     assert "other" not in str(read_contents(str(path)).to_dict())
 
 
-def test_nested_composites_are_inlined_one_level_in_each_round():
-    compiled = compile_for_cpu("decoder", delegate_sim.load(nested_composites(3, 2)), "engine")
-    inlined, failure = first_run(compiled, 0)
-    assert failure is None
-    assert [node.op for node in inlined.model.subgraphs[0].nodes] == ["ATAN2"] * 8
-
-
 def test_composites_that_grow_without_bound_are_refused(monkeypatch):
     compiled = compile_for_cpu("decoder", delegate_sim.load(nested_composites(40, 2)), "engine")
     monkeypatch.setattr(composites, "_MOST_NODES", 10_000)

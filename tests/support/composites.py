@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fixtures.builder import ModelBuilder
 
-_EMPTY_MAP = bytes.fromhex("00002401")
+EMPTY_MAP = bytes.fromhex("00002401")
 
 
 def nested_composites(depth: int, calls: int, operator: str = "ATAN2") -> bytes:
@@ -16,7 +16,7 @@ def nested_composites(depth: int, calls: int, operator: str = "ATAN2") -> bytes:
         for call in range(calls if level < depth else 1):
             source, result = result, graph.tensor(f"y{call}", "FLOAT32", [1, 4])
             if level < depth:
-                options = {"name": "c", "composite_attributes": _EMPTY_MAP, "decomposition_subgraph_index": level + 1}
+                options = {"name": "c", "composite_attributes": EMPTY_MAP, "decomposition_subgraph_index": level + 1}
                 graph.node("STABLEHLO_COMPOSITE", [source], [result], options=options)
             else:
                 graph.node(operator, [source] * (2 if operator == "ATAN2" else 1), [result])

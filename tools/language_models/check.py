@@ -1,7 +1,7 @@
 """Compare the simulated engine with the real one on bundles: ``python -m tools.language_models.check FOLDER``.
 
-Each bundle in the folder is simulated and run on the CPU and the GPU (``litert-lm-api``, and a Vulkan driver such as SwiftShader).
-The program prints a line for each bundle and backend, and ends with status 1 if any answer differs.
+Each bundle in the folder is simulated and run on the CPU and the GPU, which needs ``litert-lm-api`` and a Vulkan driver such as
+SwiftShader. The program prints a line for each bundle and backend, and ends with status 1 if any answer differs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from delegate_sim.live.litert_lm.engine import run_bundle
 from delegate_sim.llm.backends import CPU, GPU
 from delegate_sim.llm.engine import run_engine
 
-_PROMPT = "Hello"
+_PROMPT = "Hello 123"
 
 
 def check(folder: Path) -> int:

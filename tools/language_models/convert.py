@@ -21,7 +21,6 @@ from typing import Any
 CONTEXT, PREFILL = 64, 16
 _VOCABULARY = 256
 _QUANTIZATIONS = ("none", "dynamic_int8", "dynamic_int4_block32")
-_LENGTHS = {"max_sentence_length": 4192}
 
 
 def decoders() -> Iterator[tuple[str, str, Callable[[], Any]]]:
@@ -102,6 +101,8 @@ def convert(folder: Path, only: str) -> None:
                         continue
                     torch.manual_seed(1)
                     model = make().eval()
+                    for parameter in model.parameters():
+                        torch.nn.init.normal_(parameter, std=0.1)  # also the row of the padding, which is zero otherwise
                     config = export_config.ExportConfig(mask_as_input=True)
                     if layout == "transposed":
                         config.kvcache_layout = kv_cache.KV_LAYOUT_TRANSPOSED

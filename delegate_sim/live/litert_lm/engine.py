@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
 from .. import vulkan
 from ..process import Finished, run_module
+from .worker import REFUSED_STATUS
 
 NAME = "litert-lm"
 PACKAGE, _MODULE = "litert-lm-api", "litert_lm"
@@ -132,7 +133,7 @@ def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, s
 def _outcome(finished: Finished, stage: str) -> str:
     if not finished.words:
         return STARTS
-    if finished.status is None or finished.status < 0:
+    if finished.status != REFUSED_STATUS:
         return CRASH
     return REFUSED if stage == ENGINE else FAILS_LATER
 
@@ -157,7 +158,7 @@ def _replacements(lines: Iterable[str]) -> tuple[BundleReplacement, ...]:
 
 
 def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
-    """Yield the differences in the outcome, the stage, the error and the delegates' lines.
+    """Yield the differences in the outcome, the stage, the error and the delegates' lines. Equal lines at the start are left out.
 
     Of a crash, only the outcome is compared, since the engine prints no error, and buffers its lines.
     """
@@ -170,14 +171,18 @@ def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
         yield f"live: stops in the stage {live.stage}; simulated: {simulated.stage}"
     if simulated.error and simulated.error not in (live.error or ""):
         yield f"live: {live.error or 'no error'}; simulated: {simulated.error}"
-    own, others = _numbers(live.replacements), _numbers(simulated.replacements)
+    own, others = _lines(live.replacements), _lines(simulated.replacements)
+    equal = len(os.path.commonprefix([own, others]))
     if own != others:
-        yield f"live: nodes replaced {own}; simulated: {others}"
+        yield f"live: nodes replaced {_listed(own[equal:])}; simulated: {_listed(others[equal:])}"
 
 
-def _numbers(lines: Iterable[BundleReplacement]) -> str:
-    parts = [
+def _lines(replacements: Iterable[BundleReplacement]) -> list[str]:
+    return [
         f"{line.replaced} of {line.nodes} by {line.delegate}, {line.partitions} partitions, subgraph {line.subgraph}"
-        for line in lines
+        for line in replacements
     ]
-    return "; ".join(parts) or "none"
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "; ".join(lines) or "none"
