@@ -5,6 +5,7 @@ The engine is the Python package ``litert-lm-api``. This package neither ships n
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -172,8 +173,8 @@ def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
     if simulated.error and simulated.error not in (live.error or ""):
         yield f"live: {live.error or 'no error'}; simulated: {simulated.error}"
     own, others = _lines(live.replacements), _lines(simulated.replacements)
-    equal = len(os.path.commonprefix([own, others]))
     if own != others:
+        equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, others, strict=False)))
         yield f"live: nodes replaced {_listed(own[equal:])}; simulated: {_listed(others[equal:])}"
 
 
