@@ -80,7 +80,7 @@ def software() -> str:
 def lacking(backend: str = CPU) -> str:
     """Return the requirements for a backend that are known to be missing on this host; empty if there are none."""
     if packages.package_folder(_MODULE) is None:
-        return f"{PACKAGE}: pip install {PACKAGE}"
+        return f"{PACKAGE}: pip install 'delegate-sim[litert-lm]'"
     if backend not in BACKENDS:
         return f"a Python interface to {backend.lower()}, which {PACKAGE} does not have"
     if backend == GPU and vulkan.driver_environment() is None:
