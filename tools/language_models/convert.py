@@ -1,15 +1,20 @@
 """Convert small decoders with random weights and write them as bundles: ``python tools/language_models/convert.py FOLDER``.
 
-The decoders are the examples of litert-torch (``litert_torch.generative.examples``) with two layers and small sizes. Each is
-converted with signatures for the prompt (``prefill_16``) and for single tokens (``decode``), and with the caches as inputs and
-outputs. Each model is written as ``.tflite``, as ``.litertlm`` by litert-lm-builder and as ``.task`` (an uncompressed zip file).
+Every decoder has two layers, signatures for the prompt (``prefill_16``) and for single tokens (``decode``), and caches as inputs
+and outputs. litert-torch converts them in two ways:
 
-This program needs litert-torch, litert-lm-builder and sentencepiece, and nothing of this repository.
+- Its examples (``litert_torch.generative.examples``) with small sizes. Each model is written as ``.tflite``, as ``.litertlm`` by
+  litert-lm-builder and as ``.task`` (an uncompressed zip file).
+- Its exporter of Transformers models (``litert_torch.generative.export_hf``), with and without composites for the GPU, and with
+  the embedder inside or outside the decoder. The exporter writes ``.litertlm``.
+
+This program needs litert-torch, litert-lm-builder, sentencepiece, tensorflow and transformers, and nothing of this repository.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 import tempfile
@@ -21,6 +26,8 @@ from typing import Any
 CONTEXT, PREFILL = 64, 16
 _VOCABULARY = 256
 _QUANTIZATIONS = ("none", "dynamic_int8", "dynamic_int4_block32")
+_RECIPES = ("", "dynamic_wi8_afp32", "dynamic_wi4_afp32")
+_TRANSFORMERS = {"qwen2": ("Qwen2Config", "Qwen2ForCausalLM"), "gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM")}
 
 
 def decoders() -> Iterator[tuple[str, str, Callable[[], Any]]]:
@@ -71,14 +78,18 @@ def _llama() -> Any:
     return llama.Llama(_small(llama.get_fake_model_config()))
 
 
+def _sentences() -> list[str]:
+    numbers = random.Random(1)
+    words = ["".join(numbers.choices("abcdefghijklmnopqrstuvwxyz", k=numbers.randint(2, 7))) for _ in range(400)]
+    return ["Hello " + " ".join(numbers.choices(words, k=8)) for _ in range(500)]
+
+
 def write_tokenizer(folder: Path) -> Path:
     """Train a SentencePiece tokenizer on random words, and return its file."""
     import sentencepiece
 
-    numbers = random.Random(1)
-    words = ["".join(numbers.choices("abcdefghijklmnopqrstuvwxyz", k=numbers.randint(2, 7))) for _ in range(400)]
     text = folder / "words.txt"
-    text.write_text("".join(["Hello " + " ".join(numbers.choices(words, k=8)) + "\n" for _ in range(500)]), encoding="utf-8")
+    text.write_text("".join([f"{sentence}\n" for sentence in _sentences()]), encoding="utf-8")
     sentencepiece.SentencePieceTrainer.Train(
         input=str(text), model_prefix=str(folder / "tokenizer"), vocab_size=_VOCABULARY, minloglevel=2
     )
@@ -130,6 +141,66 @@ def convert(folder: Path, only: str) -> None:
                     print(stem, file.stat().st_size, flush=True)
 
 
+def export(folder: Path, only: str) -> None:
+    """Write Transformers models in all quantizations, with and without composites, and with both places of the embedder."""
+    from litert_torch.generative.export_hf import export as exporter
+
+    for name in _TRANSFORMERS:
+        with tempfile.TemporaryDirectory() as workspace:
+            is_saved = False
+            for recipe, composites, embedder in itertools.product(_RECIPES, (False, True), (False, True)):
+                parts = (recipe or "none", "composites" if composites else "plain", "embedder" if embedder else "whole")
+                stem = "_".join([f"{name}-exported", *parts])
+                if only not in stem:
+                    continue
+                if not is_saved:
+                    _save_transformer(name, Path(workspace, "source"))
+                    is_saved = True
+                exporter.export(
+                    model=str(Path(workspace, "source")),
+                    output_dir=str(Path(workspace, stem)),
+                    prefill_lengths=[PREFILL],
+                    cache_length=CONTEXT,
+                    quantization_recipe=recipe,
+                    apply_gpu_composites=composites,
+                    externalize_embedder=embedder,
+                )
+                file = Path(workspace, stem, "model.litertlm").rename(folder / f"{stem}.litertlm")
+                print(stem, file.stat().st_size, flush=True)
+
+
+def _save_transformer(name: str, folder: Path) -> None:
+    """Save a model with random weights and a tokenizer of byte pairs."""
+    import tokenizers
+    import torch
+    import transformers
+
+    config, kind = [getattr(transformers, part) for part in _TRANSFORMERS[name]]
+    torch.manual_seed(1)
+    sizes = {"vocab_size": 2 * _VOCABULARY, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "head_dim": 32}
+    tokens = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    model = kind(config(**sizes, **tokens, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=2 * CONTEXT))
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
+    model.save_pretrained(folder)
+    pairs = tokenizers.Tokenizer(tokenizers.models.BPE())
+    pairs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pairs.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=2 * _VOCABULARY,
+        special_tokens=["<pad>", "<s>", "</s>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+    )
+    pairs.train_from_iterator(_sentences(), trainer)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=pairs,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        chat_template="{% for message in messages %}{{ message['content'] }}{% endfor %}",
+    ).save_pretrained(folder)
+
+
 def write_task(path: Path, members: dict[str, Path]) -> None:
     """Write files as the uncompressed members of a zip file."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
@@ -145,6 +216,7 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     convert(arguments.folder, arguments.only)
+    export(arguments.folder, arguments.only)
     return 0
 
 
