@@ -42,6 +42,11 @@ _COUNTS = re.compile(r"\d+ operations? will run on the GPU|Replacing |No operati
 _NORMALIZATION, _NORMALIZATION_OPERANDS = "odml.rms_norm", 2
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 _LOOKUP = "EMBEDDING_LOOKUP"
+_KERNEL_HINT = "change the operator in the export: the engine crashes when it builds the kernel of this node"
+_LOOKUP_HINT = (
+    "quantize the table to INT8 or INT4, or export the embedder as a section of its own, which runs on the CPU: the engine crashes "
+    "when it builds the kernel of a lookup in floats"
+)
 _TESTED_ELSEWHERE = "mldrift-build-composite"
 """The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""
 _HINT = (
@@ -284,7 +289,7 @@ def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
                     run.graph.index,
                     index,
                     node.op,
-                    hint="change the operator in the export: the engine crashes when it builds the kernel of this node",
+                    hint=_LOOKUP_HINT if node.op == _LOOKUP else _KERNEL_HINT,
                     is_crash=True,
                 )
 

@@ -28,7 +28,7 @@ _VOCABULARY = 256
 _QUANTIZATIONS = ("none", "dynamic_int8", "dynamic_int4_block32")
 _RECIPES = ("", "dynamic_wi8_afp32", "dynamic_wi4_afp32")
 _WITH_COMPOSITES = ("qwen2",)
-"""The models that the exporter can write with composites. It cannot trace those with normalized queries and keys in these sizes."""
+"""The models to export with composites. In these sizes, the exporter cannot trace models with normalized queries and keys."""
 _TRANSFORMERS = {"qwen2": ("Qwen2Config", "Qwen2ForCausalLM"), "gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM")}
 
 
