@@ -46,8 +46,8 @@ class Unreadable:
 def model_paths(given: Iterable[str]) -> list[str]:
     """Expand the given paths into paths of models, in the given order and without duplicates.
 
-    A folder is replaced by the models below it. A pattern is replaced by the matching files, unless a file has the pattern as its
-    name. A folder or pattern without models is kept, so that the command can report it.
+    A folder is replaced by the models below it. A pattern is replaced by the matching files. A path that is the name of an
+    existing file is not a pattern. A folder or pattern without models is kept, so that the command can report it.
     """
     return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 

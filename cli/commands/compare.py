@@ -75,9 +75,9 @@ def command(
 ) -> int:
     """Show the differences between two models, or between two targets for one model.
 
-    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes that
-    only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that are on
-    the CPU for different reasons.
+    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes
+    that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
+    are on the CPU on both sides, but not for the same reasons.
     """
     configured = arguments.configured(only_first=True, is_live=True)
     if configured:
@@ -96,7 +96,7 @@ def command(
     if not stands_for_many(path_a) and not stands_for_many(path_b):
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
     if profiles.paths:
-        raise click.UsageError("--op-profile is for one MODEL: a profile is of one model")
+        raise click.UsageError("--op-profile needs a single MODEL, because a profile is about one model")
     partners = _partners(path_a, path_b)
 
     def paired(path: str) -> Answer:
@@ -191,7 +191,7 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
 
 
 def _changed(target: Target, settings: Mapping[str, str]) -> Target:
-    """Return a copy of a target with other settings. Options are kept unless the delegate changes. Raises OptionError."""
+    """Return a copy of a target with other settings. The options are kept if the delegate is the same. Raises OptionError."""
     delegate = find_live(settings.get(_DELEGATE, target.delegate.name))
     defaults = settings.get(_DEFAULTS, target.defaults)
     own = {key: value for key, value in settings.items() if key not in _KEYS}

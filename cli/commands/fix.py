@@ -54,7 +54,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @for_option("A delegate to rewrite the model for; may be given several times.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the rewritten model.")
-@click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
+@click.option("--plan", "plans", is_flag=True, help="Show the result of each pass; write no file.")
 @click.option(
     "--allow",
     type=click.Choice(tuple(_KINDS)),
@@ -84,7 +84,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     is_flag=True,
     help="Write the last nodes that stay on the CPU to a second model, FILE.tail.tflite.",
 )
-@click.option("--per-target", is_flag=True, help="Write a model for each target alone, FILE.TARGET.tflite.")
+@click.option("--per-target", is_flag=True, help="Write a separate model for each target, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
@@ -181,8 +181,8 @@ def _refuse_options_of_models(*given: object) -> None:
     """Raise UsageError if an option is given that is not available for a bundle."""
     if any(given):
         raise click.UsageError(
-            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: "
-            "name a model in it instead"
+            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a "
+            "model in the bundle instead"
         )
 
 

@@ -86,7 +86,7 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _strips(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield a legend, and a line for each execution plan with nodes in different states."""
+    """Yield a legend, and a line for each execution plan with nodes in more than one state."""
     pieces = [
         _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
         for case in cases

@@ -136,9 +136,9 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return KEY=VALUE options without the option for the runtime release, and the release.
+    """Return two values: the KEY=VALUE options without the option for the runtime release, and the release.
 
-    If no option names a release, the release is ``release``.
+    If no option names a release, the second value is ``release``.
     """
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
@@ -258,7 +258,10 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Return arguments with dashes and underscores in option names as declared. Values do not change."""
+    """Return the arguments, with each option name spelled as in its declaration.
+
+    Dashes and underscores count as equal. Values do not change.
+    """
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     spellings |= {former: name for former, name in _FORMER.items() if name in spellings.values()}
     end = args.index("--") if "--" in args else len(args)

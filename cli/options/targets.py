@@ -76,7 +76,7 @@ class TargetArguments:
     def configured(self, *, only_first: bool = False, is_live: bool = False) -> list[Target]:
         """Return the targets of the configuration, or only the first target. If the user describes a target, return no target.
 
-        Targets that cannot be simulated are left out, unless ``is_live`` is true. Raises ConfigurationError and OptionError.
+        Targets that cannot be simulated are included only if ``is_live`` is true. Raises ConfigurationError and OptionError.
         """
         return [] if self._describes_target else configured_targets(only_first=only_first, is_live=is_live)
 

@@ -167,7 +167,7 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices of nodes in B, and the indices in A if they differ.
+        """Return the indices of nodes in B, and the indices in A if these differ from the indices in B.
 
         If only one side has the nodes, return the indices on this side.
         """
@@ -202,7 +202,7 @@ class _Text:
 
 
 def _differing_options(side: Side, other: Side) -> str:
-    """Return the options that differ between the sides, or all set options if the delegates differ.
+    """Return the options that differ between the sides, or all set options if the sides have different delegates.
 
     The text starts with a colon.
     """
@@ -249,7 +249,7 @@ def _capital(text: str) -> str:
 
 
 def _left_for_other_reasons(a: OutcomeWords, b: OutcomeWords) -> str:
-    return f"{_capital(_either(a.left, b.left))} for different reasons"
+    return f"{_capital(_either(a.left, b.left))} on both sides, but not for the same reasons"
 
 
 def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:

@@ -150,8 +150,8 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
     keep = "stays" if len(finding.followers) == 1 else "stay"
     return (
-        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these "
-        f"nodes: {told}"
+        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of the "
+        f"nodes of this cause: {told}"
     )
 
 

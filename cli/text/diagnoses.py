@@ -60,7 +60,10 @@ def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the causes with the largest gain in delegated multiply-adds, and then in delegated nodes, if only they are fixed."""
+    """Yield the causes that gain the most if no other cause is fixed.
+
+    A gain is counted in delegated multiply-adds, then in delegated nodes.
+    """
     causes = [
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
     ]
@@ -86,7 +89,7 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 def advice_texts(diagnosis: Diagnosis, finding: RankedCause) -> Iterator[str]:
     """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
 
-    What is simulated comes before instructions whose result is not known.
+    Changes with a simulated result come before instructions with an unknown result.
     """
     cause, fix = finding.cause, diagnosis.found_pass(finding)
     instructions = f"{cause.suggestion}: {cause.change}"

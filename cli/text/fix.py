@@ -121,7 +121,7 @@ def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -
 def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     split = plan.split
     if split is None:
-        yield from paragraph("Not split: the last nodes do not stay on the CPU on every target", width, style=_HEADING)
+        yield from paragraph("Not split: the model does not end with nodes that stay on the CPU", width, style=_HEADING)
         return
     ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
@@ -177,7 +177,7 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
 
 
 def _conflict_text(conflict: Conflict) -> str:
-    """Return a sentence about a target with a better result as the only target, and about the targets that get worse."""
+    """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
     losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
     text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"

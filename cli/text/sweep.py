@@ -87,7 +87,10 @@ _NO_BEST = "no row can be the best: "
 
 
 def answers(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each target: the best row, and the result on the target. A second line is about a better, excluded row."""
+    """Yield a line for each target: the best row, and the result on the target.
+
+    A second line is about a row that would be better, but is excluded.
+    """
     for target in sweep.targets if sweep.models else ():
         best, excluded = _best(sweep, target), _better_excluded(sweep, target)
         if best is not None:

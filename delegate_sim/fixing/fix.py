@@ -29,8 +29,8 @@ QUANTIZED_ROUNDING = 2e-2
 """Like ``ROUNDING``, for quantized activations. In these models, a rounding error can become a whole quantization step."""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
-_MOST_BYTES = 1 << 30
-"""Largest total size, in bytes, of the tensors that are compared in one model."""
+_MOST_KEPT_BYTES = 384 << 20
+"""Largest total size, in bytes, of the intermediate tensors of both models. The runtime keeps all of them for the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +248,13 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
     written = {index for node in second.nodes for index in node.outputs}
     written &= {index for node in first.nodes for index in node.inputs} | set(first.outputs)
     tensors = {}
-    size = 0
     for node in first.nodes:
         for index in node.outputs:
             kind = first.tensors[index].type
             if index in written and kind == second.tensors[index].type and kind in schema.NUMPY_TYPES:
                 tensors[index] = first.tensors[index].name
-                size += second.tensors[index].byte_size
-    return tensors if size <= _MOST_BYTES else {}
+    kept = [own.tensors[index].byte_size for own in (first, second) for node in own.nodes for index in node.outputs]
+    return tensors if sum(kept) <= _MOST_KEPT_BYTES else {}
 
 
 def _fault(plan: FixPlan, difference: Difference) -> str:

@@ -99,7 +99,10 @@ class _Marking:
 
 
 def offline_offsets(model: Model) -> Sequence[int] | None:
-    """Return the offset that the model's metadata gives for each tensor, or None without metadata. -1 means no fixed offset."""
+    """Return the offset that the model's metadata gives for each tensor, or None if there is no such metadata.
+
+    -1 means that the offset is not fixed.
+    """
     span = model.metadata.get(OFFLINE_METADATA)
     if span is None or span[1] < 12:
         return None

@@ -51,7 +51,7 @@ def _outside(what: str) -> Malformed:
 class Flatbuffer:
     """The bytes of a file, and a limit on the total size that is read.
 
-    The arguments ``what`` describe the data in error messages.
+    In all methods, the argument ``what`` describes the data in error messages.
     """
 
     def __init__(self, content: memoryview) -> None:

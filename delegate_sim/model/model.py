@@ -96,9 +96,9 @@ class Sparsity:
 class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
-    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are 0
-    unless the tensor has exactly one scale (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is the place of a
-    constant's data in the file, as (offset, size) in bytes.
+    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are
+    set if the tensor has exactly one scale; otherwise, they are 0 (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data``
+    is the place of a constant's data in the file, as (offset, size) in bytes.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index

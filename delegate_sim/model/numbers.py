@@ -28,7 +28,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 """The format characters of the struct module for numpy's types, except complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""With more elements than this number, numpy is faster even if numpy must be imported first."""
+"""For more elements than this number, numpy is faster, even if the time for importing numpy is counted."""
 
 
 class FlatNumbers(Protocol):

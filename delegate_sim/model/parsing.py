@@ -56,7 +56,7 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code in a byte field, and new files store it in an int field. The code is the larger number of both fields
+    Old files store a code in a byte field, and new files store it in an int field. The code is the larger of the two numbers
     (``schema_utils.cc``).
     """
     codes = []

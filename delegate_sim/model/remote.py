@@ -72,7 +72,10 @@ class _Parts:
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
-        """Read the blocks with numbers of ``width`` bytes at these positions. Positions outside the file are ignored."""
+        """Read the blocks that contain the numbers at these positions.
+
+        Each number has ``width`` bytes. Positions outside the file are ignored.
+        """
         inside = [position for position in positions if 0 <= position < self.size]
         blocks = {position // _BLOCK for position in inside}
         blocks |= {(min(position + width, self.size) - 1) // _BLOCK for position in inside}

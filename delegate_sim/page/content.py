@@ -329,7 +329,8 @@ def _cause_entries(findings: Sequence[RankedCause], timings: Sequence[Timing]) -
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
     """Return a ranked cause as plain data.
 
-    ``numbers`` maps causes to numbers. ``needs`` of the result lists the causes that must be fixed together with this cause.
+    ``numbers`` maps causes to numbers. The key ``needs`` of the result lists the causes that must be fixed together with this
+    cause.
     """
     cause = finding.cause
     return {

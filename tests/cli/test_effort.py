@@ -134,7 +134,7 @@ def test_the_defaults_of_the_api_are_left_out(run, little, tmp_path, monkeypatch
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.SIMULATION.simulations)
-    assert "With the API's defaults, not simulated: 20 nodes" in run("analyze", path, "--delegate", "nnapi").stdout
+    assert "The result with the API's defaults is not simulated: 20 nodes" in run("analyze", path, "--delegate", "nnapi").stdout
 
 
 def test_assumptions_about_a_device_are_left_out(run, little, tmp_path, monkeypatch):

@@ -244,11 +244,12 @@ def table(rows: Sequence[Measured]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     estimated = [row for row in rows if row.estimate is not None]
     well = sum([bool(row.is_estimated_well) for row in estimated])
+    estimates = "No model has an estimate."
+    if estimated:
+        estimates = f"{len(estimated)} models have an estimate; the saving overlaps {well} of the estimates."
+    holding = sum([row.holds for row in rows])
     lines.append("")
-    lines.append(
-        f"The bound holds for {sum([row.holds for row in rows])} of {len(rows)} models. "
-        f"{len(estimated)} have an estimate, and the saving overlaps {well} of them."
-    )
+    lines.append(f"The bound holds for {holding} of {len(rows)} models. {estimates}")
     return "\n".join(lines) + "\n"
 
 

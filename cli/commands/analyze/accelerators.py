@@ -53,7 +53,7 @@ def analyze_accelerators(
 ) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
 
-    If only some of the SoCs can be simulated, the others are errors on standard error, as unreadable models are.
+    If only some of the SoCs can be simulated, an error on standard error names each of the remaining SoCs.
     """
     form, _, output = outputs
     if form not in _FORMS:
@@ -83,7 +83,10 @@ def analyze_accelerators(
 
 
 def _simulated(socs: Sequence[str]) -> tuple[list[str], list[OptionError]]:
-    """Return the SoCs that can be simulated, and the errors of the others. Raises OptionError if there are only others."""
+    """Return the SoCs that can be simulated, and the errors about all other SoCs.
+
+    Raises OptionError if no SoC can be simulated.
+    """
     simulated, errors = list[str](), list[OptionError]()
     for soc in socs:
         try:

@@ -73,7 +73,7 @@ def _spans(releases: Iterable[str]) -> str:
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
-    help=f"Whether {APPLIED_BY_DEFAULT} gets the nodes that the delegate or the chain leaves.",
+    help=f"Whether {APPLIED_BY_DEFAULT} gets the nodes that the delegate or the chain does not take.",
 )
 @op_profile_option
 @live_options
@@ -170,7 +170,9 @@ def _is_given(parameter: str) -> bool:
 
 
 def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:
-    """Return targets with the defaults of the delegates' APIs, keyed by delegate. Targets are left out if no option changes.
+    """Return targets with the defaults of the delegates' APIs, keyed by delegate.
+
+    A target is left out if the defaults of the API change none of its options.
 
     The result is empty for a chain, because the result of each delegate depends on the earlier delegates.
     """

@@ -40,7 +40,7 @@ def write_analyses(
 ) -> int:
     """Analyze each model, write the reports, and return the exit code.
 
-    Text for standard output is written model by model, unless the text is a table.
+    If text for standard output is not a table, the text of each model is written as soon as the model is analyzed.
     """
     form, files, output = outputs
     documents = _Documents(models, view, analysis)

@@ -30,7 +30,7 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
         return
     left_out = Effort(report.model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * len(report.runs)))
     if left_out:
-        yield from paragraph(f"With the API's defaults, not simulated: {left_out}", view.width, "", "  ")
+        yield from paragraph(f"The result with the API's defaults is not simulated: {left_out}", view.width, "", "  ")
         return
     measures = measure(simulate(report.model, target, cache=view.cache))
     if measures == measure(run):
@@ -44,7 +44,10 @@ def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -
 
 
 def _changed(run: Run, target: Target) -> str:
-    """Return the options that have different values with the defaults of the API."""
+    """Return a text with the options for which the value in the run differs from the API's default.
+
+    The text has the API's values.
+    """
     changed = {name: value for name, value in target.options.items() if value != run.options[name]}
     return ", ".join(
         [

@@ -44,9 +44,9 @@ def _table(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
 def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     results = disagreements(runs)
     if not results:
-        yield Line("They agree on every node.")
+        yield Line("The delegates agree on every node.")
         return
-    yield Line(f"They disagree on {counted(len(results), 'node')}", _HEADING)
+    yield Line(f"The delegates disagree on {counted(len(results), 'node')}", _HEADING)
     groups: dict[tuple[int, str, tuple[str, ...]], list[Disagreement]] = {}
     for result in results:
         words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))

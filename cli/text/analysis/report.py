@@ -43,8 +43,8 @@ _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 _SELECTED = (
-    "Selected, but not compiled: the plugin only selects nodes. Whether these nodes can be compiled and run is known only "
-    "from the vendor's compiler and the device."
+    "Selected, but not compiled: the plugin only selects nodes. Only the vendor's compiler and the device can show whether "
+    "these nodes can be compiled and run."
 )
 
 
@@ -163,7 +163,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 
 def _selected(run: Run, view: View) -> Iterator[Line]:
-    """Yield what the selection means, and the remedies that the vendor publishes for a compiler that fails."""
+    """Yield the meaning of the selection, and the options that the vendor suggests in case its compiler fails."""
     from delegate_sim.delegates.compiler_plugin import CompilerPlugin  # few delegates are plugins
 
     assert isinstance(run.delegate, CompilerPlugin)
@@ -171,7 +171,7 @@ def _selected(run: Run, view: View) -> Iterator[Line]:
     yield Line("")
     remedies = run.delegate.remedies_if_not_compiled
     if remedies and any(subgraph.delegated for subgraph in run.subgraphs):
-        yield Line("If the compiler fails, the vendor suggests these options (published, not proved)", HEADING)
+        yield Line("If the compiler fails, the vendor suggests these options (not tested by delegate-sim)", HEADING)
         for remedy in remedies:
             yield from _paragraph(f"{remedy.options}: if {remedy.when} ({remedy.source})", view, "  ", "    ")
         yield Line("")
@@ -263,7 +263,8 @@ def _kernels(run: SubgraphRun) -> int:
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
     """Return the numbers of nodes in dropped partitions as text. Long lists are cut.
 
-    The text does not say what a higher limit brings, because more partitions may make the delegate fail. The advice does.
+    The text does not give the result with a higher limit, because more partitions may make the delegate fail. The advice gives
+    it.
     """
     sizes = [counted(len(subset.nodes), "node") for subset in dropped]
     shown = sizes[:_GAINS_SHOWN]

@@ -73,7 +73,10 @@ def _because(result: StackResult) -> str:
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
-    """Yield the notes on the stacks and the warnings of their plugins. A note that is not about all stacks names its stacks."""
+    """Yield the notes on the stacks and the warnings of their plugins.
+
+    If a note is about some of the stacks only, the text names these stacks.
+    """
     stacks: dict[str, list[str]] = {}
     for result in results:
         plugins = [run for run in result.report.runs if run.delegate.is_plugin and result.is_created]

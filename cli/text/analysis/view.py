@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""From this number of models on, text is a table, unless the text is verbose."""
+"""From this number of models on, text that is not verbose is a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class View:
     verbose: bool
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     api_targets: Mapping[str, Target] = field(default_factory=dict)
-    """Targets with the defaults of the delegates' APIs, keyed by delegate. Targets are left out if no option changes."""
+    """Targets with the defaults of the delegates' APIs, keyed by delegate. A target is left out if the defaults of the API
+    change none of its options."""
     cache: AnalysisCache | None = None
     """The cache of the model's simulations."""

@@ -16,8 +16,8 @@ _NODES_WIDTH = 40
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that differ only in the node, in the change of the node, and in numbers.
 
-    Errors come first. Within a level, findings about the whole model come first, and then larger groups come before smaller
-    groups.
+    Errors come first. Within a level, findings about the whole model come first. The other groups follow, from the largest to
+    the smallest.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):

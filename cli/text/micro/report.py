@@ -213,7 +213,7 @@ def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
         ("tail", f"{arena.tail:,}", "an estimate: structures, data of reference kernels, variables"),
     ]
     if arena.planning > arena.head:
-        rows.append(("planning", f"{arena.planning:,}", "memory for planning; larger than the head, which later uses it"))
+        rows.append(("planning", f"{arena.planning:,}", "memory for planning, larger than the head; the head uses it later"))
     yield from table(rows, (1,), width)
     yield from paragraph(
         "The device may need more: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels "

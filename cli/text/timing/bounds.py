@@ -57,10 +57,10 @@ def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> 
     else:
         yield from indented(message(f"no estimate: {bounds.no_estimate}"), width, indent)
     if bounds.is_whole and bounds.rest_ms > 0:
-        text = f"Even if {delegate} took no time for these nodes, this model would still need {milliseconds(bounds.rest_ms)}"
+        text = f"Even if {delegate} ran these nodes in no time, this model would still need {milliseconds(bounds.rest_ms)}"
         left = bounds.kernels - bounds.gone_kernels
         if left:
-            text += f": {counted(left, 'kernel')}{', and the nodes that stay on the CPU' if bounds.stays_on_cpu else ''}"
+            text += f" for {counted(left, 'kernel')}{', and for the nodes that stay on the CPU' if bounds.stays_on_cpu else ''}"
         else:
             text += " for the other nodes, which this profile shows on the CPU"
         yield from indented(printable(f"{text}."), width, indent)

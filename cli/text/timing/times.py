@@ -66,19 +66,19 @@ def _share(ms: float, timing: Timing) -> str:
 
 
 def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:
-    """Yield what remains even if all CPU nodes took no time."""
+    """Yield a sentence about the time that this model would need even if the delegate ran the CPU nodes in no time."""
     count = timing.kernel_count
     if count and timing.ms_of(NODE):
         text = (
-            f"Even if the delegate took no time for the nodes on the CPU, this model would still need "
-            f"{milliseconds(timing.total_ms - timing.ms_of(NODE))}: {_remaining(count, timing)}."
+            "Even if the delegate ran the CPU nodes in no time, this model would still need "
+            f"{milliseconds(timing.total_ms - timing.ms_of(NODE))} for {_remaining(count, timing)}."
         )
         yield from paragraph(text, width, "  ")
 
 
 def _remaining(kernels: int, timing: Timing) -> str:
-    text = f"the {counted(kernels, 'kernel')} that already {'runs' if kernels == 1 else 'run'} there"
-    return text + (", and the rows that match nothing" if timing.ms_of(UNMATCHED) else "")
+    text = f"the {counted(kernels, 'kernel')} that already {'runs' if kernels == 1 else 'run'} on the delegate"
+    return text + (", and for the rows that match nothing" if timing.ms_of(UNMATCHED) else "")
 
 
 def _unmatched_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
@@ -104,7 +104,10 @@ def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
     if known:
         yield from paragraph(f"whole run: {', '.join(known)}", width, "  ")
     if timing.outside_ms:
-        text = f"{milliseconds(timing.outside_ms)} of each inference are outside of the rows, such as copying and profiling"
+        text = (
+            f"{milliseconds(timing.outside_ms)} of each inference are not in the rows, for example the time for copying and "
+            "profiling"
+        )
         yield from paragraph(text, width, "  ")
 
 

@@ -81,8 +81,9 @@ OPTIONS = (
         "hint_fully_delegated",
         boolean,
         False,
-        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate). CPU kernels are "
-        "not prepared, dynamic tensors are accepted, and the model fails unless each subgraph becomes one kernel",
+        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate). With this hint, "
+        "CPU kernels are not prepared, dynamic tensors are accepted, and the model fails if a subgraph does not become a "
+        "single delegate kernel",
     ),
     Option(
         "skip_decompositions",
@@ -147,8 +148,8 @@ class MlDriftDelegate(Delegate):
     provider_name = "LiteRT GPU"
     summary = (
         "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
-        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. TFLite's older GPU delegate is a different "
-        "delegate, gpu."
+        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. The older GPU delegate of TFLite is not this "
+        "delegate, but gpu."
     )
     effort = 2
     semantics = 2
@@ -190,9 +191,10 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node, and delegate all nodes or only the largest partition (``FP16GraphPartitionHelper``).
+        """Apply the rules to every node, and delegate all nodes, or only the largest partition if a node is unsupported.
 
-        If several partitions have the largest size, an unstable sort of LLVM's C++ library chooses one of them.
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``). If several partitions have the largest size, an unstable
+        sort of LLVM's C++ library chooses one of them.
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()

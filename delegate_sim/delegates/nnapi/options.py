@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level, given as NNAPI's number or as a name.
 
-    NNAPI's numbers up to 31 are Android's API levels. Later API levels are refused, because NNAPI is updated separately from
+    NNAPI's numbers up to 31 are Android's API levels. Later API levels are an error, because NNAPI is updated separately from
     Android since Android 12.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
@@ -95,8 +95,8 @@ OPTIONS = (
         "feature_level",
         feature_level,
         FEATURE_LEVEL_8,
-        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, or NNAPI's version 1.0 to 1.3 or 5 to 8; at "
-        "most the highest level of the Android release",
+        "feature level of the NNAPI runtime (27 to 31, 1000006 to 1000008), or the version of NNAPI (1.0 to 1.3, 5 to 8); not "
+        "above the highest level of the Android release",
         flag="feature-level",
         conflict=_above_runtime,
     ),
@@ -104,9 +104,9 @@ OPTIONS = (
         "nnapi_runtime",
         runtime_name,
         NEWEST_RUNTIME,
-        "the Android release, 8.1 to 15, or none; sets NNAPI's feature level and the simulated NNAPI runtime. Before Android "
-        "10, and with none, only the delegate is simulated. The runtimes of Android 14 and 15 are assumed to equal the "
-        "runtime of Android 13",
+        "the Android release (8.1 to 15), or none; sets NNAPI's feature level and the simulated NNAPI runtime. For releases "
+        "before Android 10, and for none, only the delegate is simulated. The runtimes of Android 14 and 15 are assumed to "
+        "equal the runtime of Android 13",
         flag="android",
         other_flags=("nnapi-runtime",),
     ),
@@ -182,7 +182,7 @@ OPTIONS = (
         "driver",
         _driver,
         None,
-        "a file with a profile of the accelerator's driver; 'delegate-sim reconcile --learn' writes it",
+        "a file with a profile of the accelerator's driver; 'delegate-sim reconcile --learn' writes such a file",
         flag="driver",
         is_path=True,
     ),

@@ -33,7 +33,7 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]
-    """The kind of quantization of tensors for which ``quantization_kind`` cannot derive the kind from the scales."""
+    """The kind of a tensor's quantization, if ``quantization_kind`` cannot derive it from the tensor's scales."""
 
 
 @functools.lru_cache(maxsize=2)

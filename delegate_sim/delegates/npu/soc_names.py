@@ -35,10 +35,11 @@ NAMES = {
 
 
 def full_soc_name(text: str) -> str:
-    """Return a SoC as ``vendor:model``.
+    """Return the full name of a SoC, such as ``google:Tensor_G5``.
 
-    A name with a vendor is accepted even if the vendor's plugin does not know the SoC, because this failure is simulated too.
-    Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
+    A name with a vendor is accepted even if the vendor's plugin does not know the SoC. The simulation then reports the failure of
+    the plugin. Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be
+    simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()
@@ -57,9 +58,9 @@ def full_soc_name(text: str) -> str:
 
 
 def simulated_socs() -> dict[str, str]:
-    """Map names of SoCs to ``vendor:model``, for all plugins that can be simulated.
+    """Map names of SoCs to full names such as ``google:Tensor_G5``, for all plugins that can be simulated.
 
-    A key is a model, or a name in ``NAMES`` that was changed to lower case, without spaces and punctuation.
+    A key is a full name without the vendor, or a name in ``NAMES`` in lower case, without spaces and punctuation.
     """
     socs: dict[str, str] = {}
     for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
@@ -70,7 +71,7 @@ def simulated_socs() -> dict[str, str]:
 
 
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to ``vendor:model``."""
+    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to full names."""
     names: dict[str, str] = {}
     for vendor in vendors:
         for model in import_module(f".vendors.{vendor}", __package__).SOCS:

@@ -73,8 +73,8 @@ class State:
 class ComparedNode:
     """A pair of matching nodes, or a node that only one side has.
 
-    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B if B has the node.
-    ``changes`` lists the differences between the matching nodes.
+    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B, or from side A if B does
+    not have the node. ``changes`` lists the differences between the matching nodes.
     """
 
     subgraph: int
@@ -98,9 +98,9 @@ class Comparison(Shown):
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """Nodes that are on the CPU in A and in B, but for different reasons."""
+    """Nodes that are on the CPU in A and in B. The reasons in B differ from those in A."""
     input_changes: tuple[NodeChange, ...]
-    """Subgraph inputs that changed."""
+    """Subgraph inputs that differ between A and B."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
@@ -142,7 +142,7 @@ class Comparison(Shown):
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, and find nodes with different placements or reasons."""
+    """Match the nodes of both sides, and find nodes for which the place or the reasons differ between A and B."""
     matching = match_sides(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:

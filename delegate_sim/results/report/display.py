@@ -22,7 +22,7 @@ _WIDEST = 700
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of these."""
+    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of such values."""
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]

@@ -34,8 +34,8 @@ class Finding:
 
     ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
     one line. It may contain unescaped names from a model. For a finding about a node, ``node_name`` is the subject of the
-    sentence and ``statement`` is the rest. For other findings, ``node_name`` is empty. ``hint`` says what to do, and may be
-    empty.
+    sentence, and ``statement`` is the rest of the sentence. For other findings, ``node_name`` is empty. ``hint`` says what to
+    do, and may be empty.
     """
 
     code: str

@@ -131,7 +131,7 @@ def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str |
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
     """Yield each node that is not delegated, in execution order, with its reasons.
 
-    In a chain, the kernels of earlier delegates are also nodes of the plan. They are skipped.
+    In a chain, the kernels of earlier delegates are also nodes of the plan. These kernels are skipped.
     """
     for subgraph in run.subgraphs:
         for index in left_nodes(subgraph):

@@ -52,7 +52,7 @@ class Report(Shown):
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs left."""
+    """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs did not take."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
     times: tuple[HasDict, ...] = ()

@@ -54,7 +54,7 @@ def test_the_same_times_in_every_command(run, files, command):
     text = run(*arguments, COLUMNS="200").stdout
     assert "Where the time goes (" in text
     assert "ROUND on the CPU" in text
-    assert "would still need 6.000 ms: the 3 kernels that already run there" in text
+    assert "would still need 6.000 ms for the 3 kernels that already run on the delegate" in text
 
 
 def test_reconcile_uses_the_profile_in_its_log(run, files):
@@ -112,7 +112,7 @@ def test_a_profile_is_for_one_model(run, files, tmp_path, command):
     other.write_bytes(model.read_bytes())
     result = run(command, model, other, "--op-profile", delegated)
     assert result.exit_code == 2
-    assert "--op-profile is for one MODEL" in result.stderr
+    assert "--op-profile needs a single MODEL" in result.stderr
 
 
 def test_a_missing_file(run, files, tmp_path):

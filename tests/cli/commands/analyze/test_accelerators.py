@@ -68,7 +68,7 @@ def test_the_reason_for_no_compiled_model(run):
     result = run("analyze", MODELS / "recurrent.tflite", "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
     verdicts, notes = result.stdout.split("\n\nSide by side")
     assert verdicts.count("is not created, because tensor 5 (state_5), of type FLOAT32: Variable tensors not yet supported") == 2
-    assert notes.count("LiteRT cannot load the model, so no CompiledModel can be created") == 1
+    assert notes.count("LiteRT cannot load the model, so CompiledModel cannot be created") == 1
     assert "the plugin selects every node" not in notes
 
 
