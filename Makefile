@@ -127,6 +127,9 @@ upstream-diff: setup  ## list what changed upstream in the code that rules follo
 gpu-comparison: setup  ## remake docs/appendix/gpu-comparison.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write
 
+time-stories: setup  ## remake the worked examples of docs/time.md, where ../shared exists
+	$(BIN)/python -m tools.corpus_tables.time_stories --write
+
 fix-table: setup  ## remake the tables of docs/appendix/fix.md and docs/passes.md, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.corpus_tables.fixes --write $(ARGS)
 

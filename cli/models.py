@@ -57,19 +57,19 @@ def stands_for_many(path: str) -> bool:
     return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 
-def read_model(path: str) -> Model:
-    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``delegate_sim.load``."""
-    from delegate_sim import load
+def read_model(path: str, *, any_identifier: bool = False) -> Model:
+    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``load``."""
+    from delegate_sim.model.reader import load
 
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise ModelError("standard input is closed")
         try:
-            return load(sys.stdin.buffer.read())
+            return load(sys.stdin.buffer.read(), any_identifier=any_identifier)
         except ModelError as error:
             raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
     require_models(path)
-    return load(path)
+    return load(path, any_identifier=any_identifier)
 
 
 def require_models(path: str) -> None:

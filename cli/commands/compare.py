@@ -15,11 +15,9 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.suggestions import suggestion
-from delegate_sim.graph.effort import COMPARISON, Effort
-from delegate_sim.live.live_runs import run_target
-from delegate_sim.model.model import Model
+from delegate_sim.live.live_runs import run_side
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
@@ -138,19 +136,13 @@ def _common_folders(path: str, other: str) -> int:
 
 def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profiles: OpProfileArguments) -> Answer:
     model = read_model(path_a)
-    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
+    comparison = compare(run_side(model, a), run_side(model if path_b == path_a else read_model(path_b), b))
     timings = profiles.timings(model, [a])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
         lambda: timed_lines(advised_comparison(comparison), timings, verbose),
         lambda: [compared_row(comparison)],
     )
-
-
-def _side(model: Model, target: Target) -> Side:
-    """Return a side of the comparison. Raises LimitError if the model is too large for a comparison."""
-    Effort(model).require(COMPARISON)
-    return Side(model, run_target(model, target))
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:

@@ -69,13 +69,10 @@ def timed_diagnosis(
     model: Model, target: Target, effort: Effort, profiles: OpProfileArguments
 ) -> tuple[Diagnosis, FixTimes | None]:
     """Return a diagnosis, and the measured times and bounds of its causes if there are profiles."""
-    from delegate_sim.diagnosis.diagnose import diagnose
+    if not profiles.paths:
+        from delegate_sim.diagnosis.diagnose import diagnose
 
-    timings = profiles.timings(model, [target])
-    if not timings:
         return diagnose(model, target, effort), None
-    from delegate_sim.timing.fixes import FixTimes
-    from delegate_sim.timing.measured import cpu_time
+    from delegate_sim.timing import fixes
 
-    diagnosis = diagnose(model, target, effort, lambda nodes: cpu_time(timings, nodes).ms)
-    return diagnosis, FixTimes(diagnosis, timings)
+    return fixes.timed_diagnosis(model, target, profiles.timings(model, [target]), effort)

@@ -134,12 +134,10 @@ def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Ite
     """Yield the measured time of the nodes of a cause, and what fixing the cause can save."""
     if times is None:
         return
-    from delegate_sim.timing.measured import cpu_time
-
     from .timing.bounds import bounds_lines, cpu_time_text
 
     total = max([timing.total_ms for timing in times.timings[:1]], default=0.0)
-    yield from indented(f"time: {cpu_time_text(cpu_time(times.timings, finding.cause.nodes), total)}", width, "   ")
+    yield from indented(f"time: {cpu_time_text(times.of_cause(finding), total)}", width, "   ")
     if (own := times.of(finding)) is not None:
         yield from bounds_lines(own, times.diagnosis.target.delegate.name, width, "   ")
 

@@ -15,8 +15,6 @@ from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
-from delegate_sim.results.compare.compared_runs import simulated_side
-from delegate_sim.results.compare.comparison import Comparison, compare
 from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
@@ -29,6 +27,7 @@ from .elements.paragraphs import indented, paragraph
 from .inference import difference_lines
 
 if TYPE_CHECKING:
+    from delegate_sim.timing.fixes import PlanTimes
     from delegate_sim.timing.measured import Timing
 
 SCHEMA = "delegate-sim/fix/3"
@@ -58,16 +57,19 @@ def fixes_lines(
 
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
     """Yield where the time of the unchanged model goes, and what the fix can save on each target."""
-    for comparison, own in _timed_comparisons(plan, timings):
+    for times in _times(plan, timings):
         from .timing.change import change_lines
 
-        yield from change_lines(comparison, own, verbose)
+        yield from change_lines(times, verbose)
 
 
-def _timed_comparisons(plan: FixPlan, timings: TargetTimings) -> Iterator[tuple[Comparison, Sequence[Timing]]]:
-    for target in plan.targets if plan.split is None else ():
-        if own := timings.get(target.delegate.name):
-            yield compare(simulated_side(plan.model, target), simulated_side(plan.rewritten.model, target)), own
+def _times(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
+    """Return the times of a fix; none without timings."""
+    if not timings:
+        return ()
+    from delegate_sim.timing.fixes import plan_times
+
+    return plan_times(plan, timings)
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
@@ -230,18 +232,6 @@ def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
         yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
-def _times_entry(plan: FixPlan, timings: TargetTimings) -> dict[str, Any]:
-    """Return the measured times, and the bounds of the fix, by delegate; empty without timings."""
-    if not timings:
-        return {}
-    from delegate_sim.timing.fixes import change_entry
-
-    entries = {
-        comparison.a.run.delegate.name: change_entry(comparison, own) for comparison, own in _timed_comparisons(plan, timings)
-    }
-    return {"time": [{"delegate": delegate, **entry["time"]} for delegate, entry in entries.items()]}
-
-
 def fixes_entry(
     path: str, results: Sequence[tuple[FixPlan, Fixed | None]], timings: TargetTimings = NO_TIMINGS
 ) -> dict[str, Any]:
@@ -270,7 +260,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
             }
             for before, after in zip(plan.before, plan.after, strict=True)
         ],
-        **_times_entry(plan, timings),
+        **({"time": [times.to_dict() for times in _times(plan, timings)]} if timings else {}),
         "passes": [
             {
                 "name": step.name,

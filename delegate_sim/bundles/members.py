@@ -107,7 +107,7 @@ def _file_content(path: str) -> Content:
     if is_url(path):
         remote = RemoteFile(path)
         if remote.size is None:
-            raise BundleError("is in a store that does not report its size: download it first")
+            raise BundleError("is in a store that does not report sizes of files: download the file first")
         return RangedView(remote, 0, remote.size)
     with open_input(path) as file:
         return file_content(file)

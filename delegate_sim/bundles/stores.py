@@ -17,7 +17,7 @@ def is_url(path: str) -> bool:
 
 
 def models_at(url: str) -> list[str]:
-    """Return the URLs of the models and bundles in a remote folder, or of those that match a pattern.
+    """Return the URLs of the models and bundles that are in a remote folder or match a pattern.
 
     Any other URL is returned unchanged. Raises BundleError if the store reports an error.
     """

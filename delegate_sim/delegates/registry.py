@@ -112,8 +112,8 @@ def find_delegate(name: str) -> Delegate:
         others = "; the commands report, compare, scan and check can also run it" if name in VELA_NAMES else ""
         raise OptionError(
             f"{name} cannot be simulated, because {who} decides about every node. Run the real delegate with "
-            f"`delegate-sim analyze MODEL --delegate {name} --live`{others}. `delegate-sim doctor` shows whether this host can "
-            "run it"
+            f"`delegate-sim analyze MODEL --delegate {name} --live` (in Python: live=True){others}. `delegate-sim doctor` shows "
+            "whether this host can run it"
         )
     if name not in _PACKAGES:
         others = suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"

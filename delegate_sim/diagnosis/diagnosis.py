@@ -11,7 +11,7 @@ from ..fixing.passes.base import Pass
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown, Table, Times, shown_times, times_tables
 from ..results.report.tables import model_name, report_tables, run_words
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
@@ -68,6 +68,8 @@ class Diagnosis(Shown):
     """The limit on simulations. All diagnoses and searches of a command share the limit."""
     is_incomplete: bool = False
     """Whether the limit was reached before the diagnosis ended. Some results may then be missing."""
+    times: Times | None = None
+    """The measured times and the bounds of each fix, if the user gave op profiles."""
 
     _rows_shown = 10
 
@@ -117,10 +119,14 @@ class Diagnosis(Shown):
         return [(verdict(self.run), strip_picture(self.run))]
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
-        return {"causes": ("rank", "title", "nodes", "change", "delegated_without")}
+        return {"causes": ("rank", "title", "nodes", "change", "delegated_without"), **shown_times(self._all_times)}
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return _diagnosis_tables(self)
+        return {**_diagnosis_tables(self), **times_tables(self._all_times)}
+
+    @property
+    def _all_times(self) -> tuple[Times, ...]:
+        return () if self.times is None else (self.times,)
 
 
 def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -141,6 +147,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "causes": [_finding_entry(finding, diagnosis.found_pass(finding)) for finding in diagnosis.findings],
         "without_all": _cost_entry(diagnosis.without_all),
         **({"not_simulated": list(diagnosis.not_simulated)} if diagnosis.not_simulated else {}),
+        **({} if diagnosis.times is None else {"time": diagnosis.times.to_dict()}),
     }
 
 

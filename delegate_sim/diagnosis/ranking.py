@@ -52,9 +52,9 @@ def rank(
 ) -> Ranking:
     """Order causes by their gain, divided by the number of causes that must be fixed for the gain.
 
-    ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is their CPU time where it is known. It takes precedence
-    over the gain. For a large model, fewer causes are simulated. A cause that prevents loading comes first, because a device
-    shows other causes only after the model loads.
+    ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is the CPU time of each cause's nodes, if the time is
+    known. A known time takes precedence over the gain. For a large model, fewer causes are simulated. A cause that prevents
+    loading comes first, because a device shows other causes only after the model loads.
     """
     by_weight = sorted(
         causes,

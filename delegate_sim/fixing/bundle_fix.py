@@ -1,6 +1,7 @@
 """Fix every model of a LiteRT-LM bundle or a ``.task`` file, and write the file again with the rewritten models.
 
-All other sections or members keep their bytes. A LiteRT-LM bundle is given to the simulated engine, before and after.
+All other sections or members keep their bytes. For a LiteRT-LM bundle, the simulated engine gets the original bundle and the
+rewritten bundle.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ from .search import FixPlan, search
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """The plan for one section or member with a model; None with a ``problem``, if the model cannot be rewritten."""
+    """One section or member with a model, and its plan.
+
+    If the model cannot be rewritten, the plan is None and ``problem`` is the reason.
+    """
 
     number: int
     name: str
@@ -60,7 +64,7 @@ class BundlePlan:
 
 @dataclass(frozen=True, slots=True)
 class EngineChange:
-    """The engine's answers on one backend, to the original and to the rewritten bundle."""
+    """The engine's reports on the original and on the rewritten bundle, for one backend."""
 
     backend: str
     before: BackendReport
@@ -69,7 +73,7 @@ class EngineChange:
 
 @dataclass(frozen=True, slots=True)
 class FixedBundle:
-    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's answers."""
+    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's reports."""
 
     path: str
     size: int
@@ -121,7 +125,7 @@ def _write(plan: BundlePlan, path: str, contents: Mapping[int, memoryview]) -> N
 def fix_bundle(
     plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int = SAMPLES
 ) -> FixedBundle:
-    """Write a bundle with the rewritten models of a plan, each of which is proven as ``fix`` does.
+    """Write a bundle with the rewritten models of a plan. Each rewritten model is proven first, in the same way as in ``fix``.
 
     If one model cannot be proven, write nothing and raise FixError with the name of its section.
     """

@@ -194,8 +194,8 @@ class Descent:
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes in sequence, and return each pass that changed the model with its result.
 
-        A pass rewrites only CPU nodes, unless the pass is for all nodes. If the first passes are the same as in the last call,
-        their results are reused.
+        Most passes rewrite only CPU nodes; a pass with ``is_for_all`` rewrites all nodes. If the first passes are the same as in
+        the last call, their results are reused.
         """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]

@@ -90,8 +90,8 @@ def search(
 
     Exact passes come first. A less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are removed. For several targets, the passes for each single target are also tried as a start. They may make other targets
-    worse, but the final result may not.
+    are removed. For several targets, the passes for each single target are also tried as a start. This start may make other
+    targets worse, but the final result must not.
 
     ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared``
     limits the searches for several models together. Raise FixError if the model cannot be rewritten.
@@ -191,7 +191,10 @@ class _Detours:
         return descent
 
     def _beginnings(self, lone: Descent) -> Iterator[list[AppliedPass]]:
-        """Yield all passes for one target, then all passes except one. The last pass is left out first."""
+        """Yield all passes for one target, and then the same passes without one pass.
+
+        First the last pass is left out, then the pass before it.
+        """
         yield lone.applied
         for left_out in self._effort.limit(reversed(lone.applied)):
             applied: list[AppliedPass] = []

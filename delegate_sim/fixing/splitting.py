@@ -26,7 +26,10 @@ from .flatbuffer.new_tables import (
 )
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Name of the metadata that describes the inputs and outputs of the whole model. Neither part of a split model keeps it."""
+"""Name of the metadata that describes the inputs and outputs of the whole model.
+
+Neither part of a split model keeps this metadata.
+"""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 

@@ -77,7 +77,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Record files that other processes read as input files. Missing files are skipped."""
+    """Record files as input files, because other processes read these files. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return
@@ -141,7 +141,7 @@ def write_chunks(
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
     """Replace the content of a file by the output of a function, in the same way as ``write_whole``.
 
-    ``fill`` gets a path, and writes the new file there. If ``fill`` raises an error, the old file stays.
+    ``fill`` gets a path, and writes the new file to this path. If ``fill`` raises an error, the old file stays.
     """
     import tempfile  # imported here because the import is slow
 
@@ -168,7 +168,8 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 def alone_with(path: str) -> Iterator[None]:
     """Lock a file inside this context. If another process holds the lock, wait.
 
-    Raise OSError if locking fails. Also remove unfinished copies of the file that killed processes left in the folder.
+    Raise OSError if locking fails. Also remove unfinished copies of the file. Such copies are in the folder if an earlier process
+    was killed.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -222,7 +223,7 @@ else:
     def _lock(path: str) -> Iterator[None]:
         """Lock the folder of the file. The lock ends with the process.
 
-        Python in a browser has no ``fcntl``, so nothing is locked there. No other process can write files in a browser.
+        Python in a browser has no ``fcntl``. Nothing is locked then, because no other process can write files in a browser.
         """
         try:
             import fcntl

@@ -179,7 +179,10 @@ class Effort:
 
     @functools.cached_property
     def _size(self) -> int:
-        """The sizes of all nodes and subgraphs, and once more the nodes of a body for each composite, which it may replace."""
+        """The sizes of all nodes and subgraphs.
+
+        For each composite, the nodes of its body are added again, because they may replace the composite.
+        """
         size = 0
         for subgraph in self._model.subgraphs:
             size += _WEIGHT_OF_A_SUBGRAPH + sum(map(_size, subgraph.nodes))

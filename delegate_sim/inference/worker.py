@@ -163,9 +163,10 @@ class _Stored:
 
 
 class _Facing:
-    """An adapter that gives the second model the input types of the first model, and the same order of inputs and outputs.
+    """An adapter for the second model.
 
-    If the two models have different types for an output, the output is returned as real numbers.
+    It takes and returns values with the first model's input types and order of inputs and outputs. If the type of an output
+    differs between the two models, the output is returned as real numbers.
     """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:

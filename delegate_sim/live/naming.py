@@ -57,7 +57,7 @@ def with_numbered_names(model: Model) -> bytes:
 
 
 def numbered_name(subgraph: int, tensor: int) -> str:
-    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` is its pattern."""
+    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` is the pattern of these names."""
     return f"@{subgraph}:{tensor}@"
 
 

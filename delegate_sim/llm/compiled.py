@@ -50,8 +50,8 @@ _LOOKUP_HINT = (
 _TESTED_ELSEWHERE = "mldrift-build-composite"
 """The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""
 _HINT = (
-    "change this operator in the export, or let delegate-sim fix BUNDLE --delegate mldrift -o FILE try: the engine refuses the "
-    "bundle unless the GPU takes every node of every subgraph"
+    "change this operator in the export, or try delegate-sim fix BUNDLE --delegate mldrift -o FILE: the engine accepts the "
+    "bundle only if the GPU takes every node of every subgraph"
 )
 
 
@@ -69,7 +69,7 @@ _NO_KERNEL = "change the operator in the export, because the engine has no CPU k
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A model with an applied delegate, and the log lines of the application. ``section`` is the model's section."""
+    """A model with an applied delegate, and the log lines about applying this delegate. ``section`` is the model's section."""
 
     section: str
     model: Model
@@ -90,8 +90,8 @@ def compile_for_cpu(section: str, model: Model, stage: str, *, is_clustered: boo
 def compile_for_gpu(section: str, model: Model, stage: str, *, is_whole: bool, release: Release = NEWEST) -> Compiled:
     """Apply ML Drift over WebGPU, without the CPU. Raises StoppedWhileCompiling.
 
-    With ``is_whole``, the engine passes the hint that the GPU takes the whole model. Otherwise, the engine only refuses a model
-    with nodes that stay on the CPU.
+    With ``is_whole``, the engine passes the hint that the GPU takes the whole model. Without this hint, the GPU may leave nodes
+    to the CPU, and the engine then refuses the model.
     """
     options = {
         "backend": "webgpu",
@@ -201,7 +201,7 @@ def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Bu
 
 
 def replacement_in(text: str, section: str) -> BundleReplacement | None:
-    """Return the replacement of nodes that a line of the runtime's log tells; None for another line."""
+    """Return the replacement of nodes that a line of the runtime's log reports; None for other lines."""
     match = _REPLACING.fullmatch(text)
     if match is None:
         return None

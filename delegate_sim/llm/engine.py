@@ -177,7 +177,9 @@ def _run_artisan(progress: EngineProgress) -> None:
     bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
     if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):
         text = "terminating due to uncaught exception of type std::bad_cast: std::bad_cast"
-        hint = "the artisan backend needs its own section, and no section tf_lite_prefill_decode"
+        hint = (
+            "for the backend gpu_artisan, the bundle must have this section, and must not have the section tf_lite_prefill_decode"
+        )
         raise Stopped(Stop("artisan-section", text, section=section, hint=hint, is_crash=True))
     place = bundle.models[ARTISAN_DECODER]
     begin = place.begin - place.begin % PAGE
@@ -198,7 +200,7 @@ def _run_artisan(progress: EngineProgress) -> None:
     if model is None or _PARAMETERS not in model.metadata:
         text = f"NOT_FOUND: Failed to get metadata: {_PARAMETERS}"
         raise Stopped(Stop("artisan-metadata", text, section=section, hint="use the model with another backend"))
-    progress.notes.append("the kernels of an artisan bundle are not simulated")
+    progress.notes.append("the kernels of the backend gpu_artisan are not simulated")
 
 
 def _content(path: str) -> memoryview:

@@ -61,7 +61,7 @@ _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """An embedder that the engine can create, with the sizes of an embedding without the batch and token dimensions."""
+    """An embedder that the engine can create, and the sizes of one embedding. The batch and token dimensions are left out."""
 
     sizes: tuple[int, ...]
 
@@ -121,7 +121,7 @@ def make_executor(progress: EngineProgress) -> Executor:
 
 
 def _check_npu(progress: EngineProgress, model: Model) -> None:
-    """Check that the auxiliary model has the mask signatures, the first check for a model that was compiled for an NPU."""
+    """Check that the auxiliary model has the mask signatures. A model compiled for an NPU must pass this check first."""
     auxiliary = readable_model(progress.bundle, AUX, ENGINE)
     assert auxiliary is not None
     section = section_name(AUX)

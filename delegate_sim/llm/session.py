@@ -173,7 +173,7 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check for faults that only the first decode finds: unused parameters, and caches with different sizes."""
+    """Check for faults that only the first decode finds: unused parameters, and caches of other sizes than in prefill."""
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")
@@ -226,7 +226,7 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
         section = section_name(AUDIO_ADAPTER)
         raise Stopped(Stop("audio-section", f"{section} not found in the model.", SESSION, section))
     _compile(progress, AUDIO_ADAPTER, adapter, CPU)
-    progress.notes.append("other names of inputs and outputs in the audio models are not checked")
+    progress.notes.append("in the audio models, only the name of the encoder's input is checked")
 
 
 def _encoder(progress: EngineProgress, model_type: str) -> Model:

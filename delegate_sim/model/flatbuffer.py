@@ -23,7 +23,6 @@ from ..foundation.limits import how_to_raise, raised
 from . import schema
 from .model import OPTIONAL_TENSOR
 
-IDENTIFIER = b"TFL3"
 _SMALLEST_TABLE = 8
 """Smallest number of bytes for a table: a reference to the table, and the table's own reference to its vtable."""
 _SMALLEST_VTABLE = 4
@@ -61,9 +60,6 @@ class Flatbuffer:
             raise Malformed("is empty")
         if self.size < 8:
             raise Malformed(f"is {self.size} byte{'s' if self.size > 1 else ''} long, too short for a TFLite model")
-        identifier = bytes(content[4:8])
-        if identifier != IDENTIFIER:
-            raise Malformed(f"is not a TFLite model: the identifier at offset 4 is {identifier!r}, not {IDENTIFIER!r}")
         self._most = raised(_GREATEST_STRUCTURE)
         self._budget = min(_SHARING * self.size, self._most)
 

@@ -17,6 +17,8 @@ from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
 from .options import Options, OptionsReader, absent_options
 
+IDENTIFIER = b"TFL3"
+"""The identifier of TFLite models, at offset 4 of the file."""
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
@@ -249,6 +251,8 @@ class Model:
     metadata: Mapping[str, tuple[int, int]]
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
     content: memoryview
+    identifier: bytes = IDENTIFIER
+    """The identifier of the file. Only TensorFlow Lite Micro runs a model with another identifier."""
     parts_digest: str = ""
     """A digest of the parts that were read, for a model in a remote store. Empty for a local model."""
     offset_buffers: frozenset[int] = frozenset()

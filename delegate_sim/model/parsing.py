@@ -37,6 +37,7 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
         signatures=_read_signatures(root.child_vectors("signature_defs")[0]),
         metadata=_read_metadata(root.child_vectors("metadata")[0], buffers),
         content=buffer.content,
+        identifier=bytes(buffer.content[4:8]),
         parts_digest=digest,
         offset_buffers=offset_buffers,
     )

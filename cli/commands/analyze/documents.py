@@ -124,7 +124,7 @@ class _Documents:
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
 
-        return analysis_cases(self._advised(report))
+        return analysis_cases(self._advised(report), timings)
 
     def _json(self, report: Report) -> list[str]:
         return list(self._advised(report).json_parts())

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from delegate_sim.foundation.printable import printable
 from delegate_sim.timing.bounds import TimeBounds
 from delegate_sim.timing.measured import CpuTime
+from delegate_sim.timing.words import milliseconds, share_of_time
 
-from ...console.layout import counted, message, name, share
+from ...console.layout import counted, message, name
 from ...console.terminal import Line
 from ..elements.paragraphs import indented
-from .times import milliseconds
 
 
 def cpu_time_text(time: CpuTime, total_ms: float) -> str:
@@ -20,7 +20,7 @@ def cpu_time_text(time: CpuTime, total_ms: float) -> str:
         return "no measured time"
     text = f"{milliseconds(time.ms)} measured"
     if total_ms:
-        text += f" ({share(round(time.ms * 1000), round(total_ms * 1000))} of the profile)"
+        text += f" ({share_of_time(time.ms, total_ms)} of the profile)"
     return text + (
         f"; {counted(time.unknown, 'node')} without a time of {'its' if time.unknown == 1 else 'their'} own"
         if time.unknown

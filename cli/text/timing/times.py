@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.timing.kernel_costs import kernel_costs
-from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, TimeGroup, Timing
+from delegate_sim.timing.measured import NODE, UNMATCHED, TimeGroup, Timing
+from delegate_sim.timing.words import milliseconds, share_of_time
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -16,11 +17,6 @@ from ..elements.tables import table
 _HEADING = "bold"
 _GROUPS_SHOWN = 12
 _ROWS_SHOWN = 8
-
-
-def milliseconds(ms: float) -> str:
-    """Return a time as text."""
-    return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
 
 
 def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
@@ -53,16 +49,11 @@ def _group_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
 
 
 def _group_row(group: TimeGroup, timing: Timing) -> tuple[str, str, str, str]:
-    what = {
-        KERNEL: f"{group.op} kernels",
-        NODE: f"{name(group.op)} on the CPU",
-        UNMATCHED: "not matched",
-    }[group.kind]
-    return what, f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
+    return name(group.words), f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
 
 
 def _share(ms: float, timing: Timing) -> str:
-    return f"{100 * ms / timing.total_ms:.1f} %" if timing.total_ms else "-"
+    return share_of_time(ms, timing.total_ms)
 
 
 def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:

@@ -49,8 +49,7 @@ class PassFinder:
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
         """Return the pass that improves the model most when applied to these nodes, with its result; None if there is none.
 
-        Passes that keep the results exactly are tried first; less exact ones only if none of them helps. The number of passes to
-        try is limited.
+        Less exact passes are tried only if no pass that keeps the results exactly helps. The number of passes to try is limited.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
@@ -75,7 +74,10 @@ class PassFinder:
         return None if chosen is None else self._on_all_nodes(chosen, best)
 
     def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
-        """Return the result of a pass that rewrites every node that it can, as ``fix`` does, not only those of a cause."""
+        """Return the result of a pass on all nodes that the pass can rewrite, not only on the nodes of a cause.
+
+        ``fix`` does the same.
+        """
         rewritten = apply_pass(start(self._model), pass_)
         self._effort.spend()
         then = of_cause if rewritten is None else standing(rewritten.model, self._target)

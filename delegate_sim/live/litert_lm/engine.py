@@ -1,4 +1,4 @@
-"""Run LiteRT-LM's real engine on a bundle, and compare its answer with the simulated one.
+"""Run LiteRT-LM's real engine on a bundle, and compare the result with the simulation.
 
 The engine is the Python package ``litert-lm-api``. This package neither ships nor downloads it.
 """
@@ -44,7 +44,7 @@ class LiveBundle:
     outcome: str = ""
     stage: str | None = None
     error: str | None = None
-    """The engine's own text; None if it starts or crashes."""
+    """The engine's error message; None if the engine starts or crashes."""
     replacements: tuple[BundleReplacement, ...] = ()
     lacks: str = ""
     """Requirements that are missing on this host; the engine then did not run."""
@@ -89,7 +89,10 @@ def lacking(backend: str = CPU) -> str:
 
 
 def try_engine() -> str:
-    """Run the engine on a file that is no bundle. Return the missing requirements or its failure; empty if it runs."""
+    """Run the engine on a file that is no bundle.
+
+    Return the missing requirements or the engine's failure; empty if the engine runs.
+    """
     missing = lacking()
     if missing:
         return missing
@@ -124,7 +127,10 @@ def run_bundle(report: BackendReport) -> LiveBundle:
 
 
 def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, str]:
-    """Run the worker; return the end of the process, and the last stage that it reached, which is empty at the end."""
+    """Run the worker.
+
+    Return how its process ended, and the last stage that it reached; the stage is empty if all stages ended.
+    """
     stage = Path(folder, "stage")
     environment = vulkan.with_driver(vulkan.driver_environment())
     finished = run_module(_WORKER, [path, json.dumps(arguments), str(stage)], environment, folder)
@@ -161,7 +167,7 @@ def _replacements(lines: Iterable[str]) -> tuple[BundleReplacement, ...]:
 def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
     """Yield the differences in the outcome, the stage, the error and the delegates' lines. Equal lines at the start are left out.
 
-    Of a crash, only the outcome is compared, since the engine prints no error, and buffers its lines.
+    After a crash, only the outcome is compared, because the engine prints no error, and its buffered lines are lost.
     """
     if live.outcome != simulated.outcome:
         yield f"live: {live.outcome}; simulated: {simulated.outcome}"

@@ -1,7 +1,7 @@
 """Run LiteRT-LM's engine on a bundle, in a process of its own: make the engine and a session, read a prompt, generate tokens.
 
 The process writes the stage that it reached to a file before each stage. The engine's log is on standard error. This module
-imports nothing of this package, since it runs beside the wheel.
+imports nothing from delegate-sim, because it runs with the engine's package alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REFUSED_STATUS = 3
 
 
 def main(bundle: str, arguments: str, result: str) -> None:
-    """Run the stages. The library ends the process where it crashes, so the file then has the last stage."""
+    """Run the stages. If the library crashes, the process ends, and the file has the last stage."""
     import litert_lm
 
     given: dict[str, Any] = json.loads(arguments)

@@ -15,7 +15,7 @@ from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun, option_values
 from ...version import __version__
-from ..report.display import Shown, Table
+from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import Compute, compute_of
@@ -101,6 +101,8 @@ class Comparison(Shown):
     """Nodes that are on the CPU in A and in B. The reasons in B differ from those in A."""
     input_changes: tuple[NodeChange, ...]
     """Subgraph inputs that differ between A and B."""
+    times: Times | None = None
+    """The measured times of side A and the bounds of the change, if the user gave op profiles."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
@@ -118,6 +120,7 @@ class Comparison(Shown):
                 {"subgraph": change.subgraph, "name": change.name, "old": change.old, "new": change.new}
                 for change in self.input_changes
             ],
+            **({} if self.times is None else {"time": self.times.to_dict()}),
         }
 
     def _line(self) -> str:
@@ -129,7 +132,12 @@ class Comparison(Shown):
         return {
             "nodes": lambda: Table(_COMPARED_COLUMNS, list(_compared_rows(self))),
             "runs": lambda: _sides_table(self.a, self.b),
+            **times_tables(self._all_times),
         }
+
+    @property
+    def _all_times(self) -> tuple[Times, ...]:
+        return () if self.times is None else (self.times,)
 
     def _summary(self) -> Sequence[tuple[str, str]]:
         return [(f"{name}: {verdict(side.run)}", "") for name, side in (("A", self.a), ("B", self.b))]
@@ -138,6 +146,7 @@ class Comparison(Shown):
         return {
             "runs": ("side", "nodes", "delegated", "partitions", "multiply_adds_delegated"),
             "nodes": ("change", "op", "node_a", "node_b", "reasons"),
+            **shown_times(self._all_times),
         }
 
 

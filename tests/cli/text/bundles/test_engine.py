@@ -33,7 +33,7 @@ def test_the_verdict_names_backends_and_what_stops_the_engine(source, run):
     text = words(result)
     assert "in tf_lite_prefill_decode, signature decode, node 1 (RESHAPE) (gpu-takes-all)" in text
     assert "Failed to modify graph with delegate" in text
-    assert "Change: change this operator in the export, or let delegate-sim fix" in text
+    assert "Change: change this operator in the export, or try delegate-sim fix" in text
 
 
 def test_the_answers_as_data(source, run_json):
