@@ -20,7 +20,7 @@ from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
 
-from .console.terminal import print_error, show_progress
+from .console.terminal import print_error, show_progress, show_step
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message
 
@@ -122,7 +122,8 @@ class Models:
         """Yield the result of ``take`` for each path. Errors about a model are printed on standard error."""
         for number, path in enumerate(self.paths, 1):
             if len(self.paths) > 1:
-                show_progress(f"{number:,} of {len(self.paths):,}: {path}", (number - 1) / len(self.paths))
+                total = len(self.paths)
+                show_progress(f"{number:,} of {total:,}: {path}", (number - 1) / total, 1 / total)
             else:
                 show_progress(path)
             try:
@@ -150,6 +151,7 @@ class Models:
                 self.leave_out(path, targets[number:], effort)
                 return
             effort.spend()
+            show_target(targets, number)
             yield target
 
     def leave_out(self, path: str, targets: Sequence[Target], effort: Effort) -> None:
@@ -161,6 +163,12 @@ class Models:
     def _fail(self, path: str, message: str, *, is_fault: bool = False) -> None:
         print_error(message)
         self.unreadable.append(Unreadable(path, message, is_fault))
+
+
+def show_target(targets: Sequence[Target], number: int) -> None:
+    """Show as progress that a model is simulated on a target, if there are several targets."""
+    if len(targets) > 1:
+        show_step(targets[number].delegate.name, number / len(targets))
 
 
 def print_not_simulated(path: str, delegate: str, reasons: Iterable[str]) -> None:

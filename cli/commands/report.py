@@ -37,8 +37,8 @@ Examples:
   delegate-sim report large.tflite --no-causes -o report.html
 
 The page needs only a browser, without a network or other files. You can switch between models and targets on the page, or show
-two of them side by side. The command needs the package fast-sugiyama: pip install 'delegate-sim[report]'. If a model cannot be
-read, the command continues with the next model, and the exit code is 2.
+two of them side by side. The package fast-sugiyama places the nodes of large graphs better: pip install 'delegate-sim[report]'.
+If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 
 _VERDICTS_SHOWN = 12
@@ -67,9 +67,7 @@ def command(
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
-    from delegate_sim.page.layout import require_library
 
-    require_library()
     models = Models(paths)
     profiles.check(len(models.paths))
     views = [

@@ -39,6 +39,9 @@ def models_at(url: str) -> list[str]:
 class RemoteFile:
     """A file in a remote store that can be read in parts."""
 
+    block = 1 << 16
+    is_local = False
+
     def __init__(self, url: str) -> None:
         self._store, self._path = _store(url)
         try:

@@ -43,6 +43,8 @@ class Option:
     """Further flags that the help does not show."""
     printed: tuple[str, ...] = ()
     """benchmark_model's descriptions of the flag in all releases, in lower case."""
+    choices: tuple[str, ...] = ()
+    """The values to offer for selection. ``parse`` may accept other spellings. Empty if the values cannot be listed."""
 
     @property
     def key(self) -> str:

@@ -80,10 +80,11 @@ class Diagnosis(Shown):
 
     @property
     def not_simulated(self) -> tuple[str, ...]:
-        """The hypothetical changes that were left out because of a limit, each with the limit."""
+        """The hypothetical changes that were left out, each with the limit or the missing package that is the reason."""
         is_incomplete = self.is_incomplete or self._finder.has_left_out
         rest = (f"the effect of some changes: {self.effort.reason}",) if is_incomplete else ()
-        return (*self.blockers.not_simulated, *rest)
+        missing = (f"some passes of fix: {self._finder.missing}",) if self._finder.missing else ()
+        return (*self.blockers.not_simulated, *rest, *missing)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
         """Return the pass of ``fix`` that fixes a cause, or None if no pass fixes the cause."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ..foundation.late_numpy import np
+from ..foundation.late_numpy import ignoring_overflow
 from ..graph.graph import file_graphs
 from ..graph.reachable_subgraphs import subgraphs_that_run
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchanged
@@ -68,7 +68,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         pass_.apply(Work(editor, chosen, weights))
 
     try:
-        with np.errstate(all="ignore"):  # the runtime does not report overflow
+        with ignoring_overflow():
             changed = edited(model, change)
     except TooLargeError:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import MissingPackageError
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
@@ -82,6 +83,8 @@ class Descent:
         self.effort = effort
         self.simulations = 0
         self._attempts = 0
+        self.missing = ""
+        """The message about a package that some passes need and that is not installed; empty if nothing is missing."""
         self.trials: dict[str, Trial] = {}
         self.steps: list[FixStep] = []
         self.applied: list[AppliedPass] = []
@@ -125,7 +128,11 @@ class Descent:
         self._attempts += 1
         if self._attempts % _ATTEMPTS_OF_A_SIMULATION == 0:
             self.effort.spend()
-        return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
+        try:
+            return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
+        except MissingPackageError as error:
+            self.missing = str(error)
+            return None
 
     def with_pass(self, pass_: Pass, now: Rewritten) -> Rewritten | None:
         """Return a model after one more pass, or None if the pass changes nothing."""

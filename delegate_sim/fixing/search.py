@@ -48,7 +48,7 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     not_simulated: tuple[str, ...] = ()
-    """Descriptions of the changes that were not tried because of a limit. Each description names the limit."""
+    """Descriptions of the changes that were not tried. Each description names the limit or the missing package."""
     split: Split | None = None
     """The split of trailing nodes into a second model. If set, ``rewritten`` and ``after`` describe only the first model."""
     conflicts: tuple[Conflict, ...] = ()
@@ -116,7 +116,8 @@ def search(
         descents += detours.descents
     names = {step.name for step in result.steps}
     trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
-    over = next((descent.effort for descent in descents if descent.effort.is_over), None)
+    reasons = [descent.effort.reason for descent in descents if descent.effort.is_over][:1]
+    reasons += [descent.missing for descent in descents if descent.missing][:1]
     return FixPlan(
         model,
         tuple(targets),
@@ -128,7 +129,7 @@ def search(
         tuple(trials.values()),
         result.now,
         sum([descent.simulations for descent in descents]),
-        () if over is None else (f"further passes: {over.reason}",),
+        tuple([f"further passes: {reason}" for reason in reasons]),
         conflicts=conflicts,
     )
 

@@ -20,6 +20,9 @@ MOST_TEXT = 64 << 20
 LARGEST_IN_MEMORY = 64 << 20
 """Largest size, in bytes, of a model or bundle that is read into memory. Larger files are mapped."""
 
+CAN_MAP = sys.platform != "emscripten"
+"""Whether files can be mapped into memory. In a browser, mapping a file would copy the file."""
+
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 

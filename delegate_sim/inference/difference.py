@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
@@ -327,7 +328,8 @@ def _file(model: Model, path: Path) -> str:
     """Return the path of a model's file. A model from an archive, a URL or memory is first written to ``path``."""
     if model.path is not None and os.path.isfile(model.path):
         return os.path.abspath(model.path)
-    path.write_bytes(model.content)
+    with path.open("wb") as file:
+        file.writelines(pieces(model.content))
     return str(path)
 
 

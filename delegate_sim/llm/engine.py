@@ -10,8 +10,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..bundles.local_files import local_content
+from ..bundles.ranged import Content
 from ..errors import ModelError
-from ..foundation.files import file_content, open_input
 from ..foundation.printable import printable
 from ..releases.catalogue import NEWEST, Release
 from .backends import (
@@ -203,9 +204,8 @@ def _run_artisan(progress: EngineProgress) -> None:
     progress.notes.append("the kernels of the backend gpu_artisan are not simulated")
 
 
-def _content(path: str) -> memoryview:
+def _content(path: str) -> Content:
     try:
-        with open_input(path) as file:
-            return file_content(file)
+        return local_content(path)
     except OSError as error:
         raise ModelError(printable(f"{path}: {error.strerror or error}")) from error

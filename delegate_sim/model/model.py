@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from ..bundles.address import split_address
+from ..bundles.ranged import Content, pieces
 from ..errors import ModelError
 from ..foundation.files import open_input
 from ..foundation.limits import element_count
@@ -250,7 +251,7 @@ class Model:
     signatures: tuple[Signature, ...]
     metadata: Mapping[str, tuple[int, int]]
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
-    content: memoryview
+    content: Content
     identifier: bytes = IDENTIFIER
     """The identifier of the file. Only TensorFlow Lite Micro runs a model with another identifier."""
     parts_digest: str = ""
@@ -278,8 +279,12 @@ class Model:
 
         if self.parts_digest:
             return self.parts_digest
-        if self.path is None or isinstance(self.content.obj, bytes) or len(split_address(self.path)) > 1:
-            return hashlib.sha256(self.content).hexdigest()
+        is_whole = isinstance(self.content, memoryview) and isinstance(self.content.obj, bytes)
+        if self.path is None or is_whole or len(split_address(self.path)) > 1:
+            digest = hashlib.sha256()
+            for piece in pieces(self.content):
+                digest.update(piece)
+            return digest.hexdigest()
         try:
             with open_input(self.path) as file:
                 digest = hashlib.sha256()

@@ -7,11 +7,12 @@ import os
 from ..bundles.address import SEPARATOR
 from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of, source_format
+from ..bundles.local_files import local_content
+from ..bundles.ranged import Content, RangedView
 from ..bundles.stores import is_url
 from ..errors import ModelError
-from ..foundation.files import file_content, open_input
 from ..foundation.printable import printable
-from .flatbuffer import Flatbuffer, Malformed
+from .flatbuffer import Flatbuffer, Malformed, flatbuffer_of
 from .model import IDENTIFIER, Model
 from .parsing import read_model
 
@@ -24,8 +25,17 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, any
     wrong identifier is accepted. Raise ModelError with a line that names the file and the fault.
     """
     if isinstance(source, bytes | bytearray | memoryview):
-        return _read_named(_bytes_of(memoryview(source)), None, _GIVEN_BYTES, any_identifier)
-    path = os.fsdecode(source)
+        return load_content(source, any_identifier)
+    return _load_path(os.fsdecode(source), any_identifier)
+
+
+def load_content(content: bytes | bytearray | Content, any_identifier: bool = False) -> Model:
+    """Read a model from bytes. Raise ModelError."""
+    own = content if isinstance(content, RangedView) else _bytes_of(memoryview(content))
+    return _read_named(own, None, _GIVEN_BYTES, any_identifier)
+
+
+def _load_path(path: str, any_identifier: bool) -> Model:
     try:
         content, digest = _content(path)
     except OSError as error:
@@ -45,7 +55,7 @@ def _identifier_fault(identifier: bytes) -> str:
     return f"is not a TFLite model: the identifier at offset 4 is {identifier!r}, not {IDENTIFIER!r}"
 
 
-def _content(path: str) -> tuple[memoryview, str]:
+def _content(path: str) -> tuple[Content, str]:
     """Return the bytes at a path, an address or a URL, and a digest.
 
     The digest covers the parts that were read from a URL. For a path or an address, the digest is empty.
@@ -55,7 +65,7 @@ def _content(path: str) -> tuple[memoryview, str]:
         from ..bundles.members import member_content
 
         member = member_content(path)
-    if isinstance(member, memoryview):
+    if isinstance(member, memoryview) or (member is not None and member.is_local):
         return member, ""
     if not is_url(path):
         return _file_content(path), ""
@@ -70,12 +80,11 @@ def _bytes_of(view: memoryview) -> memoryview:
     return (view.cast("B") if view.c_contiguous else memoryview(view.tobytes())).toreadonly()
 
 
-def _file_content(path: str) -> memoryview:
+def _file_content(path: str) -> Content:
     if os.path.isdir(path):
         saved_model = source_format(path, b"")
         raise Malformed(_source_fault(saved_model) if saved_model else "is a directory, not a model file")
-    with open_input(path) as file:
-        content = file_content(file)
+    content = local_content(path)
     if not content:
         raise Malformed("is empty")
     return content
@@ -113,7 +122,7 @@ _SCHEMA_VERSION = 3
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def _read_named(content: memoryview, path: str | None, label: str, any_identifier: bool, digest: str = "") -> Model:
+def _read_named(content: Content, path: str | None, label: str, any_identifier: bool, digest: str = "") -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
         raise _model_error(label, "is a Git LFS pointer, not the model itself: run git lfs pull")
     beginning = bytes(content[:512])
@@ -123,12 +132,12 @@ def _read_named(content: memoryview, path: str | None, label: str, any_identifie
     if format_of(beginning, label) not in (MODEL, None):
         raise _model_error(label, _bundle_fault(path))
     try:
-        buffer = Flatbuffer(content)
+        buffer = flatbuffer_of(content)
         identifier = bytes(content[4:8])
         if identifier != IDENTIFIER and not (any_identifier and _is_otherwise_a_model(buffer)):
             raise Malformed(_identifier_fault(identifier))
         return read_model(buffer, path, digest)
-    except Malformed as error:
+    except (Malformed, BundleError) as error:
         raise _model_error(label, str(error)) from error
 
 

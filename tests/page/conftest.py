@@ -13,12 +13,7 @@ from tests.support.pages import MODELS, timed_view, views
 
 
 @pytest.fixture(scope="session")
-def _library():
-    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
-
-
-@pytest.fixture(scope="session")
-def pages(_library, tmp_path_factory):
+def pages(tmp_path_factory):
     """Return the addresses of pages that tests look at, by name."""
     folder = tmp_path_factory.mktemp("pages")
     block = str(MODELS / "transformer_block.tflite")
@@ -39,6 +34,6 @@ def pages(_library, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser(_library, system_chromium):
-    """Return the system's Chromium, where there are pages to open."""
+def browser(system_chromium):
+    """Return the system's Chromium."""
     return system_chromium

@@ -15,8 +15,6 @@ from delegate_sim.page.document import as_data, document, page
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.pages import MODELS, timed_view, views
 
-pytestmark = pytest.mark.usefixtures("_library")
-
 
 class Elements(HTMLParser):
     """Collects elements with their attributes and texts."""

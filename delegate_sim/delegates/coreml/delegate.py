@@ -66,6 +66,7 @@ OPTIONS = (
         f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: the devices on which the delegate can be created; changes no verdict",
         benchmark_default=ALL_DEVICES,
         has_benchmark_default=True,
+        choices=tuple(dict.fromkeys(_DEVICES.values())),
     ),
     Option(
         "max_delegated_partitions",

@@ -87,7 +87,15 @@ OPTIONS = (
         flag="last_delegate_node_index",
         printed=("index of the last node that could be delegated",),
     ),
-    Option("backend", backend, "opencl", "opencl or opengl", flag="gpu_backend", printed=("gpu backend",)),
+    Option(
+        "backend",
+        backend,
+        "opencl",
+        "opencl or opengl",
+        flag="gpu_backend",
+        printed=("gpu backend",),
+        choices=tuple(dict.fromkeys(_BACKENDS.values())),
+    ),
 )
 
 

@@ -69,8 +69,20 @@ def precision(value: Any) -> str:
 
 
 OPTIONS = (
-    Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes"),
-    Option("precision", precision, "default", "the precision of kernels: default, fp16 or fp32; changes no verdict"),
+    Option(
+        "backend",
+        backend,
+        "opencl",
+        "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes",
+        choices=tuple(_KERNELS),
+    ),
+    Option(
+        "precision",
+        precision,
+        "default",
+        "the precision of kernels: default, fp16 or fp32; changes no verdict",
+        choices=_PRECISIONS,
+    ),
     Option(
         "max_delegated_partitions",
         integer,

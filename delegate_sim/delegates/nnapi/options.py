@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...nnapi_runtime.types import API_LEVELS
 from ..options import Option, OptionValues, boolean, integer, names, text
-from .android.runtime import NEWEST_RUNTIME, android_of, highest_level_of, runtime_level, runtime_name
+from .android.runtime import NEWEST_RUNTIME, RUNTIMES, android_of, highest_level_of, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
 """The Android release of each API level that is not a feature level of NNAPI."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
+_LEVELS = tuple(map(str, FEATURE_LEVELS))
 
 OPTIONS = (
     Option(
@@ -98,6 +99,7 @@ OPTIONS = (
         "feature level of the NNAPI runtime (27 to 31, 1000006 to 1000008), or the version of NNAPI (1.0 to 1.3, 5 to 8); not "
         "above the highest level of the Android release",
         flag="feature-level",
+        choices=_LEVELS,
         conflict=_above_runtime,
     ),
     Option(
@@ -109,6 +111,7 @@ OPTIONS = (
         "equal the runtime of Android 13",
         flag="android",
         other_flags=("nnapi-runtime",),
+        choices=RUNTIMES,
     ),
     Option(
         "device_feature_level",
@@ -116,6 +119,7 @@ OPTIONS = (
         None,
         "feature level of the accelerator, if it is lower than the runtime's",
         flag="device-feature-level",
+        choices=_LEVELS,
     ),
     Option(
         "accelerator_name",
@@ -165,6 +169,7 @@ OPTIONS = (
         None,
         "NNAPI's preference when it chooses devices: low_power, fast_single_answer or sustained_speed",
         flag="nnapi_execution_preference",
+        choices=PREFERENCES,
         printed=("nnapi execution preference",),
     ),
     Option(

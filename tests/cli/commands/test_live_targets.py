@@ -23,7 +23,6 @@ def model(monkeypatch, tmp_path):
 
 
 def test_report(model, run):
-    pytest.importorskip("fast_sugiyama", reason="needs the extra report")
     result = run("report", model, "--delegate", VELA, "-o", "page.html")
     assert result.exit_code == 0
     assert result.stdout.startswith("Vela for ethos-u55-128 runs 50 % of nodes; 1 NEG stays on the CPU")
@@ -78,8 +77,6 @@ def test_commands_that_only_simulate_leave_the_target_out(model, run):
 
 @pytest.mark.parametrize("command", ["report", "compare", "scan"])
 def test_what_cannot_be_run(model, run, monkeypatch, command):
-    if command == "report":
-        pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
     monkeypatch.setattr(packages, "package_version", lambda name: "")
     arguments = {"compare": ["--with", "optimise=Size"], "scan": ["--output", "s.csv"]}.get(command, [])
     result = run(command, model, "--delegate", VELA, *arguments)

@@ -202,7 +202,6 @@ def test_what_a_converter_says_is_harmless_on_a_terminal(sweep):
 
 
 def test_the_page_shows_the_first_and_the_best(sweep, tmp_path):
-    pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
     result = sweep("--report", "page.html")
     assert result.exit_code == 0, result.stderr
     assert "page.html: 2 views" in result.stdout

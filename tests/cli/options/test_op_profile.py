@@ -135,8 +135,6 @@ def test_a_profile_of_another_model_stops_with_one_line(run, files, tmp_path):
 
 @pytest.mark.parametrize("command", ["analyze", "diagnose", "report"])
 def test_a_profile_is_for_one_model(run, files, tmp_path, command):
-    if command == "report":
-        pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
     model, delegated, _ = files
     other = tmp_path / "other.tflite"
     other.write_bytes(model.read_bytes())
