@@ -78,7 +78,6 @@ def repack_task(folder: str, path: str) -> None:
     fault = printable(f"{manifest}: is not a list of members that 'export models' wrote")
     try:
         with open_input(manifest) as file:
-            # bounded: as long as the file
             data: Any = json.loads(file.read())
         comment = bytes.fromhex(data["comment"])
         members = [(str(entry["file"]), ZipMember.from_dict(entry)) for entry in data["members"]]
@@ -151,7 +150,6 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Non
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    # bounded: pieces of the file
     while piece := file.read(_PIECE):
         yield piece
 
