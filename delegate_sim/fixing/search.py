@@ -170,7 +170,7 @@ class _Detours:
         """Return the best search without a worse result on any target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
-        for place, target in enumerate(self._targets):
+        for place, target in self._effort.limit(enumerate(self._targets)):
             lone = self._descent([target], ())
             lone.run()
             if lone.standing[0].score >= self._joint.standing[place].score:
