@@ -1,6 +1,7 @@
-"""Fix every model of a LiteRT-LM bundle, and write the bundle again with the rewritten models.
+"""Fix every model of a LiteRT-LM bundle or a ``.task`` file, and write the file again with the rewritten models.
 
-All other sections keep their bytes. The simulated engine gets the original bundle and the rewritten bundle.
+All other sections or members keep their bytes. For a LiteRT-LM bundle, the simulated engine gets the original bundle and the
+rewritten bundle.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..bundles.address import join_address
-from ..errors import FixError, ModelError
+from ..bundles.formats import is_task
+from ..bundles.task_files import task_models, with_task_models
+from ..errors import FixError, LimitError, ModelError
 from ..foundation.files import file_content, open_input, write_by
 from ..foundation.printable import printable
+from ..graph.effort import SharedEffort
 from ..llm.backends import DELEGATES
 from ..llm.engine import run_engine
 from ..llm.packing import model_sections, with_models
@@ -21,15 +25,16 @@ from ..llm.report import BackendReport
 from ..model.reader import load
 from ..runtime.target import Target
 from .fix import SAMPLES, Fixed, fix
-from .passes.base import Exactness
+from .passes.base import Exactness, Pass
+from .passes.catalogue import PASSES
 from .search import FixPlan, search
 
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """One section with a model, and its plan.
+    """One section or member with a model, and its plan.
 
-    If the section cannot be rewritten, the plan is None and ``problem`` is the reason.
+    If the model cannot be rewritten, the plan is None and ``problem`` is the reason.
     """
 
     number: int
@@ -81,20 +86,40 @@ def search_bundle(
     targets: Sequence[Target],
     allowed: Exactness = Exactness.ROUNDING,
     report: Callable[[str], None] = lambda _: None,
+    passes: Mapping[str, Pass] = PASSES,
 ) -> BundlePlan:
     """Find the passes that improve each model of a bundle, as ``search`` does for one model.
 
-    A model that cannot be read or rewritten stays as it is. Raises ModelError if the bundle itself cannot be read.
+    A model that cannot be read or rewritten stays as it is. All models share one limit on simulations. Raises ModelError if the
+    bundle itself cannot be read.
     """
+    shared = SharedEffort()
     plans = []
-    for section, name in model_sections(path):
+    for number, name in _models_of(path):
         report(name)
         try:
-            plan = search(load(join_address(path, name)), targets, allowed, report=report)
-            plans.append(SectionPlan(section.number, name, plan))
-        except (ModelError, FixError) as error:
-            plans.append(SectionPlan(section.number, name, None, str(error)))
+            if shared.is_over:
+                raise LimitError(shared.reason)
+            plan = search(load(join_address(path, name)), targets, allowed, passes=passes, report=report, shared=shared)
+            plans.append(SectionPlan(number, name, plan))
+        except (ModelError, FixError, LimitError) as error:
+            plans.append(SectionPlan(number, name, None, str(error)))
     return BundlePlan(path, tuple(targets), tuple(plans))
+
+
+def _models_of(path: str) -> Sequence[tuple[int, str]]:
+    """Return the number and the name of each section or member with a model. Raises ModelError."""
+    if is_task(path):
+        return tuple(enumerate(task_models(path)))
+    return tuple([(section.number, name) for section, name in model_sections(path)])
+
+
+def _write(plan: BundlePlan, path: str, contents: Mapping[int, memoryview]) -> None:
+    if is_task(plan.path):
+        names = {section.number: section.name for section in plan.sections}
+        with_task_models(plan.path, path, {names[number]: content for number, content in contents.items()})
+    else:
+        with_models(plan.path, path, contents)
 
 
 def fix_bundle(
@@ -121,7 +146,7 @@ def fix_bundle(
             models[section.number] = replace(fixed, path=join_address(path, section.name))
             with open_input(file) as written:
                 contents[section.number] = file_content(written)
-        write_by(path, lambda temporary: with_models(plan.path, temporary, contents))
+        write_by(path, lambda temporary: _write(plan, temporary, contents))
     return FixedBundle(path, os.path.getsize(path), models, _engine_changes(plan, path))
 
 
@@ -136,6 +161,8 @@ def check_free_bundle(bundle: str, path: str, *, replaces: bool) -> None:
 
 
 def _engine_changes(plan: BundlePlan, path: str) -> tuple[EngineChange, ...]:
+    if is_task(plan.path):
+        return ()
     releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
     return tuple(
         [

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..errors import FixError, ModelError
 from ..foundation.files import write_chunks
 from ..foundation.printable import printable
+from ..graph.reachable_subgraphs import subgraphs_from
 from ..inference.difference import Continuation, Difference, SignatureInputs, TensorDifference, check_installed, compare
 from ..inference.inputs import InputArray, edge_inputs, from_file, generated_inputs
 from ..model import schema
@@ -17,7 +18,6 @@ from ..model.reader import load
 from ..results.report.display import Times
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
-from .reachable_subgraphs import subgraphs_from
 from .score import standing
 from .search import FixPlan
 from .splitting import Split, second_model

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ..errors import FixError
-from ..graph.effort import REWRITING, Effort
+from ..graph.effort import REWRITING, Effort, SharedEffort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
@@ -84,6 +84,7 @@ def search(
     shapes: Mapping[int, tuple[int, ...]] = MappingProxyType({}),
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
+    shared: SharedEffort | None = None,
 ) -> FixPlan:
     """Find passes that improve a model on at least one target without a worse result on any other target.
 
@@ -92,8 +93,8 @@ def search(
     are removed. For several targets, the passes for each single target are also tried as a start. This start may make other
     targets worse, but the final result must not.
 
-    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. Raise FixError if
-    the model cannot be rewritten.
+    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared``
+    limits the searches for several models together. Raise FixError if the model cannot be rewritten.
     """
     check_writable(model)
     Effort(model).require(REWRITING)
@@ -101,7 +102,7 @@ def search(
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     # A second search may follow for several targets, and another one with fixed shapes.
     parts = (2 if len(targets) > 1 else 1) * (2 if open_inputs(model) else 1)
-    joint = Descent(allowed_passes, targets, start, Effort(model, parts), report=report)
+    joint = Descent(allowed_passes, targets, start, Effort(model, parts, shared), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
@@ -110,7 +111,7 @@ def search(
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
     if len(targets) > 1:
-        detours = _Detours(allowed_passes, targets, start, shaped, joint, Effort(start.model, parts), report)
+        detours = _Detours(allowed_passes, targets, start, shaped, joint, Effort(start.model, parts, shared), report)
         result, conflicts = detours.run()
         descents += detours.descents
     names = {step.name for step in result.steps}
@@ -169,7 +170,7 @@ class _Detours:
         """Return the best search without a worse result on any target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
-        for place, target in enumerate(self._targets):
+        for place, target in self._effort.limit(enumerate(self._targets)):
             lone = self._descent([target], ())
             lone.run()
             if lone.standing[0].score >= self._joint.standing[place].score:

@@ -10,6 +10,7 @@ from ..bundles.ranged import part_of
 from ..errors import FixError
 from ..foundation.late_numpy import np
 from ..graph.graph import file_graphs, has_side_effects
+from ..graph.reachable_subgraphs import called_subgraphs
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor
@@ -24,7 +25,6 @@ from .flatbuffer.new_tables import (
     set_options,
     signature_table,
 )
-from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
 """Name of the metadata that describes the inputs and outputs of the whole model.

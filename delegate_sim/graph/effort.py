@@ -57,23 +57,48 @@ DIAGNOSIS = EffortQuestion("a diagnosis", 16)
 REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
+class SharedEffort:
+    """The limit on a command's simulations of several models together, such as all models of a bundle."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    def spend(self, nodes: int) -> None:
+        """Count the nodes of a simulation."""
+        self._nodes += nodes
+
+    @property
+    def is_over(self) -> bool:
+        """True if no simulation of any model is left."""
+        return self._nodes >= raised(_MOST_NODES)
+
+    @property
+    def reason(self) -> str:
+        """The message about a model that was left out."""
+        return _reason(_MOST_NODES)
+
+
 class Effort:
     """The limit on a command's simulations of one model.
 
-    A command that uses several limits one after another gives each an equal part: ``parts`` is their number.
+    A command that uses several limits one after another gives each an equal part: ``parts`` is their number. If the command
+    simulates several models, ``shared`` is their common limit.
 
     Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
     ``allows_target`` before a further target.
     """
 
-    def __init__(self, model: Model, parts: int = 1) -> None:
+    def __init__(self, model: Model, parts: int = 1, shared: SharedEffort | None = None) -> None:
         self._model = model
         self._parts = parts
+        self._shared = shared
         self._run = 0
 
     def spend(self, simulations: int = 1) -> None:
         """Count simulations of the whole model."""
         self._run += simulations
+        if self._shared is not None:
+            self._shared.spend(simulations * self._cost)
 
     def refusal(self, question: EffortQuestion) -> str:
         """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
@@ -94,6 +119,8 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no optional simulation is left."""
+        if self._shared is not None and self._shared.is_over:
+            return True
         return self._run * self._cost * self._parts >= raised(_MOST_NODES)
 
     @property

@@ -362,7 +362,7 @@ class _Tally:
             self.bits = self.different
             return
         flat = [np.ascontiguousarray(value).reshape(-1) for value in (one, other)]
-        for start in range(0, one.size, _PIECE):
+        for start in range(0, len(flat[0]), _PIECE):
             self._add_numbers(*[values[start : start + _PIECE] for values in flat])
 
     def _add_numbers(self, one: Any, other: Any) -> None:

@@ -23,13 +23,13 @@ from .bundle import (
     section_name,
 )
 from .compiled import (
-    NOT_ALLOCATED,
     NOT_MODIFIED,
     Compiled,
     StoppedWhileCompiling,
     compile_for_cpu,
     compile_for_gpu,
     first_run,
+    not_allocated,
 )
 from .magic_numbers import target_of
 from .progress import EngineProgress
@@ -350,21 +350,7 @@ def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
     inlined, failure = first_run(compiled, subgraph.index)
     progress.add_lines(inlined.replacements)
     if failure is not None:
-        node = inlined.model.subgraphs[subgraph.index].nodes[failure.node]
-        hint = "change this operator in the export: an embedder runs on the CPU, and the CPU has no kernel for the operator"
-        raise Stopped(
-            Stop(
-                "allocation",
-                NOT_ALLOCATED,
-                section=section,
-                signature=key,
-                subgraph=subgraph.index,
-                node=failure.node,
-                operator=node.op,
-                reasons=(failure.message,),
-                hint=hint,
-            )
-        )
+        raise Stopped(not_allocated(inlined, subgraph.index, failure, ENGINE, key))
     return Embedder(tuple(dimensions(subgraph.tensors[outputs[0]])[2:]) if outputs else ())
 
 

@@ -24,7 +24,8 @@ from .documents import Outputs
 
 _FORMS = ("text", "json")
 _BACKEND = "backend"
-_LIVE_PROMPT = "Hello"
+_LIVE_PROMPT = "Hello 123"
+"""A prompt of at least two tokens. The engine runs no prefill signature for a prompt of one token."""
 
 
 def analyze_bundles(

@@ -115,6 +115,13 @@ OPTIONS = (
         False,
         "let the model fail if it is known that a kernel cannot be built; by default, only a warning is shown",
     ),
+    Option(
+        "constant_tensor_sharing",
+        boolean,
+        False,
+        "let subgraphs share constants in GPU memory (EnableConstantTensorSharing), as LiteRT-LM does; kernels can then read "
+        "weights with one scale for each block",
+    ),
 )
 
 
@@ -226,7 +233,7 @@ class MlDriftDelegate(Delegate):
         """Return the failure to build ML Drift's own model of one partition, or None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
             return None  # The model already fails because the hint is not met.
-        failure = build_failure(decision.graph, subset, options["backend"], release)
+        failure = build_failure(decision.graph, subset, options, release)
         if failure is None:
             return None
         if not options["build_kernels"]:

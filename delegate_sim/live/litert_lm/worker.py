@@ -16,6 +16,8 @@ _VERBOSE = "_ZN4absl12log_internal21UpdateGlobalVLogLevelEi"
 """absl's function for the level of VLOG, which the wheel's library exports under this name."""
 _PROMPT = "Hello"
 _TOKENS = 4
+REFUSED_STATUS = 3
+"""The status of the process after an error of the engine. A crash ends the process with a signal, or with status 1."""
 
 
 def main(bundle: str, arguments: str, result: str) -> None:
@@ -50,7 +52,7 @@ def main(bundle: str, arguments: str, result: str) -> None:
         session.run_decode()
     except (RuntimeError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(REFUSED_STATUS)
     reached.write_text("done", encoding="utf-8")
     session.close()
     engine.close()

@@ -56,6 +56,7 @@ def test_defaults(sketch):
         "skip_decompositions": False,
         "cpu_fallback": True,
         "build_kernels": False,
+        "constant_tensor_sharing": False,
     }
 
 
