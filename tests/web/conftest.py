@@ -19,7 +19,9 @@ def application(tmp_path_factory):
     try:
         shared.mkdir()
     except FileExistsError:
+        deadline = time.monotonic() + 600
         while not built.exists() and not failed.exists():
+            assert time.monotonic() < deadline, "the process that builds the application does not end"
             time.sleep(0.2)
     else:
         try:

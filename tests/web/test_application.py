@@ -146,6 +146,18 @@ def test_a_file_that_is_no_model_is_one_clear_line(opened):
     assert opened.page.locator("#overview").is_hidden()
 
 
+def test_a_model_that_needs_numpy_is_one_clear_line_and_the_rest_works(opened):
+    opened.choose(MODELS / "slicing.tflite", BLOCK)
+    opened.idle()
+    page = opened.page
+    assert page.locator("#model-list .verdict").first.inner_text() == (
+        "error: slicing.tflite: this model needs the package numpy, which is not installed. "
+        "This page comes without numpy. Install delegate-sim, and use its command line for this model."
+    )
+    page.locator("#model-list .model").last.click()
+    assert "98.4 %" in page.inner_text("#headline")
+
+
 def test_names_of_hostile_models_are_text(opened):
     name = "<img src=x onerror=window.hit=9>.tflite"
     opened.drop((name, hostile_model().bytes()), ("--help.tflite", MODEL))

@@ -8,7 +8,7 @@ const MEMORY_LIMIT = 1536 * 1024 * 1024;
 /** Folders in the memory of this worker: the files that the user chose, read-only and read by slices, and files that commands write. */
 const MODELS = "/models";
 const OUT = "/out";
-const NO_NUMPY = "(This copy of the page comes without numpy; where the command below runs, it is there.)";
+const NO_NUMPY = "This page comes without numpy. Install delegate-sim, and use its command line for this model.";
 const PACKAGES = "/packages.zip";
 
 const scope = /** @type {any} */ (globalThis);
@@ -109,7 +109,7 @@ const calls = {
       await pyodide.loadPackage("numpy");
       answer = runOnce(command, columns);
     } else if (answer.needs !== null && answer.exit > 1) {
-      answer.error = `${answer.error} ${NO_NUMPY}`;
+      answer.error = `${answer.error}. ${NO_NUMPY}`;
     }
     // In the same turn: the next command empties the folder.
     if (file && pyodide.FS.analyzePath(`${OUT}/${file}`).exists) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
