@@ -15,6 +15,7 @@ from .formats import FORMATS as COMMON_FORMATS
 
 FORMATS = ("text", "json", *COMMON_FORMATS)
 GITHUB = "github"
+MARKDOWN = "markdown"
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results

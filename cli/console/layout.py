@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
-from delegate_sim.delegates.options import Option, as_typed
+from delegate_sim.delegates.options import Option, as_typed, option_value
 from delegate_sim.foundation.printable import counted, printable, share
 
 __all__ = [
@@ -25,13 +25,6 @@ __all__ = [
 
 _LONGEST_NAME = 60
 _LONGEST_MESSAGE = 2000
-
-
-def option_value(value: object) -> str:
-    """Return the value of a delegate's option in command-line form."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 def options_text(declared: Sequence[Option], options: Mapping[str, object]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from delegate_sim.delegates.options import as_typed
 from delegate_sim.foundation.printable import printable, shortened
+from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.measures import outcome_text
@@ -64,6 +65,7 @@ class _Text:
         self.verbose = verbose
         runs = comparison.a.run, comparison.b.run
         self.refusals = {shortened(run.refusal.message) for run in runs if run.refusal is not None}
+        self.told_hints: set[str] = set()
         self.has_several_subgraphs = max(len(side.run.subgraphs) for side in (comparison.a, comparison.b)) > 1
 
     def lines(self) -> Iterator[Line]:
@@ -105,6 +107,8 @@ class _Text:
         for warning in run.warnings:
             if warning not in other.run.warnings:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
+        if api_text := api_defaults_text(side.model, run, runs=2):
+            yield from self._paragraph(api_text, "  ")
         yield from (Line(printable(log_line)) for log_line in run.log_lines)
 
     def _numbers(self) -> Iterator[Line]:
@@ -190,7 +194,9 @@ class _Text:
         return "; ".join([text for text in details if text != node.op and text not in self.refusals])
 
     def _hint(self, hint: str, indent: str) -> Iterator[Line]:
-        if hint:
+        """Yield a hint, unless the text already has the same hint."""
+        if hint and hint not in self.told_hints:
+            self.told_hints.add(hint)
             yield from self._paragraph(message(f"hint: {hint}"), indent, _HINT)
 
     def _more(self, number: int, noun: str, indent: str) -> Iterator[Line]:

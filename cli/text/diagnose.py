@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from delegate_sim.diagnosis.advice.plain_fix import fix_command
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
+from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
-from .diagnoses import advice_texts, model_name, multiply_adds_share
+from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import measures_text
-from .elements.paragraphs import indented
+from .elements.paragraphs import indented, paragraph
 from .elements.target import target_lines
 from .elements.verdict import verdict_lines
 
@@ -42,6 +44,8 @@ def diagnosis_lines(
     if named:
         yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
     yield from verdict_lines(diagnosis.run, width)
+    if api_text := api_defaults_text(diagnosis.model, diagnosis.run):
+        yield from paragraph(api_text, width, "", "  ")
     yield Line("")
     for log_line in diagnosis.run.log_lines:
         yield Line(printable(log_line))
@@ -80,6 +84,7 @@ def diagnosis_lines(
             from .timing.bounds import bounds_lines
 
             yield from bounds_lines(times.of_all(), target.delegate.name, width, "  ")
+    yield from _plain_fix_lines(diagnosis, words, width)
     yield Line("")
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
@@ -89,6 +94,23 @@ def diagnosis_lines(
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
     yield Line("")
     yield from target_lines(target, width, verbose)
+
+
+def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:
+    """Yield the result of ``fix`` with all its passes, if it is better than the result of each named pass."""
+    plain = diagnosis.plain_fix
+    if plain is None:
+        return
+    yield Line("")
+    yield Line("With fix, which rewrites the file without a new conversion", _HEADING)
+    if plain.plan is None or plain.cost is None:
+        yield from indented(plain.result, width, "  ")
+    else:
+        yield from indented(_cost_text(plain.cost, words), width, "  ")
+        names = ", ".join([step.name for step in plain.plan.steps])
+        yield from indented(f"{plain.plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
+    # The command is not wrapped, so that it can be copied.
+    yield Line(f"  {printable(fix_command(diagnosis.model, diagnosis.target, *plain.arguments))}", _HINT)
 
 
 def _finding_lines(
@@ -120,14 +142,16 @@ def _finding_lines(
         # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
         condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
+        node_count = finding.alone.measures.nodes
+        if cause.remedy.conversion and node_count != diagnosis.now.measures.nodes:
+            yield from indented(f"converted in this way, the model has {counted(node_count, 'node')}", width, "   ")
     if not cause.is_simulated:
         yield from indented("the result of this change cannot be simulated", width, "   ")
     elif finding.needs != () or finding.alone == diagnosis.now:
         yield from indented(_needs_text(finding, diagnosis), width, "   ")
     if finding.together is not None and number > 1 and finding.together != diagnosis.now:
         yield from indented(f"with this and earlier causes fixed: {_change_text(diagnosis.now, finding.together)}", width, "   ")
-    for text in advice_texts(diagnosis, finding):
-        yield from indented(message(text), width, "   ", _HINT)
+    yield from advice_lines(diagnosis, finding, width)
 
 
 def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Iterator[Line]:
@@ -157,11 +181,15 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     if finding.needs is None:
         text = "fixing this cause does not help: multiply-adds, kernels and bytes do not improve"
         return f"{text}, even if the other causes are fixed" if len(diagnosis.findings) > 1 else text
-    numbers = [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in finding.needs]
-    if not numbers:
+    needed, instead = (
+        [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in identities]
+        for identities in (finding.needs, finding.needs_instead)
+    )
+    if not needed:
         return "fixing only this cause does not help: other causes must be fixed too"
-    noun = "cause" if len(numbers) == 1 else "causes"
-    return f"fixing only this cause does not help: {noun} {node_list(numbers)} must be fixed too"
+    noun = "cause" if len(needed) == 1 else "causes"
+    numbers = " or ".join(map(str, sorted([*needed, *instead]))) if instead else node_list(needed)
+    return f"fixing only this cause does not help: {noun} {numbers} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from delegate_sim.diagnosis.advice.plain_fix import fix_command
+from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.scan.target_totals import TargetTotals
@@ -23,6 +27,7 @@ _NUMBERS = range(4)
 _NARROWEST_MODEL = 24
 _BEST = 3
 _HINT = "cyan"
+_NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
@@ -73,33 +78,40 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         yield from paragraph(message(f"Not simulated: {reason}"), width)
     if not best:
         if not left_out:
-            yield from paragraph("No single change helps.", width)
+            is_delegated = not any(diagnosis.findings for diagnosis in diagnoses)
+            yield from paragraph(_NOTHING_LEFT if is_delegated else "No single change helps.", width)
         return
     yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
+    several = list(dict.fromkeys([id(diagnosis) for diagnosis, _ in best]))
+    best.sort(key=lambda pair: several.index(id(pair[0])))  # changes for one target stay together
     for number, (diagnosis, finding) in enumerate(best, 1):
         share_added, nodes_added = _gain(diagnosis, finding)
         work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
         brings = f"{nodes_added:+,} {'node' if abs(nodes_added) == 1 else 'nodes'}{work}"
         where = f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}"
         yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
-        for text in advice_texts(diagnosis, finding):
-            yield from indented(message(text), width, "   ", _HINT)
+        yield from advice_lines(diagnosis, finding, width)
+    if len(several) < len(best):
+        yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
 
 
-def advice_texts(diagnosis: Diagnosis, finding: RankedCause) -> Iterator[str]:
+def advice_lines(diagnosis: Diagnosis, finding: RankedCause, width: int) -> Iterator[Line]:
     """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
 
-    Changes with a simulated result come before instructions with an unknown result.
+    Changes with a simulated result come before instructions with an unknown result. Commands are not wrapped, so that they can
+    be copied.
     """
-    cause, fix = finding.cause, diagnosis.found_pass(finding)
-    instructions = f"{cause.suggestion}: {cause.change}"
-    is_simulated = any(alternative.helps for alternative in cause.alternatives)
-    if fix is None:
-        yield instructions
-    elif is_simulated or not cause.remedy.accepts:
-        yield from (instructions, f"or {fix.text}")
-    else:
-        yield from (fix.text, f"or {instructions}")
+    cause, result = finding.cause, diagnosis.found_pass(finding)
+    command = functools.partial(fix_command, diagnosis.model, diagnosis.target)
+    changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if SPLIT_TAIL in cause.change else "")]
+    if result is not None:
+        is_simulated = any(alternative.helps for alternative in cause.alternatives)
+        place = len(changes) if is_simulated or not cause.remedy.accepts else 0
+        changes.insert(place, (f"{result.text}:", command("--pass", result.pass_.name)))
+    for number, (text, line) in enumerate(changes):
+        yield from indented(message(f"or {text}" if number else text), width, "   ", _HINT)
+        if line:
+            yield Line(f"     {printable(line)}", _HINT)
 
 
 def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:

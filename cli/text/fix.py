@@ -76,6 +76,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     """Yield the text of a fix: the result, the passes, and the differences between the outputs of both models."""
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
+    is_first = not plan.is_changed  # the shapes are then the best answer
+    for text in _shape_lines(plan) if is_first else ():
+        yield from paragraph(text, width, style=_HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
     yield Line("")
     for before, after in zip(plan.before, plan.after, strict=True):
@@ -84,7 +87,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
-    for text in (*_shape_lines(plan), *[_conflict_text(conflict) for conflict in plan.conflicts]):
+    for text in (*(() if is_first else _shape_lines(plan)), *[_conflict_text(conflict) for conflict in plan.conflicts]):
         yield Line("")
         yield from paragraph(text, width)
     if plan.steps or plan.shapes:
@@ -143,6 +146,8 @@ def _op(node: Node) -> str:
 def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
     """Return a sentence about the written file. ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
+    if not plan.is_changed and not any(standing.on_cpu for standing in plan.before):
+        return "Nothing to fix: all nodes are delegated"
     if not plan.is_changed:
         return f"No pass improves the model ({tried}); {hint}"
     if fixed is None or fixed.path is None:
@@ -242,7 +247,6 @@ def fixes_entry(
 
 def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TIMINGS) -> dict[str, Any]:
     """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
-    graph = plan.model.subgraphs[0]
     return {
         "schema": SCHEMA,
         "delegate_sim": __version__,
@@ -250,7 +254,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
         "written": None if fixed is None else fixed.path,
         "allowed": plan.allowed.name.lower(),
         "exactness": plan.exactness.name.lower(),
-        "shapes": [{"input": graph.tensors[index].name, "shape": list(shape)} for index, shape in plan.shapes.items()],
+        "shapes": plan.shape_entries,
         "targets": [
             {
                 "delegate": before.target.delegate.name,
@@ -298,9 +302,8 @@ def _shapes_entry(plan: FixPlan) -> dict[str, Any] | None:
     other = plan.with_shapes
     if other is None:
         return None
-    graph = plan.model.subgraphs[0]
     return {
-        "shapes": [{"input": graph.tensors[index].name, "shape": list(shape)} for index, shape in other.shapes.items()],
+        "shapes": other.shape_entries,
         "after": _standing_entries(other.after),
     }
 

@@ -113,6 +113,13 @@ def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
     return f"{option_as_typed(declared, name)}={value}"
 
 
+def option_value(value: object) -> str:
+    """Return the value of an option in command-line form."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
 def option_as_typed(declared: Sequence[Option], name: str) -> str:
     """Return an option as typed on the command line, without a value and with dashes.
 

@@ -74,4 +74,5 @@ def _finding(
         ranking.together.get(identity),
         ranking.needs.get(identity, ()),
         following.get(identity, ()),
+        ranking.needs_instead.get(identity, ()),
     )

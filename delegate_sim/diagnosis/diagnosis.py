@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..fixing.passes.base import Pass
@@ -17,9 +17,11 @@ from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
 from ..version import __version__
 from .advice.fix_passes import FoundPass, PassFinder
+from .advice.plain_fix import PlainFix, plain_fix
 from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
+from .ranking import gain
 
 SCHEMA = "delegate-sim/diagnosis/2"
 _COLUMNS = (
@@ -35,8 +37,8 @@ class RankedCause:
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
     ``together`` is the result of fixing this cause and all causes with a higher rank. Both results are None if the cause was not
     simulated because of its low rank. If fixing only this cause does not help, ``needs`` lists the other causes to fix. ``needs``
-    is None if fixing this cause never helps. ``followers`` lists CPU nodes without a refusal that are delegated if this cause is
-    fixed.
+    is None if fixing this cause never helps. ``needs_instead`` lists causes that can each take the place of ``needs``.
+    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
     """
 
     cause: Cause
@@ -45,6 +47,7 @@ class RankedCause:
     together: Cost | None
     needs: tuple[Identity, ...] | None = ()
     followers: tuple[NodeKey, ...] = ()
+    needs_instead: tuple[Identity, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +102,19 @@ class Diagnosis(Shown):
         return self._passes[identity]
 
     @functools.cached_property
+    def plain_fix(self) -> PlainFix | None:
+        """The result of ``fix`` with all its passes; None if it is not better than the result of each ``found_pass``."""
+        if not self.findings:
+            return None
+        # Passes for single causes come first, because both searches share the limit on simulations.
+        listed = [result.cost for result in map(self.found_pass, self.findings) if result is not None]
+        plain = plain_fix(self.model, self.target, self.effort)
+        if plain is None or plain.cost is None:
+            return plain
+        is_better = all(gain(cost, plain.cost) > gain(cost, cost) for cost in listed)
+        return plain if is_better else None
+
+    @functools.cached_property
     def _finder(self) -> PassFinder:
         return PassFinder(self.model, self.target, self.effort)
 
@@ -143,10 +159,11 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "defaults": target.defaults,
         "log_lines": list(diagnosis.run.log_lines),
         "multiply_adds": diagnosis.total_multiply_adds,
-        "now": _cost_entry(diagnosis.now),
+        "now": diagnosis.now.to_dict(),
         "nodes_beyond_limit": diagnosis.limited,
         "causes": [_finding_entry(finding, diagnosis.found_pass(finding)) for finding in diagnosis.findings],
-        "without_all": _cost_entry(diagnosis.without_all),
+        "fix": None if diagnosis.plain_fix is None else diagnosis.plain_fix.to_dict(),
+        "without_all": diagnosis.without_all.to_dict(),
         **({"not_simulated": list(diagnosis.not_simulated)} if diagnosis.not_simulated else {}),
         **({} if diagnosis.times is None else {"time": diagnosis.times.to_dict()}),
     }
@@ -168,26 +185,16 @@ def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, 
         "alternatives": [alternative.to_dict() for alternative in cause.alternatives],
         "fix": None if fix is None else _fix_entry(fix),
         "multiply_adds": finding.multiply_adds,
-        "alone": None if finding.alone is None else _cost_entry(finding.alone),
-        "together": None if finding.together is None else _cost_entry(finding.together),
-        "needs": _needs_entry(finding),
+        "alone": None if finding.alone is None else finding.alone.to_dict(),
+        "together": None if finding.together is None else finding.together.to_dict(),
+        "needs": None if finding.needs is None else [identity.name for identity in finding.needs],
+        "needs_instead": [identity.name for identity in finding.needs_instead],
         "following_nodes": [key._asdict() for key in finding.followers],
     }
 
 
 def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
-    return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": _cost_entry(fix.cost)}
-
-
-def _needs_entry(finding: RankedCause) -> list[str] | None:
-    """Return the names of the other causes that must also be fixed, or None if fixing them does not help."""
-    if finding.needs is None:
-        return None
-    return [":".join([identity.problem.value, *identity.subject]) for identity in finding.needs]
-
-
-def _cost_entry(cost: Cost) -> dict[str, Any]:
-    return {**asdict(cost.measures), "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
+    return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": fix.cost.to_dict()}
 
 
 def _diagnosis_line(diagnosis: Diagnosis) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from ..delegates.options import parse_options
@@ -51,6 +51,10 @@ class Cost:
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measures and the multiply-adds as plain data."""
+        return {**asdict(self.measures), "multiply_adds": self.multiply_adds, "total_multiply_adds": self.total_multiply_adds}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,15 @@ class Ranking:
     """The causes in order, and the results of the causes that were simulated.
 
     ``needs`` has an entry for a cause if fixing only this cause does not improve the result. The entry lists the other causes
-    that must also be fixed. The entry is None if even fixing all other causes is not enough.
+    that must also be fixed. The entry is None if even fixing all other causes is not enough. If one other cause is enough,
+    ``needs`` has the cause that comes first in the order. ``needs_instead`` has the other causes that are enough by themselves.
     """
 
     order: tuple[Cause, ...]
     alone: Mapping[Identity, Cost]
     together: Mapping[Identity, Cost]
     needs: Mapping[Identity, tuple[Identity, ...] | None]
+    needs_instead: Mapping[Identity, tuple[Identity, ...]]
 
 
 def rank(
@@ -72,6 +74,7 @@ def rank(
     tries = Tries(tried, effort)
     gains = {identity: gain(now, cost) for identity, cost in alone.items()}
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
+    enough: dict[Identity, list[Identity]] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
     useless = [cause for cause in first if cause.identity in gains and gains[cause.identity] <= _WITHOUT_GAIN]
     for cause in effort.limit(useless[:_NEEDS_SOUGHT]):
@@ -79,30 +82,50 @@ def rank(
         needs[cause.identity] = None if needed is None else tuple([other.identity for other in needed[0]])
         if needed is not None:
             bundle[cause.identity] = needed[1]
+            if len(needed[0]) == 1:
+                helping = [other for other in first if gains.get(other.identity, _WITHOUT_GAIN) > _WITHOUT_GAIN]
+                enough[cause.identity] = _each_enough(cause, needed[0][0], helping, cost_without, tries)
 
     def key(cause: Cause) -> tuple[float, ...]:
         own = bundle.get(cause.identity, gains.get(cause.identity, _WITHOUT_GAIN))
         size = 1 + len(needs.get(cause.identity) or ())
         return *[-part / size for part in own], size
 
-    order = _after_what_they_need(
-        sorted(
-            by_weight,
-            key=lambda cause: (
-                not _is_release(cause),
-                -measured.get(cause.identity, 0.0),
-                cause.has_no_known_change,
-                cause.identity not in alone,
-                key(cause),
-            ),
+    by_gain = sorted(
+        by_weight,
+        key=lambda cause: (
+            not _is_release(cause),
+            -measured.get(cause.identity, 0.0),
+            cause.has_no_known_change,
+            cause.identity not in alone,
+            key(cause),
         ),
-        needs,
     )
+    instead: dict[Identity, tuple[Identity, ...]] = {}
+    for identity, others in enough.items():
+        needs[identity], instead[identity] = _first_of([cause.identity for cause in by_gain if cause.identity in others])
+    order = _after_what_they_need(by_gain, needs)
     together = {
         cause.identity: cost_without(order[: number + 1])
         for number, cause in effort.limit(enumerate(order[: min(_TOGETHER, tried)]))
     }
-    return Ranking(order, alone, together, needs)
+    return Ranking(order, alone, together, needs, instead)
+
+
+def _each_enough(
+    cause: Cause, needed: Cause, helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
+) -> list[Identity]:
+    """Return ``needed`` and the other causes that are each enough for a fix of ``cause`` to help.
+
+    The others are sought among the causes that help if only they are fixed.
+    """
+    others = [other for other in helping if other is not needed and tries.take()]
+    enough = [other for other in others if gain(cost_without([other]), cost_without([other, cause])) > _WITHOUT_GAIN]
+    return [needed.identity, *[other.identity for other in enough]]
+
+
+def _first_of(identities: Sequence[Identity]) -> tuple[tuple[Identity, ...], tuple[Identity, ...]]:
+    return tuple(identities[:1]), tuple(identities[1:])
 
 
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from ..errors import FixError
 from ..graph.effort import REWRITING, Effort, SharedEffort
@@ -62,6 +63,12 @@ class FixPlan:
         return bool(self.steps or self.shapes or self.split)
 
     @property
+    def shape_entries(self) -> list[dict[str, Any]]:
+        """The requested shapes of inputs as plain data."""
+        tensors = self.model.subgraphs[0].tensors
+        return [{"input": tensors[index].name, "shape": list(shape)} for index, shape in self.shapes.items()]
+
+    @property
     def whole(self) -> Rewritten:
         """The rewritten model before any split."""
         return self.rewritten if self.split is None else self.split.whole
@@ -85,6 +92,7 @@ def search(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
     shared: SharedEffort | None = None,
+    effort: Effort | None = None,
 ) -> FixPlan:
     """Find passes that improve a model on at least one target without a worse result on any other target.
 
@@ -94,7 +102,8 @@ def search(
     targets worse, but the final result must not.
 
     ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared``
-    limits the searches for several models together. Raise FixError if the model cannot be rewritten.
+    limits the searches for several models together. ``effort`` limits the simulations of a search for one target. Raise FixError
+    if the model cannot be rewritten.
     """
     check_writable(model)
     Effort(model).require(REWRITING)
@@ -102,7 +111,7 @@ def search(
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     # A second search may follow for several targets, and another one with fixed shapes.
     parts = (2 if len(targets) > 1 else 1) * (2 if open_inputs(model) else 1)
-    joint = Descent(allowed_passes, targets, start, Effort(model, parts, shared), report=report)
+    joint = Descent(allowed_passes, targets, start, effort or Effort(model, parts, shared), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
@@ -213,7 +222,12 @@ def _conflict(place: int, alone: Sequence[Standing], together: Sequence[Standing
         yield Conflict(alone[place], tuple([one for one, other in zip(alone, together, strict=True) if one.score > other.score]))
 
 
-def try_shapes(plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Callable[[str], None] = lambda _: None) -> FixPlan:
+def try_shapes(
+    plan: FixPlan,
+    passes: Mapping[str, Pass] = PASSES,
+    report: Callable[[str], None] = lambda _: None,
+    effort: Effort | None = None,
+) -> FixPlan:
     """Return the plan with ``with_shapes`` set, if the sizes in the model file give a better result than unknown sizes.
 
     Otherwise, return ``plan`` unchanged. A plan with fixed shapes is always returned unchanged.
@@ -222,7 +236,7 @@ def try_shapes(plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Calla
     if plan.shapes or not shapes or any(min(shape, default=1) < 1 for shape in shapes.values()):
         return plan
     try:
-        fixed = search(plan.model, plan.targets, plan.allowed, shapes, passes, report)
+        fixed = search(plan.model, plan.targets, plan.allowed, shapes, passes, report, effort=effort)
     except FixError:
         return plan
     return replace(plan, with_shapes=fixed) if is_better(fixed.after, plan.after) else plan

@@ -81,17 +81,19 @@ class SharedEffort:
 class Effort:
     """The limit on a command's simulations of one model.
 
-    A command that uses several limits one after another gives each an equal part: ``parts`` is their number. If the command
-    simulates several models, ``shared`` is their common limit.
+    A command that uses several limits one after another gives each an equal part: ``parts`` is their number. ``whole`` is the
+    limit that a part belongs to: simulations of the part are also counted there. If the command simulates several models,
+    ``shared`` is their common limit.
 
     Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
     ``allows_target`` before a further target.
     """
 
-    def __init__(self, model: Model, parts: int = 1, shared: SharedEffort | None = None) -> None:
+    def __init__(self, model: Model, parts: int = 1, shared: SharedEffort | None = None, whole: Effort | None = None) -> None:
         self._model = model
         self._parts = parts
         self._shared = shared
+        self._whole = whole
         self._run = 0
 
     def spend(self, simulations: int = 1) -> None:
@@ -99,6 +101,8 @@ class Effort:
         self._run += simulations
         if self._shared is not None:
             self._shared.spend(simulations * self._cost)
+        if self._whole is not None:
+            self._whole.spend(simulations)
 
     def refusal(self, question: EffortQuestion) -> str:
         """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
@@ -119,7 +123,7 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no optional simulation is left."""
-        if self._shared is not None and self._shared.is_over:
+        if any(one is not None and one.is_over for one in (self._shared, self._whole)):
             return True
         return self._run * self._cost * self._parts >= raised(_MOST_NODES)
 

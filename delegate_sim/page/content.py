@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..diagnosis.advice.node_advice import advised
+from ..diagnosis.advice.plain_fix import fix_command
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
 from ..foundation.limits import naming_model
@@ -22,6 +23,7 @@ from ..graph.partition import Subset
 from ..micro.arena import Arena
 from ..micro.report import MicroReport
 from ..model.model import Model
+from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
 from ..results.report.measures import TAKEN, Measures, measure, outcome_text
@@ -226,6 +228,7 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "refusal": None
         if run.refusal is None
         else {"code": run.refusal.code, "message": _text(run.refusal.text), "hint": _text(run.refusal.hint)},
+        "api_defaults": _text(api_defaults_text(view.model, run)),
         "log_lines": [_text(line) for line in run.log_lines],
         "warnings": [_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
         "subgraphs": [
@@ -233,7 +236,8 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
             for subgraph in run.subgraphs
         ],
         "time": strip_entry(view.timings),
-        "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis.findings, view.timings),
+        "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis, view.timings),
+        "fix": None if view.diagnosis is None else _plain_fix_entry(view.diagnosis),
         "causes_left_out": _text(view.causes_left_out),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
         # The entries above number the reasons, so the list of reasons must be created last.
@@ -321,9 +325,35 @@ def _operators(graph: Graph, nodes: Iterable[int]) -> list[list[Any]]:
     return [[_name(op), count] for op, count in counts.most_common()]
 
 
-def _cause_entries(findings: Sequence[RankedCause], timings: Sequence[Timing]) -> list[dict[str, Any]]:
+def _cause_entries(diagnosis: Diagnosis, timings: Sequence[Timing]) -> list[dict[str, Any]]:
+    findings = diagnosis.findings
     numbers = {finding.cause.identity: number for number, finding in enumerate(findings)}
-    return [{**_cause_entry(finding, numbers), **cause_times(finding.cause.nodes, timings)} for finding in findings]
+    return [
+        {
+            **_cause_entry(finding, numbers),
+            "fix": _fix_entry(diagnosis, finding),
+            **cause_times(finding.cause.nodes, timings),
+        }
+        for finding in findings
+    ]
+
+
+def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | None:
+    """Return the pass that fixes a cause, with the result and the command."""
+    result = diagnosis.found_pass(finding)
+    if result is None:
+        return None
+    command = fix_command(diagnosis.model, diagnosis.target, "--pass", result.pass_.name)
+    return {"text": _text(result.text), "command": _text(command)}
+
+
+def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
+    """Return the result of ``fix`` with all its passes, and the command."""
+    plain = diagnosis.plain_fix
+    if plain is None:
+        return None
+    command = fix_command(diagnosis.model, diagnosis.target, *plain.arguments)
+    return {"text": _text(plain.result), "command": _text(command)}
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
@@ -347,6 +377,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),
         "needs": None if finding.needs is None else [numbers[need] for need in finding.needs],
+        "needs_instead": [numbers[need] for need in finding.needs_instead],
     }
 
 

@@ -126,3 +126,16 @@ def test_what_a_cause_needs_is_needed_and_enough(ops):
         for fewer in combinations(others, len(others) - 1):
             before, after = cost_without(diagnosis, fewer), cost_without(diagnosis, [*fewer, finding.cause])
             assert not fewer or gain(before, after) <= (0,) * 5
+
+
+def test_of_two_causes_that_are_each_enough_the_first_is_needed_and_the_other_is_named():
+    names = [cause(name) for name in ("a", "b", "tail")]
+
+    def cost_of(gone):
+        kernels = 4 - len(gone & {"a"}) - 2 * len(gone & {"b"}) - bool(gone & {"a", "b"} and "tail" in gone)
+        return cost(multiply_adds=50 if gone & {"a", "b"} else 0, kernels=kernels)
+
+    found = ranked(names, cost_of)
+    assert [each.title for each in found.order] == ["b", "a", "tail"]
+    assert found.needs == {names[2].identity: (names[1].identity,)}
+    assert found.needs_instead == {names[2].identity: (names[0].identity,)}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.bundles.formats import is_litertlm
-from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import as_typed
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES
+from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
 from ...console.output_file import allow_replacing, output_option
@@ -131,7 +128,7 @@ def _analyze(
 
         refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
-    view = View(width(), verbose, _diagnose_arguments(arguments, targets), _api_targets(arguments, targets, is_chain))
+    view = View(width(), verbose, names_commands=True)
     return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs, profiles)
 
 
@@ -167,39 +164,3 @@ def _refuse_with_accelerators(
 def _is_given(parameter: str) -> bool:
     """Return whether a parameter was given on the command line."""
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
-
-
-def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:
-    """Return targets with the defaults of the delegates' APIs, keyed by delegate.
-
-    A target is left out if the defaults of the API change none of its options.
-
-    The result is empty for a chain, because the result of each delegate depends on the earlier delegates.
-    """
-    if is_chain and len(targets) > 1:
-        return {}
-    others = replace(arguments, defaults="api").targets(unnamed=())
-    return {api.delegate.name: api for target, api in zip(targets, others, strict=True) if api.options != target.options}
-
-
-def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
-    """Return the arguments that describe each target to ``diagnose``, keyed by delegate."""
-    common = [] if arguments.runtime == DEFAULT_RELEASE else ["--runtime", arguments.runtime]
-    common += [] if arguments.defaults == "benchmark" else ["--defaults", arguments.defaults]
-    common += ["--assume-ops-registered"] if arguments.assume_ops_registered else []
-    delegates = [target.delegate for target in targets]
-    return {
-        delegate.name: [
-            "--delegate",
-            delegate.name,
-            *common,
-            *[part for name, value in own.items() for part in _typed(delegate, name, value)],
-        ]
-        for delegate, own in zip(delegates, arguments.given(delegates), strict=True)
-    }
-
-
-def _typed(delegate: Delegate, name: str, value: str) -> list[str]:
-    """Return an option as the arguments of a command."""
-    typed = as_typed(delegate.options, name, value)
-    return typed.split(" ", 1) if typed.startswith("--option ") else [typed]

@@ -15,7 +15,7 @@ from delegate_sim.runtime.interpreter import option_values
 from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...options.op_profile import NO_PROFILES, OpProfileArguments
-from ...outputs import GITHUB, ReportFile, summarize, write_files
+from ...outputs import GITHUB, MARKDOWN, ReportFile, summarize, write_files
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import HEADING, MANY, View
 from .analysis import AnalysisJob
@@ -88,7 +88,7 @@ class _Documents:
         """Store the parts of a report that the given formats need, and return these parts."""
         parts: dict[str, Any] = {}
         for form in forms:
-            kind = form if form in ("text", "json") else "cases"
+            kind = form if form in ("text", "json") else _kind(form)
             if kind not in parts:
                 parts[kind] = self._part(report, kind, cache, timings)
         self._parts.append(parts)
@@ -108,14 +108,15 @@ class _Documents:
             return [*(entries[0] if self.models.is_single else json_array(entries)), "\n"]
         from ...formats import render
 
-        return render(form, self.results())
+        return render(form, self.results(form))
 
-    def results(self) -> Results:
-        """Return the cases of all models."""
+    def results(self, form: str = GITHUB) -> Results:
+        """Return the cases of all models for a format."""
         from delegate_sim.gate.results import Results
 
         unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
-        return Results("analyze", (*[case for parts in self._parts for case in parts["cases"]], *unreadable))
+        kind = _kind(form)
+        return Results("analyze", (*[case for parts in self._parts for case in parts[kind]], *unreadable))
 
     def _part(self, report: Report, kind: str, cache: AnalysisCache, timings: Sequence[Timing]) -> Any:
         if kind == "text":
@@ -124,7 +125,17 @@ class _Documents:
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
 
-        return analysis_cases(self._advised(report), timings)
+        cases = analysis_cases(self._advised(report), timings)
+        if kind != _WITH_NOTES or not self.analysis.names_fixes:
+            return cases
+        from ...text.analysis.further import further_notes
+
+        runs = [run for run in report.runs if not run.by_default]
+        is_single = len(runs) == 1
+        return [
+            replace(case, notes=(*case.notes, *further_notes(report, run, cache, names_fix=is_single)))
+            for case, run in zip(cases, runs, strict=True)
+        ]
 
     def _json(self, report: Report) -> list[str]:
         return list(self._advised(report).json_parts())
@@ -164,6 +175,14 @@ class _Documents:
             rows += [ModelRow(model.path, message=model.message) for model in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.targets[0].release), self.view.width))
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
+
+
+_WITH_NOTES, _WITHOUT_NOTES = "cases with notes", "cases"
+
+
+def _kind(form: str) -> str:
+    """Return the kind of cases for a format. Markdown, also in GitHub's job summary, has notes that need more simulations."""
+    return _WITH_NOTES if form in (MARKDOWN, GITHUB) else _WITHOUT_NOTES
 
 
 def _unreadable_cases(model: Unreadable, analysis: AnalysisJob) -> list[Case]:

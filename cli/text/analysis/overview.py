@@ -47,7 +47,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
-    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
+    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "main blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from table(rows, _NUMBERS, width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
@@ -99,7 +99,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // (keys + 1))
     names = model_names([row.path for row in rows], room)
     cells = [((name, row.delegate)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
-    titles = ("delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
+    titles = ("delegated", "multiply-adds", "kernels", "boundary bytes", "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     # bounded: four columns
     yield from table(lines, range(keys, keys + 4), width, keys=keys)

@@ -59,7 +59,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
         if len(explicit) == 1:
-            yield from _diagnose(report, explicit[0], view)
+            yield from _commands(report, explicit[0], view, names_fix=True)
         for run in explicit:
             yield from _target(run, view)
         return
@@ -85,20 +85,16 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         yield Line("")
         yield from _log_lines([run])
         yield from _details(advised, view)
-        yield from _diagnose(report, run, view)
+        yield from _commands(report, run, view, names_fix=is_single)
         yield from _target(run, view)
 
 
-def _diagnose(report: Report, run: Run, view: View) -> Iterator[Line]:
-    """Yield the ``diagnose`` command that shows the cost of each cause, if there are nodes on the CPU."""
-    if run.delegate.name in view.commands and any(True for _ in on_cpu(run)):
-        import shlex  # not needed if everything is delegated
+def _commands(report: Report, run: Run, view: View, *, names_fix: bool) -> Iterator[Line]:
+    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU."""
+    if view.names_commands and any(True for _ in on_cpu(run)):
+        from .further import command_lines  # not needed if everything is delegated
 
-        command = shlex.join(["delegate-sim", "diagnose", report.model.path or "-", *view.commands[run.delegate.name]])
-        yield Line("")
-        # The command is not wrapped, so that it can be copied.
-        yield Line("What each cause costs, and what to change:", _HINT)
-        yield Line(f"  {printable(command)}", _HINT)
+        yield from command_lines(report, run, view.width, names_fix=names_fix)
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
@@ -106,8 +102,8 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
     yield from chain_verdict_lines(runs, view.width)
-    for run in explicit:
-        yield from api_lines(report, run, view)
+    if len(explicit) == 1:  # otherwise the result depends on the earlier delegates
+        yield from api_lines(report, explicit[0], view)
     yield Line("")
     yield from _log_lines(runs)
     advised = [run for run in report.advised_runs if not run.by_default]

@@ -30,7 +30,7 @@ _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
 
 WRITTEN_AS = "can be written as"
-SUPPORTED_BY = "supported by"
+SUPPORTED_BY = "other delegates that take"
 
 _NOT_SIMULATED = "not simulated"
 _HELPS_NOT = "does not help"

@@ -31,9 +31,9 @@ class FoundPass:
 
     @property
     def text(self) -> str:
-        """The command that makes the change, and the result."""
+        """The pass and the result."""
         words = f"{self.pass_.exactness.words}; {result_words(self.cost)}"
-        return f"delegate-sim fix --pass {self.pass_.name} rewrites the file ({words})"
+        return f"the pass {self.pass_.name} of fix rewrites the file ({words})"
 
 
 class PassFinder:

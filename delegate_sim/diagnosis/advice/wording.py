@@ -361,7 +361,7 @@ class Wording:
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
-                yield f"{SUPPORTED_BY} {', '.join(names)}"
+                yield f"{SUPPORTED_BY} {self._ops}: {', '.join(names)}"
 
 
 def limited_partitions(reasons: Iterable[Reason]) -> int:

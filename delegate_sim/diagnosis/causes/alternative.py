@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,10 +67,10 @@ def _entry(cost: Cost) -> dict[str, Any]:
     }
 
 
-IF_TAKEN = "if the delegate takes the new nodes"
+IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"
 
 RESULTS: tuple[str, ...] = (
-    f"; (does not help|not simulated|{IF_TAKEN}): .*$",
+    f"; (does not help|not simulated|{re.escape(IF_TAKEN)}): .*$",
     "; not simulated$",
     r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
     r" \(not simulated: [^()]*\)",

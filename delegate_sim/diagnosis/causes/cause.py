@@ -18,6 +18,12 @@ class Identity(NamedTuple):
     problem: Problem
     subject: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """The name on the command line: the problem and the subject. The name of a limit is without the value of the limit."""
+        subject = [text.partition("=")[0] for text in self.subject] if self.problem is Problem.LIMIT else self.subject
+        return ":".join([self.problem.value, *subject])
+
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
@@ -68,7 +74,7 @@ class Cause:
     @property
     def name(self) -> str:
         """The cause's name on the command line: the problem and the subject."""
-        return ":".join([self.identity.problem.value, *self.identity.subject])
+        return self.identity.name
 
     @property
     def has_no_known_change(self) -> bool:

@@ -36,13 +36,15 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
 )
 """Operators for which the size of the result depends on values, with advice."""
 
+SPLIT_TAIL = "--split-tail"
+_SPLIT = f"or, if it is at the end of the model, move it to a second model file with delegate-sim fix {SPLIT_TAIL}"
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
-        "NON_MAX_SUPPRESSION_V4": "export the detector without non-maximum suppression, and do it in the application",
-        "NON_MAX_SUPPRESSION_V5": "export the detector without non-maximum suppression, and do it in the application",
+        "NON_MAX_SUPPRESSION_V4": f"export the detector without non-maximum suppression, and do it in the application; {_SPLIT}",
+        "NON_MAX_SUPPRESSION_V5": f"export the detector without non-maximum suppression, and do it in the application; {_SPLIT}",
         "TFLite_Detection_PostProcess": (
             "export the detector without this operator (with boxes and scores as outputs), and decode and select boxes in the "
-            "application"
+            f"application; {_SPLIT}"
         ),
     }
 )

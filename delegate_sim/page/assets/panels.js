@@ -64,12 +64,12 @@ function findPositions(side, cause) {
 
 const sameCost = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-function needsText({ needs, alone }, causes, now) {
+function needsText({ needs, needs_instead: instead, alone }, causes, now) {
   if (needs === null) {
     return `Fixing it does not help: multiply-adds, kernels and bytes do not improve${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
   }
   if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
-  return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${needs.map((number) => number + 1).join(", ")} must be fixed too.`;
+  return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${[...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1).join(instead.length ? " or " : ", ")} must be fixed too.`;
 }
 
 function causesPanel(side, page) {
@@ -93,10 +93,16 @@ function causesPanel(side, page) {
       needs ? make("p", {}, needs) : null,
       number && cause.together && !sameCost(cause.together, now) ? make("p", { class: "gain" }, `With this and earlier causes fixed: ${gainText(now, cause.together)}`) : null,
       cause.found && cause.found !== cause.title ? make("p", {}, `Found: ${cause.found}; needed: ${cause.needed}`) : null,
-      make("p", { class: "change" }, breakable(cause.change)),
+      make("p", { class: "change" }, breakable(`${cause.suggestion}: ${cause.change}`)),
+      ...fixParts("Or ", cause.fix),
       make("p", {}, ...cause.codes.flatMap((code) => [make("code", {}, code), " "])));
   });
-  return [heading, make("ol", { class: "causes" }, ...entries)];
+  return [heading, make("ol", { class: "causes" }, ...entries), ...fixParts("Rewrite the file without a new conversion: ", side.view.fix)];
+}
+
+// A rewrite of the file, with its result, and the command that makes it.
+function fixParts(introduction, fix) {
+  return fix ? [make("p", { class: "change" }, breakable(`${introduction}${fix.text}`)), make("p", {}, make("code", {}, fix.command))] : [];
 }
 
 function tensorRows(side, headings, tensors, label, position) {

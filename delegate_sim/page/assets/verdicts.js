@@ -7,6 +7,7 @@ function verdictCard(side, label) {
     label ? make("p", { class: "name" }, breakable(label)) : null,
     make("p", { class: "headline" }, breakable(`${view.headline}.`)),
     side.fails || !side.size ? null : make("ul", { class: "facts" }, ...factsOf(view)),
+    view.api_defaults ? make("p", {}, breakable(`${view.api_defaults}.`)) : null,
     ...refusalParts(view),
     log ? make("pre", { class: "log", tabindex: 0, role: "region", "aria-label": `What the runtime prints${label ? `, ${label}` : ""}` }, log) : null);
 }

@@ -162,6 +162,9 @@ def _undone_reason(refusal: Refusal) -> Reason:
         needed, action = "operators and tensors that the release can load", "does not load the model"
     elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:
         needed, action = "CPU kernels that can be prepared", "does not apply the delegate"
+    elif refusal.behind is not None and refusal.behind.is_of_node:
+        stage = refusal.behind
+        needed, action = f"{stage.operation or stage.call} with {stage.operand}: {stage.needed}", "undid all delegation"
     else:
         needed, action = "delegate kernels and CPU kernels that can all be prepared", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

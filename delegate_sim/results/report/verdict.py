@@ -110,6 +110,8 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"
     verb = "takes" if target.delegate.is_plugin else "runs"
+    if outcome == TAKEN and measures.delegated_nodes == measures.nodes:
+        return f"{actor} {verb} all nodes ({measures.nodes:,})"
     if outcome == TAKEN:
         return f"{actor} {verb} {share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)}"
     failure = {"restored": "rejects the model", REFUSED: "is not applied", PREDICTED: "is predicted to reject the model"}

@@ -122,11 +122,6 @@ Inputs of the model
 
 Delegated in A, on the CPU in B: 3 nodes
   dynamic-tensors: needs no dynamic-sized tensor in the graph
-    hint: make tensor 1 a constant: fix the shapes of the model before
-      converting it; convert with fixed input shapes (in TensorFlow, use a
-      concrete function whose TensorSpec has no None; in PyTorch, export without
-      dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and similar
-      operators from constants, not from the SHAPE of a tensor
     RELU: 1 node [0], activated
     RESHAPE: 1 node [1], flat
       input 1 constant INT32[2] -> computed
@@ -137,7 +132,8 @@ ADDED = """\
 Only in B: 2 nodes
   on the CPU, nnapi-operator: needs an operator that NNAPI has
     hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if
-      the delegate takes the new nodes: 5 of 6 nodes in 2 kernels
+      the delegate takes the new nodes (counted as one node): 5 of 6 nodes in 2
+      kernels
     ROUND: 1 node [4], t4
   on the delegate
     ADD: 1 node [5], t5

@@ -47,7 +47,8 @@ def test_the_pass_that_a_diagnosis_names_gives_what_it_says(source, run, run_jso
     cause = next(cause for cause in run_json("diagnose", source, *options)["causes"] if "NEG" in cause["operators"])
     assert cause["fix"]["pass"] == "neg-as-mul"
     text = " ".join(run("diagnose", source, *options).stdout.split())
-    assert "delegate-sim fix --pass neg-as-mul rewrites the file (exact; 4 of 4 nodes in 1 kernel)" in text
+    assert "the pass neg-as-mul of fix rewrites the file (exact; 4 of 4 nodes in 1 kernel):" in text
+    assert f"delegate-sim fix {source} --delegate nnapi --feature-level=28 --pass neg-as-mul -o fixed.tflite" in text
     plan = run_json("fix", source, *LEVEL, "--pass", "neg-as-mul", "--plan")
     assert [step["name"] for step in plan["passes"]] == ["neg-as-mul"]
     assert plan["targets"][0]["after"].items() <= cause["fix"]["result"].items()
@@ -106,7 +107,9 @@ def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
     builder.write(tmp_path / "model.tflite")
     result = run("fix", tmp_path / "model.tflite", "--for", "gpu", "--plan")
     assert result.exit_code == 1
-    assert "fix the unknown sizes of x with --shape x=..." in " ".join(result.stdout.split())
+    assert result.stdout.startswith("GPU runs all nodes (1)\nNothing to fix: all nodes are delegated\n")
+    refused = run("fix", tmp_path / "model.tflite", "--for", "nnapi", "--driver-rejects", "RELU", "--plan")
+    assert "fix the unknown sizes of x with --shape x=..." in " ".join(refused.stdout.split())
 
 
 @needs_runtime
@@ -137,8 +140,19 @@ def test_the_model_itself_is_never_written_over(source, run, tmp_path):
 
 
 def test_a_model_that_no_pass_helps(run, tmp_path):
-    chain_model(("ADD", "RELU")).write(tmp_path / "model.tflite")
-    result = run("fix", tmp_path / "model.tflite", "--for", "nnapi", "-o", tmp_path / "fixed.tflite")
+    chain_model(("ADD", "ROUND")).write(tmp_path / "model.tflite")
+    result = run(
+        "fix",
+        tmp_path / "model.tflite",
+        "--for",
+        "nnapi",
+        "--allow",
+        "exact",
+        "--pass",
+        "neg-as-mul",
+        "-o",
+        tmp_path / "fixed.tflite",
+    )
     assert result.exit_code == 1
     assert "\nNo pass improves the model" in result.stdout
     assert not (tmp_path / "fixed.tflite").exists()

@@ -64,7 +64,7 @@ def test_a_driver_is_a_cause():
 def test_nodes_beyond_a_limit_are_told_from_those_refused():
     diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ADD"]), max_number_delegated_partitions=1)
     assert diagnosis.limited == 1
-    assert "limit:max_number_delegated_partitions=0" in names(diagnosis)
+    assert "limit:max_number_delegated_partitions" in names(diagnosis)
 
 
 def test_nothing_to_find():
@@ -168,6 +168,6 @@ def test_other_delegates_are_named_if_they_take_the_nodes(rank, taken):
     layers.node("RELU", (layers.node("GELU", (layers.node("RELU", (layers.input("FLOAT32", *[1] * rank),)),)),))
     layers.finish()
     cause = next(finding.cause for finding in diagnosed(builder).findings if finding.cause.name == "operator:GELU")
-    names = cause.change.partition("; supported by ")[2].split(", ")
+    names = cause.change.partition("; other delegates that take GELU: ")[2].split(", ")
     assert "xnnpack" in names
     assert ("gpu" in names) == taken

@@ -26,7 +26,7 @@ Best of 11 targets (NPU plugins aside: they only select nodes): LiteRT GPU runs 
   npu-mediatek   delegated   3 (75 %)              -           3        2              64
   npu-samsung    delegated  4 (100 %)              -           1        1              32
 
-  delegate       first blocker
+  delegate       main blocker
   nnapi          ROUND 1: nnapi-operator
   gpu            ROUND 1: gpu-unsupported-operator
   mldrift
@@ -73,7 +73,7 @@ Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
   npu-mediatek   delegated    1 (100 %)              -           1        1
   npu-samsung    delegated    1 (100 %)              -           1        1
 
-  delegate       boundary bytes  first blocker
+  delegate       boundary bytes  main blocker
   nnapi                       0  RESHAPE 1: dynamic-tensors
   gpu                         0  RESHAPE 1: dynamic-tensors
   mldrift                     0  RESHAPE 1: dynamic-tensors

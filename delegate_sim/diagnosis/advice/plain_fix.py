@@ -1,0 +1,107 @@
+"""The command ``delegate-sim fix`` for a target, and the simulated result of all passes that it would apply."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from ...delegates.options import as_typed, option_value
+from ...errors import FixError, LimitError
+from ...fixing.score import is_better
+from ...fixing.search import FixPlan, search, try_shapes
+from ...graph.effort import Effort
+from ...model.model import Model
+from ...releases.catalogue import NEWEST
+from ...runtime.target import Target
+from ..causes.alternative import result_words
+from ..examiner import Cost
+
+_PARTS = 16
+"""The search for passes may use this part of a command's limit on simulations."""
+_SIMULATIONS_AT_LEAST = 40
+"""The search is left out if its part of the limit allows fewer simulations. A search that ends early would have no result."""
+_OUTPUT = "fixed.tflite"
+_MANY = "the search for passes takes many simulations"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFix:
+    """The result of ``delegate-sim fix`` with its usual passes, without a choice of passes.
+
+    ``cost`` is None if the result is not known, and ``unknown`` is then the reason.
+    """
+
+    plan: FixPlan | None
+    """The passes, and the sizes of inputs if they are unknown in the file."""
+    cost: Cost | None
+    arguments: tuple[str, ...] = ()
+    """Further arguments of the command: the shapes of inputs."""
+    unknown: str = ""
+
+    @property
+    def result(self) -> str:
+        """The result in a few words, or the reason why it is not known."""
+        if self.plan is None or self.cost is None:
+            return f"not simulated: {self.unknown}"
+        return f"{self.plan.exactness.words}; {result_words(self.cost)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the passes and the result as plain data."""
+        plan = self.plan
+        return {
+            "passes": [] if plan is None else [step.name for step in plan.steps],
+            "exactness": None if plan is None else plan.exactness.name.lower(),
+            "shapes": [] if plan is None else plan.shape_entries,
+            "result": None if self.cost is None else self.cost.to_dict(),
+            "unknown": self.unknown,
+        }
+
+
+def fix_command(model: Model, target: Target, *arguments: str) -> str:
+    """Return the command line that rewrites a model for a target. The text may contain unprintable characters of names."""
+    return shlex.join(["delegate-sim", "fix", model.path or "-", *target_arguments(target), *arguments, "-o", _OUTPUT])
+
+
+def diagnose_command(model: Model, target: Target) -> str:
+    """Return the command line that diagnoses a model on a target. The text may contain unprintable characters of names."""
+    return shlex.join(["delegate-sim", "diagnose", model.path or "-", *target_arguments(target)])
+
+
+def target_arguments(target: Target) -> list[str]:
+    """Return the command-line arguments that describe a target: the delegate, and everything that differs from defaults."""
+    arguments = ["--delegate", target.delegate.name]
+    arguments += [] if target.release == NEWEST else ["--runtime", str(target.release)]
+    arguments += [] if target.defaults == "benchmark" else ["--defaults", target.defaults]
+    arguments += ["--assume-ops-registered"] if target.assume_ops_registered else []
+    for option in target.delegate.options:
+        value = target.options.get(option.name)
+        if value != option.default_in(target.defaults) and value not in (None, (), []):
+            # The value of an option that names a file is the content of the file.
+            typed = as_typed(target.delegate.options, option.name, getattr(value, "path", None) or option_value(value))
+            arguments += typed.split(" ", 1) if typed.startswith("--option ") else [typed]
+    return arguments
+
+
+def plain_fix(model: Model, target: Target, effort: Effort) -> PlainFix | None:
+    """Search for the passes that ``delegate-sim fix`` applies to a model for a target.
+
+    Return None if they do not improve the result. The search is left out for large models.
+    """
+    part = Effort(model, _PARTS, whole=effort)
+    if part.left < _SIMULATIONS_AT_LEAST:
+        return PlainFix(None, None, unknown=_MANY)
+    try:
+        plan = try_shapes(search(model, [target], effort=part), effort=part)
+    except (FixError, LimitError):
+        return None
+    if part.is_over:
+        return PlainFix(None, None, unknown=_MANY)
+    plan = plan.with_shapes or plan
+    if not (plan.is_changed and is_better(plan.after, plan.before)):
+        return None
+    (after,) = plan.after
+    inputs = model.subgraphs[0].tensors
+    shapes = [f"{inputs[index].name}={','.join(map(str, shape))}" for index, shape in plan.shapes.items()]
+    arguments = tuple([argument for shape in shapes for argument in ("--shape", shape)])
+    return PlainFix(plan, Cost(after.measures, after.multiply_adds, after.total_multiply_adds), arguments)

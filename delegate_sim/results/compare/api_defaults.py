@@ -1,0 +1,63 @@
+"""The result of a target with the defaults of the delegate's API in place of benchmark_model's defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from ...delegates.options import as_typed, option_value
+from ...foundation.printable import counted
+from ...graph.analysis_cache import AnalysisCache
+from ...graph.effort import Effort, EffortQuestion
+from ...model.model import Model
+from ...runtime.interpreter import Run, simulate
+from ...runtime.target import Target
+from ..report.measures import TAKEN, measure, outcome_text
+
+_SIMULATIONS = 8
+"""The time for simulating a delegate with both sets of defaults and for writing the text, as a number of simulations."""
+
+
+def api_target(target: Target) -> Target | None:
+    """Return a target with the API's defaults. Return None if no option changes."""
+    if target.defaults == "api":
+        return None
+    options = {
+        option.name: option.default if target.options[option.name] == option.default_in(target.defaults) else value
+        for option in target.delegate.options
+        for value in (target.options[option.name],)
+    }
+    return None if options == target.options else replace(target, options=MappingProxyType(options), defaults="api")
+
+
+def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1) -> str:
+    """Return a sentence if the result with the API's defaults differs from a run; otherwise an empty string.
+
+    ``runs`` is the number of runs for which the caller asks.
+    """
+    target = api_target(run.target)
+    if target is None:
+        return ""
+    left_out = Effort(model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * runs))
+    if left_out:
+        return f"With the API's defaults, not simulated: {left_out}"
+    measures = measure(simulate(model, target, cache=cache))
+    if measures == measure(run):
+        return ""
+    of_all = f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}"
+    kernels = f" in {counted(measures.delegate_kernels, 'kernel')}"
+    result = f"{of_all}{kernels}" if measures.outcome == TAKEN else outcome_text(measures.outcome)
+    return f"An application that uses the API's defaults ({_changed(run, target)}): {result} (see --defaults api)"
+
+
+def _changed(run: Run, target: Target) -> str:
+    """Return the options that have different values with the defaults of the API."""
+    changed = {name: value for name, value in target.options.items() if value != run.options[name]}
+    return ", ".join(
+        [
+            counted(value, "partition")
+            if name == target.delegate.limits.option
+            else as_typed(target.delegate.options, name, "" if value in (None, ()) else option_value(value))
+            for name, value in changed.items()
+        ]
+    )
