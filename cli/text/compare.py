@@ -18,6 +18,7 @@ from ..console.layout import counted, message, name, node_list, option_value, sh
 from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements.paragraphs import indented, paragraph
+from .elements.plugins import plugin_lines
 from .elements.tables import table
 
 _HEADING = "bold"
@@ -80,12 +81,13 @@ class _Text:
         yield from self._section(
             f"{_capital(a.left)} in A, delegated in B", comparison.to_delegate, lambda node: _bare(_reasons(node.a))
         )
-        yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a)))
-        yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b))
+        yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a, a)))
+        yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b, b))
         yield from self._section(_left_for_other_reasons(a, b), comparison.reasons_changed, _both)
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
             yield Line("No node moves: every node runs in the same place on both sides.")
+        yield from plugin_lines([comparison.a.run, comparison.b.run], self.width)
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
         """Yield the text of one side. Log lines are neither wrapped nor styled."""
@@ -102,7 +104,7 @@ class _Text:
             refusal = run.refusal
             yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", _BAD)
             yield from self._hint(refusal.hint, "    ")
-        for warning in run.warnings:
+        for warning in () if run.delegate.is_plugin else run.warnings:
             if warning not in other.run.warnings:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
         yield from (Line(printable(log_line)) for log_line in run.log_lines)
@@ -264,11 +266,11 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
     return tuple([_Statement(f"{place}{reason.code}: needs {reason.needed}", reason.hint) for reason in reasons])
 
 
-def _placed(state: State | None) -> tuple[_Statement, ...]:
+def _placed(state: State | None, words: OutcomeWords) -> tuple[_Statement, ...]:
     """Return statements for a node that only one side has: the place of the node, and the reasons."""
     if state is None or state.place != CPU:
-        return (_Statement("on the delegate"),)
-    return tuple([replace(statement, text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
+        return (_Statement(words.taken),)
+    return tuple([replace(statement, text=f"{words.left}, {statement.text}") for statement in _reasons(state)])
 
 
 def _both(node: ComparedNode) -> tuple[_Statement, ...]:

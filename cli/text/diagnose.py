@@ -18,6 +18,7 @@ from ..console.terminal import Line
 from .diagnoses import advice_texts, model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented
+from .elements.plugins import plugin_lines
 from .elements.target import target_lines
 from .elements.verdict import verdict_lines
 
@@ -80,6 +81,7 @@ def diagnosis_lines(
             from .timing.bounds import bounds_lines
 
             yield from bounds_lines(times.of_all(), target.delegate.name, width, "  ")
+    yield from plugin_lines([diagnosis.run], width)
     yield Line("")
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
@@ -148,9 +150,10 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
     operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
+    left = words_of(diagnosis.target.delegate.name).left
     keep = "stays" if len(finding.followers) == 1 else "stay"
     return (
-        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these "
+        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} {left} only because of these "
         f"nodes: {told}"
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.outcome_words import outcome_notes, words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
@@ -31,7 +32,7 @@ def _case(path: str, sha256: str, run: Run) -> Case:
         options=option_values(run.options),
         status=FAILED if run.refusal else PASSED,
         findings=tuple(_findings(run)),
-        notes=run.warnings,
+        notes=outcome_notes(run),
         measures=measure(run),
         log_lines=run.log_lines,
         sha256=sha256,
@@ -50,4 +51,4 @@ def _findings(run: Run) -> Iterator[Finding]:
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)
         if run.refusal is None or code != run.refusal.code:
-            yield node_finding(code, WARNING, "stays on the CPU", subgraph, index, reasons)
+            yield node_finding(code, WARNING, f"stays {words_of(run.delegate.name).left}", subgraph, index, reasons)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
+from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.scan.target_totals import TargetTotals
@@ -15,6 +16,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
+from ..elements.plugins import plugin_lines
 from ..elements.tables import table
 from ..elements.target import DEFAULTS_TEXT
 from ..many import many_hint, model_names, unanswered_lines
@@ -25,10 +27,6 @@ _HEADING = "bold"
 _HINT = "cyan"
 _NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
-_SELECTED = (
-    "For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles "
-    "these nodes, and whether they run."
-)
 
 
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
@@ -47,16 +45,15 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
-    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "first blocker")
+    kernels = kernels_title([run.delegate.name for run in runs])
+    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", kernels, "boundary bytes", "first blocker")
     rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
     yield from table(rows, _NUMBERS, width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     if len(legends) > 1:
         yield Line("")
         yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
-    if any(run.delegate.is_plugin for run in runs):
-        yield Line("")
-        yield from paragraph(_SELECTED, width, "", "")
+    yield from plugin_lines(runs, width)
     for run in runs:
         yield from api_lines(report, run, view, is_named=True)
 
@@ -99,7 +96,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // (keys + 1))
     names = model_names([row.path for row in rows], room)
     cells = [((name, row.delegate)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
-    titles = ("delegated", "multiply-adds", "kernels", "boundary bytes", "first blocker")
+    titles = ("delegated", "multiply-adds", kernels_title(delegates), "boundary bytes", "first blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     # bounded: four columns
     yield from table(lines, range(keys, keys + 4), width, keys=keys)

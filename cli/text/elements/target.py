@@ -19,7 +19,10 @@ DEFAULTS_TEXT = {"api": "the API's defaults", "benchmark": "benchmark_model's de
 def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the target with the most important options, or with all options if ``verbose``."""
     options = shown_options(target.delegate, target.options, target.defaults, verbose)
-    text = f"Target: {target.delegate.name} on {target.release} with {DEFAULTS_TEXT[target.defaults]} {options}"
+    # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
+    words = ["" if target.delegate.is_plugin else DEFAULTS_TEXT[target.defaults], options]
+    settings = " ".join(filter(None, words))
+    text = f"Target: {target.delegate.name} on {target.release}{' with ' if settings else ''}{settings}"
     yield from paragraph(message(text.rstrip()), width, "", "  ")
 
 
