@@ -11,7 +11,7 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, plugin_of
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
@@ -93,6 +93,20 @@ class TargetArguments:
         return DEFAULT_RELEASE if self.release is None else release_in(self.pairs, self.release)[1]
 
 
+def soc_targets(socs: Sequence[str], arguments: TargetArguments) -> list[Target]:
+    """Return a target for the NPU of each SoC, with the release of ``arguments``. Raises OptionError."""
+    from delegate_sim.delegates.npu.soc_names import full_soc_name  # few commands need plugins
+
+    targets = []
+    for soc in dict.fromkeys(map(full_soc_name, socs)):
+        vendor, _, model = soc.partition(":")
+        delegate = find_delegate(plugin_of(vendor))
+        given = {} if arguments.delegates else arguments.given([delegate])[0]
+        options = parse_options(delegate.name, delegate.options, {**given, "soc": model}, arguments.defaults)
+        targets.append(Target(delegate, options, parse_release(arguments.runtime), arguments.defaults))
+    return targets
+
+
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
     """Raise UsageError for a flag that none of the delegates has."""
     own = {option.flag.replace("-", "_") for delegate in delegates for option in delegate.options if option.flag}
@@ -149,14 +163,6 @@ def targets_options(command: Command) -> Command:
     return _passing("targets", TargetArguments.targets, delegates_option(CONFIGURED), *_options())(command)
 
 
-def all_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` to a command. By default, the command uses all delegates.
-
-    The command also takes delegates that cannot be simulated, and runs them.
-    """
-    return _passing("targets", _targets_or_all, delegates_option("all"), *_options())(command)
-
-
 def for_targets_options(command: Command) -> Command:
     """Add the options of ``targets_options`` without ``--delegate``. The command must also use ``for_option``."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
@@ -168,10 +174,6 @@ def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] 
     The command creates the targets from these arguments.
     """
     return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
-
-
-def _targets_or_all(arguments: TargetArguments) -> list[Target]:
-    return arguments.targets(unnamed=(), is_live=True)
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:

@@ -120,7 +120,7 @@ def _finding_lines(
         yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
         # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
-        condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
+        condition = f"if the {words.actor} accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
     if not cause.is_simulated:
         yield from indented("the result of this change cannot be simulated", width, "   ")

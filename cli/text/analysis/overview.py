@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.delegates.npu.soc_names import device_spans
+from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
@@ -33,15 +35,29 @@ def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model, and a hint about details."""
     yield from runs_table(report, view)
     yield Line("")
+    yield from paragraph(_devices_text(), view.width)
+    yield Line("")
     yield Line("For details: --delegate NAME, or --delegate all", _HINT)
+
+
+def _devices_text() -> str:
+    """Return a sentence about the devices of each plugin, and a sentence about the vendors that cannot be simulated."""
+    spans = {plugin_of(vendor): span for vendor, span in device_spans()}
+    devices = [f"{plugin}: {spans[plugin]}" for plugin in PLUGIN_NAMES]
+    closed = [f"{plugin} ({spans[plugin]})" for plugin in CLOSED_PLUGIN_NAMES]
+    return (
+        f"NPUs by device: {'; '.join(devices)}. To choose a device: --soc, such as --soc pixel10. Not simulated: "
+        f"{', '.join(closed)}; --live runs this plugin."
+    )
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model. Columns that do not fit are in further tables."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
-    defaults = DEFAULTS_TEXT[runs[0].target.defaults]
-    title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
+    # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
+    defaults = "" if all(run.delegate.is_plugin for run in runs) else f", {DEFAULTS_TEXT[runs[0].target.defaults]}"
+    title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
