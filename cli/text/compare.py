@@ -100,6 +100,9 @@ class _Text:
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
         if self.assumed and title != "A":
             yield from self._paragraph(message(f"assumed: {self.assumed}"), "  ")
+        if title != "A" and run.refusal is not None and run.refusal == other.run.refusal and run.log_lines == other.run.log_lines:
+            yield from self._paragraph("The refusal and the log lines are the same as in A.", "  ")
+            return
         if run.refusal is not None:
             refusal = run.refusal
             yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", _BAD)

@@ -20,7 +20,7 @@ from ...console.output_file import allow_replacing, output_option
 from ...console.terminal import width
 from ...gathering import gathered
 from ...models import Models
-from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
+from ...options.delegate_flags import ALL_DELEGATES, ComparingCommand
 from ...options.live import LiveArguments, live_options
 from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
@@ -59,7 +59,7 @@ def _spans(releases: Iterable[str]) -> str:
     return " or ".join([f"{family[0]} to {family[-1]}" for family in families.values()])
 
 
-@click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.command("analyze", cls=ComparingCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @delegates_option("an overview of all")
 @click.option(
@@ -124,6 +124,8 @@ def _analyze(
 
         return analyze_bundles(models, arguments, outputs, live, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
+    if is_chain and arguments.several:
+        raise click.UsageError(f"--chain takes one value of --{next(iter(arguments.several))}")
     if is_chain and not arguments.delegates:
         raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
     if live.is_given:
@@ -140,7 +142,7 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
     if not arguments.delegates:
         return overview(targets)
     names_fixes = ALL_DELEGATES not in arguments.delegates
-    is_alone = is_chain or len(arguments.delegates) == 1
+    is_alone = is_chain or (len(arguments.delegates) == 1 and not arguments.several)
     has_default = applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(arguments.delegates)
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)
@@ -172,16 +174,19 @@ def _is_given(parameter: str) -> bool:
 def _api_targets(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool) -> dict[str, Target]:
     """Return targets with the defaults of the delegates' APIs, keyed by delegate. Targets are left out if no option changes.
 
-    The result is empty for a chain, because the result of each delegate depends on the earlier delegates.
+    The result is empty for a chain, because the result of each delegate depends on the earlier delegates. It is also empty for
+    several targets of one delegate.
     """
-    if is_chain and len(targets) > 1:
+    if arguments.several or (is_chain and len(targets) > 1):
         return {}
     others = replace(arguments, defaults="api").targets(unnamed=())
     return {api.delegate.name: api for target, api in zip(targets, others, strict=True) if api.options != target.options}
 
 
 def _diagnose_arguments(arguments: TargetArguments, targets: Sequence[Target]) -> dict[str, Sequence[str]]:
-    """Return the arguments that describe each target to ``diagnose``, keyed by delegate."""
+    """Return the arguments that describe each target to ``diagnose``, keyed by delegate; empty for several targets of one."""
+    if arguments.several:
+        return {}
     common = [] if arguments.runtime == DEFAULT_RELEASE else ["--runtime", arguments.runtime]
     common += [] if arguments.defaults == "benchmark" else ["--defaults", arguments.defaults]
     common += ["--assume-ops-registered"] if arguments.assume_ops_registered else []

@@ -20,7 +20,7 @@ from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.plugins import plugin_lines
 from ..elements.tables import table
-from ..elements.target import DEFAULTS_TEXT
+from ..elements.target import DEFAULTS_TEXT, target_names
 from ..many import many_hint, model_names, unanswered_lines
 from .api_defaults import api_lines
 from .view import View
@@ -63,7 +63,8 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     yield from _release_lines(runs[0].release, width)
     kernels = kernels_title([run.delegate.name for run in runs])
     titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", kernels, "boundary bytes", "first blocker")
-    rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
+    names = target_names([run.target for run in runs])
+    rows = [titles, *[_cells(name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]]
     yield from table(rows, _NUMBERS, width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     if len(legends) > 1:

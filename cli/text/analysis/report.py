@@ -24,7 +24,7 @@ from ..elements.measures import kernels_text
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
-from ..elements.target import target_lines
+from ..elements.target import target_lines, target_names
 from ..elements.verdict import chain_verdict_lines, verdict_lines
 from .api_defaults import api_lines
 from .placement import placement_lines
@@ -71,10 +71,11 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         if not view.verbose:
             yield from details_hint()
             return
-    for run, advised in zip(report.runs, report.advised_runs, strict=True):
+    labels = target_names([run.target for run in report.runs])
+    for label, run, advised in zip(labels, report.runs, report.advised_runs, strict=True):
         if not is_single:
             yield Line("")
-            yield Line(f"--- {run.delegate.name} ---", HEADING)
+            yield Line(f"--- {label} ---", HEADING)
         yield from verdict_lines(run, view.width)
         if is_single:
             yield from api_lines(report, run, view)
