@@ -13,6 +13,7 @@ from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
+from delegate_sim.runtime.interpreter import Run
 
 from ..console.layout import counted, message, name, node_list, option_value, share
 from ..console.terminal import Line
@@ -100,7 +101,7 @@ class _Text:
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
         if self.assumed and title != "A":
             yield from self._paragraph(message(f"assumed: {self.assumed}"), "  ")
-        if title != "A" and run.refusal is not None and run.refusal == other.run.refusal and run.log_lines == other.run.log_lines:
+        if title != "A" and _fails_alike(run, other.run):
             yield from self._paragraph("The refusal and the log lines are the same as in A.", "  ")
             return
         if run.refusal is not None:
@@ -204,6 +205,14 @@ class _Text:
 
     def _paragraph(self, text: str, indent: str, style: str = "") -> list[Line]:
         return indented(text, self.width, indent, style)
+
+
+def _fails_alike(run: Run, other: Run) -> bool:
+    """Return whether both runs have the same refusal and log lines. The texts may name different releases of a platform."""
+    mine, theirs = run.refusal, other.refusal
+    if mine is None or theirs is None or run.log_lines != other.log_lines:
+        return False
+    return (mine.code, mine.subgraph, mine.node, mine.hint) == (theirs.code, theirs.subgraph, theirs.node, theirs.hint)
 
 
 def _differing_options(side: Side, other: Side) -> str:
