@@ -1,4 +1,4 @@
-"""What users must know about the results of compiler plugins, for the end of a text."""
+"""Notes on the results of compiler plugins, for the end of a text."""
 
 from __future__ import annotations
 
