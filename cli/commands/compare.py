@@ -23,7 +23,7 @@ from delegate_sim.runtime.target import Target
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
-from ..options.delegate_flags import DelegateCommand, given_options
+from ..options.delegate_flags import ComparingCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.many import compared_columns, compared_row
@@ -32,7 +32,7 @@ from ..text.timing.change import timed_entry, timed_lines
 _EPILOG = """\b
 Examples:
   delegate-sim compare before.tflite after.tflite --delegate gpu
-  delegate-sim compare model.tflite --delegate nnapi --android 11 --with android=13
+  delegate-sim compare model.tflite --delegate nnapi --android 11 --android 13
   delegate-sim compare model.tflite --delegate gpu --delegate mldrift
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
@@ -47,7 +47,7 @@ _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
 
 
-@click.command("compare", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.command("compare", cls=ComparingCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path_a", metavar="MODEL", type=click.Path(readable=False))
 @click.argument("path_b", metavar="[MODEL]", required=False, type=click.Path(readable=False))
 @click.option(
@@ -81,7 +81,7 @@ def command(
     if configured:
         a, b = configured[0], _changed(configured[0], _settings(settings))
     else:
-        a, b = _targets(arguments, *_named(arguments.delegates, _settings(settings)))
+        a, b = _targets(arguments, *_named(arguments.delegates, {**_second_values(arguments), **_settings(settings)}))
     table = ModelTable(compared_columns(), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -143,6 +143,14 @@ def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profi
         lambda: timed_lines(advised_comparison(comparison), timings, verbose),
         lambda: [compared_row(comparison)],
     )
+
+
+def _second_values(arguments: TargetArguments) -> dict[str, str]:
+    """Return the second value of a flag with two values, as a setting of side B. Raises UsageError for more values."""
+    for name, values in arguments.several.items():
+        if len(values) > 2:
+            raise click.UsageError(f"A and B have one value each: give --{name.replace('_', '-')} at most twice")
+    return {name: values[1] for name, values in arguments.several.items()}
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.outcome_words import words_of
+from delegate_sim.results.report.outcome_words import state_entry, words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
 from delegate_sim.version import __version__
 
@@ -24,6 +24,7 @@ from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.measures import measures_text
 from .elements.paragraphs import indented, paragraph
+from .elements.plugins import plugin_lines
 from .inference import difference_lines
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for trial in plan.rejected:
             verdict = "makes a target worse" if trial.is_worse else "improves no target"
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
+    yield from plugin_lines(plan.after, width)
     yield from proof_lines(plan, fixed, width, verbose)
 
 
@@ -210,9 +212,11 @@ def _hint(plan: FixPlan) -> str:
     names = [message(tensor.name) for tensor in open_inputs(plan.model)]
     if names and not plan.shapes and plan.with_shapes is None:
         return f"fix the unknown sizes of {', '.join(names)} with --shape {names[0]}=..."
+    left = dict.fromkeys([words_of(standing.delegate.name).left for standing in plan.before])
+    where = f"delegate-sim diagnose shows what keeps nodes {' or '.join(left)}"
     if plan.allowed < Exactness.APPROXIMATE:
-        return "--allow approximate tries more passes; delegate-sim diagnose shows what keeps nodes on the CPU"
-    return "delegate-sim diagnose shows what keeps nodes on the CPU"
+        return f"--allow approximate tries more passes; {where}"
+    return where
 
 
 def _numbers(standing: Standing) -> str:
@@ -259,6 +263,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
             {
                 "delegate": before.target.delegate.name,
                 "runtime": str(before.target.release),
+                **state_entry(after.delegate, after.warnings),
                 "before": _standing_entry(before),
                 "after": _standing_entry(after),
             }

@@ -13,6 +13,7 @@ from delegate_sim.results.report.verdict import best_verdict
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
+from .elements.plugins import plugin_lines
 from .elements.tables import table
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequenc
     """Yield the verdict on the best of several targets, and a table with a row for each target."""
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from table([tuple(columns.headings), *map(tuple, rows)], columns.numbers, width)
+    yield from plugin_lines(runs, width)
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.report.display import Shown, Table, Times, shown_times, times_tables
+from ..results.report.outcome_words import state_entry, words_of
 from ..results.report.tables import model_name, report_tables, run_words
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
@@ -157,6 +158,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "options": option_values(target.options),
         "runtime": str(target.release),
         "defaults": target.defaults,
+        **state_entry(target.delegate, diagnosis.run.warnings),
         "log_lines": list(diagnosis.run.log_lines),
         "multiply_adds": diagnosis.total_multiply_adds,
         "now": diagnosis.now.to_dict(),
@@ -199,7 +201,11 @@ def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
 
 def _diagnosis_line(diagnosis: Diagnosis) -> str:
     """Return a summary in one line."""
-    first = f"first: {diagnosis.findings[0].cause.title}" if diagnosis.findings else "nothing keeps nodes on the CPU"
+    first = (
+        f"first: {diagnosis.findings[0].cause.title}"
+        if diagnosis.findings
+        else f"nothing keeps nodes {words_of(diagnosis.target.delegate.name).left}"
+    )
     count = len(diagnosis.findings)
     causes = f"{count:,} cause{'' if count == 1 else 's'}"
     return f"{model_name(diagnosis.model)}: {run_words(diagnosis.run)}; {causes}, {first}"

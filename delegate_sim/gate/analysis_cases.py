@@ -10,6 +10,7 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.outcome_words import outcome_notes, words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
@@ -42,7 +43,7 @@ def _case(path: str, sha256: str, run: Run, timings: Sequence[Timing]) -> Case:
         options=option_values(run.options),
         status=FAILED if run.refusal else PASSED,
         findings=tuple(_findings(run, _node_times(own))),
-        notes=(*run.warnings, *map(_sentence, own)),
+        notes=(*outcome_notes(run), *map(_sentence, own)),
         measures=measure(run),
         log_lines=run.log_lines,
         sha256=sha256,
@@ -76,5 +77,5 @@ def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)
         if run.refusal is None or code != run.refusal.code:
-            finding = node_finding(code, WARNING, "stays on the CPU", subgraph, index, reasons)
+            finding = node_finding(code, WARNING, f"stays {words_of(run.delegate.name).left}", subgraph, index, reasons)
             yield replace(finding, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))

@@ -120,6 +120,11 @@ class Run:
         return self.target.delegate
 
     @property
+    def takes_nodes(self) -> bool:
+        """Whether the delegate takes nodes, and nothing fails afterwards."""
+        return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
+
+    @property
     def options(self) -> OptionValues:
         """The options of the delegate."""
         return self.target.options

@@ -15,7 +15,7 @@ from .directions import EVERYWHERE, FIXED, directions, followed, with_options
 from .rows import Origin, SweepRow
 from .shapes import Shapes
 
-BEGINNING = Origin("the beginning")
+BEGINNING = Origin("the first conversion")
 ASKED = Origin("asked for")
 USUAL = Origin("often worth a try")
 EVERYTHING = Origin("everything is tried")

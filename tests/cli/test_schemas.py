@@ -12,6 +12,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.engine import run_engine
 from delegate_sim.llm.report import BundleReplacement
+from delegate_sim.results.report.outcome_words import NOT_COMPILED
 from delegate_sim_cli.text.bundles.engine import engine_entry
 from fixtures.bundles import zip_bytes
 from fixtures.language_models import bundle, decoder, embedder
@@ -187,3 +188,34 @@ def test_the_outcome_of_a_plugin_is_the_same_word_everywhere(scratch, run):
         entry("releases", "mixed.tflite")["releases"][0]["measures"]["outcome"],
     ]
     assert set(outcomes) == {"delegated"}
+
+
+QUALIFIED = {
+    "analyze": ("report", ["--no-default-xnnpack"], lambda entry: entry["runs"][0]),
+    "diagnose": ("diagnosis", [], lambda entry: entry),
+    "compare": ("compare", ["--with", "runtime=litert-2.2.0"], lambda entry: entry["a"]),
+    "whatif": ("compare", ["--fix-shapes"], lambda entry: entry["b"]),
+    "fix": ("fix", ["--plan"], lambda entry: entry["targets"][0]),
+    "releases": ("releases", [], lambda entry: entry),
+}
+
+
+@pytest.mark.parametrize("command", QUALIFIED)
+def test_the_result_of_a_plugin_is_qualified_in_the_same_words_everywhere(scratch, run, command):
+    schema, options, part = QUALIFIED[command]
+    arguments = (command, "mixed.tflite", "--delegate", "npu-samsung", *options)
+    entry = json.loads(run(*arguments, "--format", "json").stdout)
+    validate(schema, entry)
+    assert part(entry)["state"] == "selected"
+    (warning,) = part(entry)["warnings"]
+    text = " ".join(run(*arguments).stdout.split())
+    assert NOT_COMPILED in text
+    assert warning in text
+
+
+def test_a_plugin_is_never_the_best_target_without_a_reservation(scratch, run):
+    for command in ("analyze", "diagnose", "releases"):
+        text = " ".join(run(command, "mixed.tflite", "--delegate", "npu-mediatek", "--delegate", "npu-samsung").stdout.split())
+        verdict, _, _ = text.partition("delegate ")
+        assert "Best of 2 targets: the plugin npu-samsung takes all nodes (4) in 1 partition; this is no promise" in verdict
+        assert NOT_COMPILED in text

@@ -25,6 +25,7 @@ def pages(tmp_path_factory):
         "fails": page(views(str(MODELS / "cannot_prepare.tflite"), delegates=("vx", "nnapi"))),
         "many": page(views(block, delegates=DELEGATE_NAMES)),
         "left out": page([PageView(view.model, view.run, causes_left_out="a limit") for view in views(block)]),
+        "frees": page(views(str(MODELS / "convolutions.tflite"))),
         "timed": page([timed_view(str(MODELS / "many_partitions.tflite"))]),
         "empty": page(views(chain_model(()).bytes())),
     }

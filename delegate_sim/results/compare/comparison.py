@@ -19,6 +19,7 @@ from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import Compute, compute_of
+from ..report.outcome_words import state_entry
 from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
 from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
@@ -221,7 +222,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
-        "warnings": list(run.warnings),
+        **state_entry(run.delegate, run.warnings),
         "measures": {
             **asdict(measures),
             "fallback_nodes": measures.fallback_nodes,

@@ -18,6 +18,7 @@ from .device_splits import splits_entry
 from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
+from .outcome_words import state_entry
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
 from .tables import report_line, report_tables, run_words
@@ -197,11 +198,10 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
-        **({"state": "selected"} if run.delegate.is_plugin else {}),
+        **state_entry(run.delegate, run.warnings),
         "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
-        "warnings": list(run.warnings),
         "subgraphs": [_subgraph_entry(subgraph, run, compute) for subgraph in run.subgraphs],
     }
 
