@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
-from .layered_layout import layered_layout
+from .layered_layout import Edges, layered_layout
 
 NODE_WIDTH, NODE_HEIGHT = 122, 28
 """Size of a node in units of the drawing. A unit is a pixel at scale 1."""
@@ -52,7 +52,6 @@ _STACK = 512 << 20
 """Stack size in bytes for fast-sugiyama, which recurses once for each node of a path. Unused stack takes no memory."""
 
 Key = TypeVar("Key")
-Edges = Sequence[tuple[int, int]]
 Place = tuple[float, float]
 
 

@@ -133,7 +133,7 @@ class _Documents:
         runs = [run for run in report.runs if not run.by_default]
         is_single = len(runs) == 1
         return [
-            replace(case, notes=(*case.notes, *further_notes(report, run, cache, names_fix=is_single)))
+            replace(case, notes=(*case.notes, *further_notes(report, run, cache, is_single=is_single)))
             for case, run in zip(cases, runs, strict=True)
         ]
 

@@ -55,7 +55,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         explicit = [run for run in report.runs if not run.by_default]
         yield from _chain_lines(report, view, is_running)
         if len(explicit) == 1:
-            yield from _commands(report, explicit[0], view, names_fix=True)
+            yield from _commands(report, explicit[0], view)
         for run in explicit:
             yield from _target(run, view)
         return
@@ -82,16 +82,16 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         yield Line("")
         yield from _log_lines([run])
         yield from _details(advised, view)
-        yield from _commands(report, run, view, names_fix=is_single)
+        yield from _commands(report, run, view)
         yield from _target(run, view)
 
 
-def _commands(report: Report, run: Run, view: View, *, names_fix: bool) -> Iterator[Line]:
-    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU."""
+def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
+    """Yield the command that explains the nodes on the CPU, if there are any."""
     if view.names_commands and any(True for _ in on_cpu(run)):
         from .further import command_lines  # not needed if everything is delegated
 
-        yield from command_lines(report, run, view.width, names_fix=names_fix)
+        yield from command_lines(report, run)
 
 
 def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:

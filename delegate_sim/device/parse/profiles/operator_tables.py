@@ -108,7 +108,7 @@ _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAn
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _OperatorGroup:
     """One row of a summary."""
 
     op: str
@@ -119,7 +119,7 @@ class _Group:
     is_inner: bool
 
 
-def _are_averages_of_calls(groups: Sequence[_Group]) -> bool:
+def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
     """Return whether the times of a summary are averages of one call, as LiteRT's profiler prints them.
 
     The percentages tell: they are those of all calls of an operator.
@@ -149,7 +149,7 @@ class OperatorTable:
         self.rows: list[Row] = []
         self.inner_rows: list[Row] = []
         """The operators inside of kernels, in a table of LiteRT's profiler."""
-        self.groups: list[_Group] = []
+        self.groups: list[_OperatorGroup] = []
         self.sum: float | None = None
         """The cumulative percentage in the last row."""
         self.lacks_rows = False
@@ -209,7 +209,7 @@ class OperatorTable:
             ms, share = _number(match["ms"]), _number(match["share"])
             count, calls = int(match["count"]), int(match["calls"] or match["count"])
             known = ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0
-            self.groups.append(_Group(op, count, calls, known, share or 0.0, text.startswith(_INNER)))
+            self.groups.append(_OperatorGroup(op, count, calls, known, share or 0.0, text.startswith(_INNER)))
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:

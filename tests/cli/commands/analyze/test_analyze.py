@@ -49,7 +49,6 @@ Partitions
    2  delegate      1        16         16  ADD 1
 """
 
-FIX = "exact; 3 of 4 nodes in 2 kernels"
 
 DYNAMIC = """\
 NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2
@@ -119,12 +118,10 @@ def dynamic_model(tmp_path):
     return written(builder, tmp_path / "dynamic.tflite")
 
 
-def pointer(path, *arguments, options="", fix=""):
-    """The last lines of a report: the commands that examine the nodes on the CPU and rewrite the file, and the target."""
+def pointer(path, *arguments, options=""):
+    """The last lines of a report: the command that examines the nodes on the CPU, and the target."""
     target = " ".join([str(path), "--delegate nnapi", *arguments])
     lines = ["", "What each cause costs, and what to change:", f"  delegate-sim diagnose {target}"]
-    if fix:
-        lines += [f"Rewrite the file without a new conversion ({fix}):", f"  delegate-sim fix {target} -o fixed.tflite"]
     return "\n".join([*lines, "", f"Target: nnapi on litert-2.3 with benchmark_model's defaults --android=13{options}", ""])
 
 
@@ -137,7 +134,7 @@ def unanswered(missing):
 
 def test_text_of_a_small_model(run, model):
     result = run("analyze", *NNAPI, model)
-    assert result.stdout == MIXED + pointer(model, fix=FIX)
+    assert result.stdout == MIXED + pointer(model)
     assert (result.exit_code, result.stderr) == (0, "")
 
 
@@ -287,10 +284,7 @@ def test_several_models_give_an_array(run_json, model, dynamic_model):
 
 
 def test_several_models_stand_below_headings(run, model, dynamic_model):
-    first, second = (
-        f"=== {path} ===\n{text}{pointer(path, fix=fix)}"
-        for path, text, fix in ((model, MIXED, FIX), (dynamic_model, DYNAMIC, ""))
-    )
+    first, second = (f"=== {path} ===\n{text}{pointer(path)}" for path, text in ((model, MIXED), (dynamic_model, DYNAMIC)))
     assert run("analyze", *NNAPI, model, dynamic_model).stdout == f"{first}\n{second}"
 
 
@@ -415,7 +409,7 @@ def test_a_folder_without_models(run, tmp_path):
 def test_an_unreadable_model_does_not_stop_the_others(run, tmp_path, model):
     missing = tmp_path / "missing"
     result = run("analyze", *NNAPI, missing, model)
-    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model, fix=FIX)}\n{unanswered(missing)}"
+    assert result.stdout == f"=== {model} ===\n{MIXED}{pointer(model)}\n{unanswered(missing)}"
     assert (result.exit_code, result.stderr) == (2, f"error: {missing}: No such file or directory\n")
     result = run("analyze", *NNAPI, missing, model, "--format", "json")
     reports = json.loads(result.stdout)
@@ -449,14 +443,14 @@ def test_output_through_a_link_keeps_the_link(run, tmp_path, model):
     (tmp_path / "link").symlink_to(tmp_path / "report")
     run("analyze", *NNAPI, model, "--output", tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "report").read_text() == MIXED + pointer(model, fix=FIX)
+    assert (tmp_path / "report").read_text() == MIXED + pointer(model)
 
 
 def test_after_an_error_the_others_are_written(run, tmp_path, model):
     output, missing = tmp_path / "report", tmp_path / "missing"
     result = run("analyze", *NNAPI, model, missing, "--output", output)
     assert result.exit_code == 2
-    assert output.read_text() == (f"=== {model} ===\n{MIXED}{pointer(model, fix=FIX)}\n{unanswered(missing)}")
+    assert output.read_text() == (f"=== {model} ===\n{MIXED}{pointer(model)}\n{unanswered(missing)}")
 
 
 def test_if_the_output_cannot_be_replaced_nothing_is_left_behind(run, tmp_path, model, monkeypatch):

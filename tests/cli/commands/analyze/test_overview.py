@@ -45,8 +45,8 @@ Best of 11 targets (NPU plugins aside: they only select nodes): LiteRT GPU runs 
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
 
-Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Whether these nodes can be compiled and
-run is known only from the vendor's compiler and the device.
+Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device
+can show whether these nodes can be compiled and run.
 npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for mediatek_use_get_supported_operations=false;
   otherwise, MediaTek's closed-source compiler decides about each node
 npu-samsung: the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of the nodes.
@@ -101,9 +101,9 @@ Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
 
-Selected, but not compiled: a compiler plugin only selects nodes for the NPU.
-Whether these nodes can be compiled and run is known only from the vendor's
-compiler and the device.
+Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only
+the vendor's compiler and the device can show whether these nodes can be
+compiled and run.
 npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for
   mediatek_use_get_supported_operations=false; otherwise, MediaTek's
   closed-source compiler decides about each node
