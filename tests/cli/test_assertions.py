@@ -86,7 +86,7 @@ def test_a_failure_says_why_and_what_to_change(mixed):
         "ROUND: 1 node [1]",
         "nnapi-operator: ROUND is not mapped",
         "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if the delegate takes the new nodes (counted as "
-        "nodes in 2 kernels",
+        "one node): 3 of 4 nodes in 2 kernels",
         "ADD: 1 node [2]",
         "nnapi-operator-version: version 4; needs version at most 2",
         "hint: the node does not need the version in the file: use a converter as old as the delegate",

@@ -53,7 +53,7 @@ def kernels_title(delegates: Iterable[str]) -> str:
     return "to compile" if all(words_of(name) is _PLUGIN for name in delegates) else "kernels"
 
 
-class Result(Protocol):
+class DelegateResult(Protocol):
     """The result of a delegate: a run, or the measures of a run."""
 
     @property
@@ -75,7 +75,7 @@ NOT_COMPILED = (
 )
 
 
-def plugin_notes(results: Sequence[Result]) -> Iterator[str]:
+def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
     """Yield what users must know about the results of compiler plugins: nothing is compiled yet, and the warnings.
 
     With results of several delegates, each warning names its plugin.
@@ -89,7 +89,7 @@ def plugin_notes(results: Sequence[Result]) -> Iterator[str]:
     )
 
 
-def outcome_notes(result: Result) -> tuple[str, ...]:
+def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the warnings about a result, after the note on nodes that are only selected."""
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
 

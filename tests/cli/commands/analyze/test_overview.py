@@ -101,8 +101,8 @@ Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
 
-Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only
-the vendor's compiler and the device can show whether these nodes can be
+Selected, but not compiled: a compiler plugin only selects nodes for the NPU.
+Only the vendor's compiler and the device can show whether these nodes can be
 compiled and run.
 npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for
   mediatek_use_get_supported_operations=false; otherwise, MediaTek's
