@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.diagnosis.advice.plain_fix import fix_command
+from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
@@ -122,7 +122,7 @@ def _finding_lines(
     words = words_of(diagnosis.target.delegate.name)
     total = diagnosis.total_multiply_adds
     yield from indented(f"{number}. {message(cause.title)}", width, "", _HEADING)
-    yield from indented(message(f"{cause.name} ({', '.join(cause.codes)})"), width, "   ", _CODE)
+    yield from indented(message(f"{cause.label} ({', '.join(cause.codes)})"), width, "   ", _CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     # A cause may appear only after another cause is fixed. Its nodes may be delegated now.
     keeps = "keeps" if all(key in staying for key in cause.nodes) else "after another cause is fixed, keeps"

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from delegate_sim.diagnosis.advice.plain_fix import fix_command
+from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
@@ -105,13 +105,13 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause, width: int) -> Iter
     Changes with a simulated result come before instructions with an unknown result. Commands are not wrapped, so that they can
     be copied.
     """
-    cause, result = finding.cause, diagnosis.found_pass(finding)
+    cause, fix = finding.cause, diagnosis.found_pass(finding)
     command = functools.partial(fix_command, diagnosis.model, diagnosis.target)
     changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if SPLIT_TAIL in cause.change else "")]
-    if result is not None:
+    if fix is not None:
         is_simulated = any(alternative.helps for alternative in cause.alternatives)
         place = len(changes) if is_simulated or not cause.remedy.accepts else 0
-        changes.insert(place, (f"{result.text}:", command("--pass", result.pass_.name)))
+        changes.insert(place, (f"{fix.text}:", command("--pass", fix.pass_.name)))
     for number, (text, line) in enumerate(changes):
         yield from indented(message(f"or {text}" if number else text), width, "   ", _HINT)
         if line:

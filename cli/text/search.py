@@ -78,7 +78,7 @@ def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
     text = _cost_text(way.cost, words) + (", with these causes fixed:" if way.causes else "")
     yield from paragraph(text, width)
     for cause in way.causes:
-        yield from paragraph(f"- {message(cause.title)} ({message(cause.name)})", width, "  ", "    ")
+        yield from paragraph(f"- {message(cause.title)} ({message(cause.label)})", width, "  ", "    ")
         text = f"{cause.suggestion}: {message(cause.change)}"
         yield from paragraph(text, width, "    ", "      ", style=_HINT)
 

@@ -108,7 +108,7 @@ class Diagnosis(Shown):
         if not self.findings:
             return None
         # Passes for single causes come first, because both searches share the limit on simulations.
-        listed = [result.cost for result in map(self.found_pass, self.findings) if result is not None]
+        listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]
         plain = plain_fix(self.model, self.target, self.effort)
         if plain is None or plain.cost is None:
             return plain

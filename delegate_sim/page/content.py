@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.advice.node_advice import advised
-from ..diagnosis.advice.plain_fix import fix_command
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
 from ..foundation.limits import naming_model
@@ -353,11 +353,11 @@ def _cause_entries(diagnosis: Diagnosis, timings: Sequence[Timing]) -> list[dict
 
 def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | None:
     """Return the pass that fixes a cause, with the result and the command."""
-    result = diagnosis.found_pass(finding)
-    if result is None:
+    fix = diagnosis.found_pass(finding)
+    if fix is None:
         return None
-    command = fix_command(diagnosis.model, diagnosis.target, "--pass", result.pass_.name)
-    return {"text": _text(result.text), "command": _text(command)}
+    command = fix_command(diagnosis.model, diagnosis.target, "--pass", fix.pass_.name)
+    return {"text": _text(fix.text), "command": _text(command)}
 
 
 def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:

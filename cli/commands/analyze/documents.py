@@ -131,10 +131,8 @@ class _Documents:
         from ...text.analysis.further import further_notes
 
         runs = [run for run in report.runs if not run.by_default]
-        is_single = len(runs) == 1
         return [
-            replace(case, notes=(*case.notes, *further_notes(report, run, cache, is_single=is_single)))
-            for case, run in zip(cases, runs, strict=True)
+            replace(case, notes=(*case.notes, *further_notes(report, run, cache))) for case, run in zip(cases, runs, strict=True)
         ]
 
     def _json(self, report: Report) -> list[str]:

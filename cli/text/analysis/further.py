@@ -1,10 +1,10 @@
-"""The last lines of ``analyze``: the command that explains the nodes on the CPU, and the result with other defaults."""
+"""Further steps after ``analyze``: the commands that explain and rewrite the model, and the result with the API's defaults."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from delegate_sim.diagnosis.advice.plain_fix import diagnose_command
+from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_plan_command
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.results.compare.api_defaults import api_defaults_text
@@ -16,19 +16,27 @@ from ...console.terminal import Line
 
 _HINT = "cyan"
 _DIAGNOSE = "What each cause costs, and what to change:"
+_FIX = "Whether fix, which rewrites the file, helps:"
 
 
 def command_lines(report: Report, run: Run) -> Iterator[Line]:
-    """Yield the ``diagnose`` command for a run with nodes on the CPU. The command is not wrapped, so that it can be copied."""
+    """Yield the ``diagnose`` and ``fix`` commands for a run with nodes on the CPU.
+
+    The result of ``fix`` is not simulated here, because that takes as long as the analysis. The commands are not wrapped, so that
+    they can be copied.
+    """
     yield Line("")
-    yield Line(_DIAGNOSE, _HINT)
-    yield Line(f"  {printable(diagnose_command(report.model, run.target))}", _HINT)
+    for title, command in ((_DIAGNOSE, diagnose_command), (_FIX, fix_plan_command)):
+        yield Line(title, _HINT)
+        yield Line(f"  {printable(command(report.model, run.target))}", _HINT)
 
 
-def further_notes(report: Report, run: Run, cache: AnalysisCache, *, is_single: bool) -> Iterator[str]:
-    """Yield the result with the API's defaults if it differs, and the ``diagnose`` command for a run with nodes on the CPU."""
-    text = "" if report.is_chain and not is_single else api_defaults_text(report.model, run, cache, len(report.runs))
+def further_notes(report: Report, run: Run, cache: AnalysisCache) -> Iterator[str]:
+    """Yield the result with the API's defaults if it differs, and the commands for a run with nodes on the CPU."""
+    is_alone = not report.is_chain or len([other for other in report.runs if not other.by_default]) == 1
+    text = api_defaults_text(report.model, run, cache, len(report.runs)) if is_alone else ""
     if text:
         yield text
-    if is_single and any(True for _ in on_cpu(run)):
+    if any(True for _ in on_cpu(run)):
         yield f"{_DIAGNOSE} {diagnose_command(report.model, run.target)}"
+        yield f"{_FIX} {fix_plan_command(report.model, run.target)}"

@@ -87,7 +87,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
 
 
 def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
-    """Yield the command that explains the nodes on the CPU, if there are any."""
+    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU."""
     if view.names_commands and any(True for _ in on_cpu(run)):
         from .further import command_lines  # not needed if everything is delegated
 

@@ -1,18 +1,15 @@
-"""The command ``delegate-sim fix`` for a target, and the simulated result of all passes that it would apply."""
+"""The simulated result of ``delegate-sim fix`` with all the passes that it applies to a model for a target."""
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from ...delegates.options import as_typed, option_value
 from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...graph.effort import Effort
 from ...model.model import Model
-from ...releases.catalogue import NEWEST
 from ...runtime.target import Target
 from ..causes.alternative import result_words
 from ..examiner import Cost
@@ -21,7 +18,6 @@ _PARTS = 16
 """The search for passes may use this part of a command's limit on simulations."""
 _SIMULATIONS_AT_LEAST = 40
 """The search is left out if its part of the limit allows fewer simulations. A search that ends early would have no result."""
-_OUTPUT = "fixed.tflite"
 _MANY = "the search for passes takes many simulations"
 
 
@@ -56,31 +52,6 @@ class PlainFix:
             "result": None if self.cost is None else self.cost.to_dict(),
             "unknown": self.unknown,
         }
-
-
-def fix_command(model: Model, target: Target, *arguments: str) -> str:
-    """Return the command line that rewrites a model for a target. The text may contain unprintable characters of names."""
-    return shlex.join(["delegate-sim", "fix", model.path or "-", *target_arguments(target), *arguments, "-o", _OUTPUT])
-
-
-def diagnose_command(model: Model, target: Target) -> str:
-    """Return the command line that diagnoses a model on a target. The text may contain unprintable characters of names."""
-    return shlex.join(["delegate-sim", "diagnose", model.path or "-", *target_arguments(target)])
-
-
-def target_arguments(target: Target) -> list[str]:
-    """Return the command-line arguments that describe a target: the delegate, and everything that differs from defaults."""
-    arguments = ["--delegate", target.delegate.name]
-    arguments += [] if target.release == NEWEST else ["--runtime", str(target.release)]
-    arguments += [] if target.defaults == "benchmark" else ["--defaults", target.defaults]
-    arguments += ["--assume-ops-registered"] if target.assume_ops_registered else []
-    for option in target.delegate.options:
-        value = target.options.get(option.name)
-        if value != option.default_in(target.defaults) and value not in (None, (), []):
-            # The value of an option that names a file is the content of the file.
-            typed = as_typed(target.delegate.options, option.name, getattr(value, "path", None) or option_value(value))
-            arguments += typed.split(" ", 1) if typed.startswith("--option ") else [typed]
-    return arguments
 
 
 def plain_fix(model: Model, target: Target, effort: Effort) -> PlainFix | None:

@@ -20,9 +20,8 @@ class Identity(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name on the command line: the problem and the subject. The name of a limit is without the value of the limit."""
-        subject = [text.partition("=")[0] for text in self.subject] if self.problem is Problem.LIMIT else self.subject
-        return ":".join([self.problem.value, *subject])
+        """The name in JSON and CSV: the problem and the subject."""
+        return ":".join([self.problem.value, *self.subject])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,14 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """The cause's name on the command line: the problem and the subject."""
+        """The cause's name in JSON and CSV: the problem and the subject."""
         return self.identity.name
+
+    @property
+    def label(self) -> str:
+        """The cause's name in text. The value that would lift a limit is left out, because the advice names another value."""
+        is_limit = self.identity.problem is Problem.LIMIT
+        return self.name.partition("=")[0] if is_limit else self.name
 
     @property
     def has_no_known_change(self) -> bool:

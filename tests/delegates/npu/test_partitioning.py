@@ -65,7 +65,7 @@ def test_options_that_end_a_refusal_are_tried():
     options = {"soc": "mt1", "max_partitions": 1}
     diagnosis = delegate_sim.diagnose(chain(["RELU", "SHAPE", "RELU"]).bytes(), "npu-mediatek", options, defaults="api")
     names = {finding.cause.name for finding in diagnosis.findings}
-    assert names == {"limit:max_partitions", "target-level:soc=mt6991", "operator:SHAPE"}
+    assert names == {"limit:max_partitions=0", "target-level:soc=mt6991", "operator:SHAPE"}
     assert diagnosis.without_all.measures.delegated_nodes == 3
 
 

@@ -26,7 +26,7 @@ def test_of_an_open_batch_the_input_is_named():
 @pytest.mark.parametrize(("builder", "delegate"), [(convolutions(), "hexagon"), (chain_model(["ADD", "ADD 4", "CEIL"]), "nnapi")])
 def test_each_refused_node_has_the_change_of_its_cause(builder, delegate):
     found, diagnosis = advice(builder, delegate), diagnosed(builder, delegate)
-    changes = {finding.cause.change.partition("; other delegates that take ")[0] for finding in diagnosis.findings}
+    changes = {finding.cause.change.partition("; other delegates that take")[0] for finding in diagnosis.findings}
     for subgraph, index, reasons in on_cpu(diagnosis.run):
         told = {change for reason in reasons for change in found.by_reason[NodeKey(subgraph.graph.index, index), reason.code]}
         assert told

@@ -1,23 +1,15 @@
-"""The result of ``fix`` with all its passes, and the commands that can be copied."""
+"""The result of ``fix`` with all its passes."""
 
 from __future__ import annotations
 
 import pytest
 
 from delegate_sim import load
-from delegate_sim.delegates.options import parse_options
-from delegate_sim.delegates.registry import find_delegate
-from delegate_sim.diagnosis.advice.plain_fix import fix_command, plain_fix
+from delegate_sim.diagnosis.advice.plain_fix import plain_fix
 from delegate_sim.fixing.search import search
 from delegate_sim.graph.effort import Effort
-from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.runtime.target import Target
+from tests.support.diagnoses import target
 from tests.support.models import chain_model
-
-
-def target(delegate="nnapi", release="litert-2.3", defaults="benchmark", **options):
-    chosen = find_delegate(delegate)
-    return Target(chosen, parse_options(delegate, chosen.options, options, defaults), parse_release(release), defaults)
 
 
 def model(*ops):
@@ -45,17 +37,3 @@ def test_beyond_the_effort_the_result_is_not_known():
     effort.spend(1 << 40)
     found = plain_fix(given, target(), effort)
     assert (found.cost, found.result) == (None, "not simulated: the search for passes takes many simulations")
-
-
-@pytest.mark.parametrize(
-    ("given", "arguments"),
-    [
-        (target(), "--delegate nnapi"),
-        (target(android="11"), "--delegate nnapi --android=11"),
-        (target(feature_level=28), "--delegate nnapi --feature-level=28"),
-        (target("gpu", "tf-2.15", "api"), "--delegate gpu --runtime tf-2.15 --defaults api"),
-        (target(driver_rejects=("MEAN", "ADD")), "--delegate nnapi --driver-rejects=MEAN,ADD"),
-    ],
-)
-def test_a_command_describes_the_target(given, arguments):
-    assert fix_command(model("ADD"), given) == f"delegate-sim fix - {arguments} -o fixed.tflite"

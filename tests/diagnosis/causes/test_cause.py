@@ -64,7 +64,7 @@ def test_a_driver_is_a_cause():
 def test_nodes_beyond_a_limit_are_told_from_those_refused():
     diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ADD"]), max_number_delegated_partitions=1)
     assert diagnosis.limited == 1
-    assert "limit:max_number_delegated_partitions" in names(diagnosis)
+    assert "limit:max_number_delegated_partitions=0" in names(diagnosis)
 
 
 def test_nothing_to_find():

@@ -49,7 +49,6 @@ Partitions
    2  delegate      1        16         16  ADD 1
 """
 
-
 DYNAMIC = """\
 NNAPI on Android 13 is not applied; everything runs on the CPU, because tensor 2
   (y) of subgraph 0 is dynamic-sized because input tensor 1 (shape) of node 0
@@ -119,9 +118,10 @@ def dynamic_model(tmp_path):
 
 
 def pointer(path, *arguments, options=""):
-    """The last lines of a report: the command that examines the nodes on the CPU, and the target."""
+    """The last lines of a report: the commands that examine the nodes on the CPU and rewrite the file, and the target."""
     target = " ".join([str(path), "--delegate nnapi", *arguments])
     lines = ["", "What each cause costs, and what to change:", f"  delegate-sim diagnose {target}"]
+    lines += ["Whether fix, which rewrites the file, helps:", f"  delegate-sim fix {target} --plan"]
     return "\n".join([*lines, "", f"Target: nnapi on litert-2.3 with benchmark_model's defaults --android=13{options}", ""])
 
 
@@ -230,7 +230,7 @@ def test_verbose_leaves_nothing_out(run, tmp_path):
     text = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), "--verbose").stdout
     assert "more" not in text
     assert all(f"{index}" in text for index in range(1, 80, 2))
-    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 3 + 4
+    assert len(text[text.index("Partitions") :].splitlines()) == 2 + 80 + 5 + 4
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -238,8 +238,9 @@ def test_only_log_lines_and_commands_are_longer_than_the_terminal_is_wide(run, t
     lines = run("analyze", *NNAPI, written(long_model(), tmp_path / "long.tflite"), COLUMNS=str(columns)).stdout.splitlines()
     line = next(number for number, line in enumerate(lines) if line.startswith("Explicitly applied NNAPI delegate, and "))
     assert lines[line].endswith(" the delegate w/ 40 delegate kernels.")
-    command = next(number for number, line in enumerate(lines) if line.startswith("  delegate-sim diagnose "))
-    assert max(map(len, [*lines[: line - 1], *lines[line + 1 : command], *lines[command + 1 :]])) <= columns
+    wrapped = [text for text in (*lines[: line - 1], *lines[line + 1 :]) if not text.startswith("  delegate-sim ")]
+    assert len(wrapped) == len(lines) - 4  # two log lines and two commands
+    assert max(map(len, wrapped)) <= columns
 
 
 def test_hostile_names_have_no_effect_on_a_terminal(run, tmp_path):

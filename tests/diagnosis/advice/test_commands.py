@@ -1,0 +1,35 @@
+"""The command lines that users can copy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from delegate_sim import load
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.diagnosis.advice.commands import fix_command
+from tests.support.diagnoses import target
+from tests.support.models import chain_model
+
+
+def api_options(delegate):
+    return parse_options(delegate, find_delegate(delegate).options, {}, "api")
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments"),
+    [
+        (target(), "--delegate nnapi"),
+        (target(options={"android": "11"}), "--delegate nnapi --android=11"),
+        (target(options={"feature_level": 28}), "--delegate nnapi --feature-level=28"),
+        (
+            replace(target("gpu", runtime="tf-2.15"), defaults="api", options=api_options("gpu")),
+            "--delegate gpu --runtime tf-2.15 --defaults api",
+        ),
+        (target(options={"driver_rejects": ("MEAN", "ADD")}), "--delegate nnapi --driver-rejects=MEAN,ADD"),
+    ],
+)
+def test_a_command_describes_the_target(given, arguments):
+    assert fix_command(load(chain_model(["ADD"]).bytes()), given) == f"delegate-sim fix - {arguments} -o fixed.tflite"
