@@ -22,7 +22,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -67,6 +67,9 @@ screenshots: setup  ## remake the pictures in docs/pictures with Chromium
 page-figures: setup  ## measure size, time and frames per second of the report page
 	$(BIN)/python -m benchmarks.page_figures
 
+web-figures: web  ## measure time and memory of the browser application
+	$(BIN)/python -m benchmarks.web_figures
+
 viewers: setup  ## open exported files in Model Explorer and Netron, which run in Chromium
 	$(PIP_INSTALL) --target .venv-viewers ai-edge-model-explorer netron
 	PYTHONPATH=.venv-viewers $(BIN)/python -m pytest tests/export
@@ -78,8 +81,14 @@ stores: setup  ## test reading models from S3, with moto as the server
 examples: setup  ## run the examples of README.md and docs, and put their current output into the pages
 	$(BIN)/python -m tools.docs.examples --write
 
-site: setup  ## make the documentation as a site with search, in site/
+web: setup  ## build the browser application in web/dist (needs npm and Node.js)
+	$(BIN)/python -m tools.docs.web
+
+site: setup  ## make the documentation as a site with search, in site/; with the browser application where npm is
 	$(BIN)/python -m tools.docs.site
+
+web-equality: setup  ## compare the answers of the browser application with those of the command line, where ../shared exists (ARGS=--help)
+	$(BIN)/python -m tools.web.equality $(or $(MODELS),$(addprefix ../shared/corpus/,npu-calls.zip fuzz.zip onnx.zip real.zip keras.zip torch.zip)) $(ARGS)
 
 wheel: setup  ## build the wheel, install it into a clean environment and use it there
 	$(BIN)/python -m tools.packaging.wheel
@@ -126,6 +135,9 @@ upstream-diff: setup  ## list what changed upstream in the code that rules follo
 
 gpu-comparison: setup  ## remake docs/appendix/gpu-comparison.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write
+
+time-stories: setup  ## remake the worked examples of docs/time.md, where ../shared exists
+	$(BIN)/python -m tools.corpus_tables.time_stories --write
 
 fix-table: setup  ## remake the tables of docs/appendix/fix.md and docs/passes.md, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.corpus_tables.fixes --write $(ARGS)

@@ -61,7 +61,7 @@ class Analysis:
         return self._expect(kernels <= max, f"{counted(kernels, 'delegate kernel')}, at most {max:,} allowed")
 
     def assert_delegated(self, min_share: float = 1.0) -> Self:
-        """Fail if less than ``min_share`` of the nodes run on the delegate. Raises ValueError unless the share is from 0 to 1."""
+        """Fail if less than ``min_share`` of the nodes run on the delegate. Raises ValueError if the share is not from 0 to 1."""
         __tracebackhide__ = True
         if not 0 <= min_share <= 1:
             raise ValueError(f"min_share must be a number from 0 to 1, not {min_share!r}")

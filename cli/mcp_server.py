@@ -1,7 +1,7 @@
 """The MCP server: commands as tools of a coding assistant.
 
-A tool runs a command in a separate process and returns the JSON of the command. An assistant therefore gets the answers of the
-command line, and a hostile model cannot harm the server.
+A tool runs a command in a separate process and returns the JSON of the command. An assistant therefore gets the same answers as
+on the command line, and a hostile model file cannot harm the server.
 """
 
 from __future__ import annotations

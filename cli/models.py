@@ -20,7 +20,7 @@ from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
 
-from .console.terminal import print_error, show_progress
+from .console.terminal import print_error, show_progress, show_step
 from .exits import DONE, INTERNAL_ERROR, USAGE
 from .faults import fault_message
 
@@ -46,8 +46,8 @@ class Unreadable:
 def model_paths(given: Iterable[str]) -> list[str]:
     """Expand the given paths into paths of models, in the given order and without duplicates.
 
-    A folder is replaced by the models below it. A pattern is replaced by the matching files, unless a file has the pattern as its
-    name. A folder or pattern without models is kept, so that the command can report it.
+    A folder is replaced by the models below it. A pattern is replaced by the matching files. A path that is the name of an
+    existing file is not a pattern. A folder or pattern without models is kept, so that the command can report it.
     """
     return list(dict.fromkeys([path for argument in given for path in _files_of(argument)]))
 
@@ -57,19 +57,19 @@ def stands_for_many(path: str) -> bool:
     return path != STANDARD_INPUT and model_files.stands_for_many(path)
 
 
-def read_model(path: str) -> Model:
-    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``delegate_sim.load``."""
-    from delegate_sim import load
+def read_model(path: str, *, any_identifier: bool = False) -> Model:
+    """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``load``."""
+    from delegate_sim.model.reader import load
 
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise ModelError("standard input is closed")
         try:
-            return load(sys.stdin.buffer.read())
+            return load(sys.stdin.buffer.read(), any_identifier=any_identifier)
         except ModelError as error:
             raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
     require_models(path)
-    return load(path)
+    return load(path, any_identifier=any_identifier)
 
 
 def require_models(path: str) -> None:
@@ -122,7 +122,8 @@ class Models:
         """Yield the result of ``take`` for each path. Errors about a model are printed on standard error."""
         for number, path in enumerate(self.paths, 1):
             if len(self.paths) > 1:
-                show_progress(f"{number:,} of {len(self.paths):,}: {path}", (number - 1) / len(self.paths))
+                total = len(self.paths)
+                show_progress(f"{number:,} of {total:,}: {path}", (number - 1) / total, 1 / total)
             else:
                 show_progress(path)
             try:
@@ -150,6 +151,7 @@ class Models:
                 self.leave_out(path, targets[number:], effort)
                 return
             effort.spend()
+            show_target(targets, number)
             yield target
 
     def leave_out(self, path: str, targets: Sequence[Target], effort: Effort) -> None:
@@ -161,6 +163,12 @@ class Models:
     def _fail(self, path: str, message: str, *, is_fault: bool = False) -> None:
         print_error(message)
         self.unreadable.append(Unreadable(path, message, is_fault))
+
+
+def show_target(targets: Sequence[Target], number: int) -> None:
+    """Show as progress that a model is simulated on a target, if there are several targets."""
+    if len(targets) > 1:
+        show_step(targets[number].delegate.name, number / len(targets))
 
 
 def print_not_simulated(path: str, delegate: str, reasons: Iterable[str]) -> None:

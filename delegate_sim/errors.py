@@ -12,7 +12,7 @@ class ModelError(DelegateSimError):
 
 
 class LimitError(ModelError):
-    """The model exceeds a limit, either unchanged or after a hypothetical change."""
+    """The model, or the model after a hypothetical change, exceeds a limit."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: not simulated: {reason}" if path else reason)

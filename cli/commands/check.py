@@ -37,7 +37,8 @@ Examples:
 \b
 Exit codes:
   0   every result is as good as the baseline or better, and within the budgets
-  1   a result is worse, over budget, or missing on one side; with --live: a real delegate decides differently
+  1   a result is worse or over budget, is missing in the baseline, or is only in the baseline;
+      with --live: a real delegate differs from the simulation
   2   the configuration, the baseline or a model cannot be read
   70  an internal error of delegate-sim, reported as a finding of the model
 
@@ -73,7 +74,7 @@ time wait for each other.
     metavar="FILE",
     multiple=True,
     type=click.Path(readable=False),
-    help="With --update: keep a summary of a device's times of one model and target beside the baseline.",
+    help="With --update: store the times of one model and target, measured on a device, in a file next to the baseline.",
 )
 @live_options
 @partial(output_options, replaces=True)

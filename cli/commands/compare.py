@@ -15,17 +15,15 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.suggestions import suggestion
-from delegate_sim.graph.effort import COMPARISON, Effort
-from delegate_sim.live.live_runs import run_target
-from delegate_sim.model.model import Model
+from delegate_sim.live.live_runs import run_side
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.compare.comparison import compare
 from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
-from ..options.delegate_flags import DelegateCommand, given_options
+from ..options.delegate_flags import ComparingCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.many import compared_columns, compared_row
@@ -34,7 +32,7 @@ from ..text.timing.change import timed_entry, timed_lines
 _EPILOG = """\b
 Examples:
   delegate-sim compare before.tflite after.tflite --delegate gpu
-  delegate-sim compare model.tflite --delegate nnapi --android 11 --with android=13
+  delegate-sim compare model.tflite --delegate nnapi --android 11 --android 13
   delegate-sim compare model.tflite --delegate gpu --delegate mldrift
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
@@ -49,7 +47,7 @@ _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
 
 
-@click.command("compare", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.command("compare", cls=ComparingCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path_a", metavar="MODEL", type=click.Path(readable=False))
 @click.argument("path_b", metavar="[MODEL]", required=False, type=click.Path(readable=False))
 @click.option(
@@ -75,15 +73,15 @@ def command(
 ) -> int:
     """Show the differences between two models, or between two targets for one model.
 
-    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes that
-    only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that are on
-    the CPU for different reasons.
+    The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes
+    that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
+    are on the CPU on both sides, but not for the same reasons.
     """
     configured = arguments.configured(only_first=True, is_live=True)
     if configured:
         a, b = configured[0], _changed(configured[0], _settings(settings))
     else:
-        a, b = _targets(arguments, *_named(arguments.delegates, _settings(settings)))
+        a, b = _targets(arguments, *_named(arguments.delegates, {**_second_values(arguments), **_settings(settings)}))
     table = ModelTable(compared_columns(), is_left_out=verbose)
     if path_b is None or os.path.realpath(path_b) == os.path.realpath(path_a):
         if a == b:
@@ -96,7 +94,7 @@ def command(
     if not stands_for_many(path_a) and not stands_for_many(path_b):
         return write_answers(Models([path_a]), form, output, table, lambda path: _answer(path, path_b, a, b, verbose, profiles))
     if profiles.paths:
-        raise click.UsageError("--op-profile is for one MODEL: a profile is of one model")
+        raise click.UsageError("--op-profile needs a single MODEL, because a profile is about one model")
     partners = _partners(path_a, path_b)
 
     def paired(path: str) -> Answer:
@@ -138,7 +136,7 @@ def _common_folders(path: str, other: str) -> int:
 
 def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profiles: OpProfileArguments) -> Answer:
     model = read_model(path_a)
-    comparison = compare(_side(model, a), _side(model if path_b == path_a else read_model(path_b), b))
+    comparison = compare(run_side(model, a), run_side(model if path_b == path_a else read_model(path_b), b))
     timings = profiles.timings(model, [a])
     return Answer(
         lambda: [timed_entry(advised_comparison(comparison), timings)],
@@ -147,10 +145,12 @@ def _answer(path_a: str, path_b: str, a: Target, b: Target, verbose: bool, profi
     )
 
 
-def _side(model: Model, target: Target) -> Side:
-    """Return a side of the comparison. Raises LimitError if the model is too large for a comparison."""
-    Effort(model).require(COMPARISON)
-    return Side(model, run_target(model, target))
+def _second_values(arguments: TargetArguments) -> dict[str, str]:
+    """Return the second value of a flag with two values, as a setting of side B. Raises UsageError for more values."""
+    for name, values in arguments.several.items():
+        if len(values) > 2:
+            raise click.UsageError(f"A and B have one value each: give --{name.replace('_', '-')} at most twice")
+    return {name: values[1] for name, values in arguments.several.items()}
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -191,7 +191,7 @@ def _targets(arguments: TargetArguments, delegate: str, settings: Mapping[str, s
 
 
 def _changed(target: Target, settings: Mapping[str, str]) -> Target:
-    """Return a copy of a target with other settings. Options are kept unless the delegate changes. Raises OptionError."""
+    """Return a copy of a target with other settings. The options are kept if the delegate is the same. Raises OptionError."""
     delegate = find_live(settings.get(_DELEGATE, target.delegate.name))
     defaults = settings.get(_DEFAULTS, target.defaults)
     own = {key: value for key, value in settings.items() if key not in _KEYS}

@@ -95,7 +95,7 @@ def command(
 def _diagnose_micro(models: Models, form: str, output: str | None, verbose: bool) -> int:
     if form not in ("text", "json"):
         raise click.UsageError(f"--micro has no format {form}: use text or json")
-    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path), MicroTarget())))
+    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), MicroTarget())))
     if diagnoses or form != "text":
         entries = [*map(micro_diagnosis_entry, diagnoses), *map(unreadable_entry, models.unreadable)]
         write_result(
@@ -112,6 +112,7 @@ class _Answer:
     """The output for a diagnosis: JSON or lines of text."""
 
     diagnosis: Diagnosis
+    times: FixTimes | None
     entry: Any
     lines: Sequence[Line]
 
@@ -127,16 +128,15 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
         diagnosis = answer.diagnosis
         path = diagnosis.model.path or STANDARD_INPUT
         print_not_simulated(path, diagnosis.target.delegate.name, diagnosis.not_simulated)
-    return diagnosis_sheet([answer.diagnosis for answer in answers], unreadable)
+    return diagnosis_sheet([(answer.diagnosis, answer.times) for answer in answers], unreadable)
 
 
 def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, is_single: bool) -> _Answer:
     if form == "json":
-        time = {} if times is None else {"time": times.to_dict()}
-        return _Answer(diagnosis, {**diagnosis.to_dict(), **time}, ())
+        return _Answer(diagnosis, times, diagnosis.to_dict(), ())
     has_details = form == "text" and (is_single or verbose)
     lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single, times=times)) if has_details else []
-    return _Answer(diagnosis, None, lines)
+    return _Answer(diagnosis, times, None, lines)
 
 
 def _lines(answers: Sequence[_Answer], unreadable: Sequence[Unreadable], is_single: bool) -> Iterator[Line]:

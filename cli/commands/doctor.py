@@ -42,7 +42,7 @@ def command(form: str, output: str | None) -> None:
 
 
 class _Result(NamedTuple):
-    """The name of real code, its version, what it lacks on this host, and whether it is also simulated."""
+    """A delegate or engine: its name, its version, its requirements that this host does not meet, and whether it is simulated."""
 
     target: str
     software: str

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.bundles.formats import is_task
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
@@ -48,8 +49,8 @@ Examples:
 model-explorer writes node data for Google's Model Explorer. For several delegates, there is one file per delegate, with the
 delegate's name before the suffix. Open the file with: model-explorer model.tflite --node_data_paths=overlay.json
 lowered and lowered-json write the models that the delegate builds from its partitions, call by call.
-models writes each section of a LiteRT-LM bundle to a file in a folder. bundle writes a bundle from such a folder, and keeps the
-bytes of unchanged sections.
+models writes each section of a LiteRT-LM bundle, or each member of a .task file, to a file in a folder. bundle writes a bundle
+from such a folder, and keeps the bytes of unchanged sections.
 dot, graphml and json need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 
@@ -92,6 +93,7 @@ def command(
 
 def _export_bundle(form: str, path: str, output: str | None) -> int:
     """Write the sections of a bundle as files, or write a bundle from such files."""
+    from delegate_sim.bundles.task_files import is_unpacked_task, repack_task, unpack_task
     from delegate_sim.llm.packing import repack, unpack
 
     if output is None:
@@ -99,9 +101,9 @@ def _export_bundle(form: str, path: str, output: str | None) -> int:
     refuse_existing(click.get_current_context(), output)
     try:
         if form == _MODELS:
-            unpack(path, output)
+            (unpack_task if is_task(path) else unpack)(path, output)
         else:
-            repack(path, output)
+            (repack_task if is_unpacked_task(path) else repack)(path, output)
     except OSError as error:
         raise click.ClickException(printable(f"{error.filename or output}: {error.strerror or error}")) from error
     return DONE

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.bundles.formats import is_litertlm, is_task
 from delegate_sim.fixing.bundle_fix import check_free_bundle, fix_bundle, search_bundle
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
-from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
 from delegate_sim.micro.target import MicroTarget
@@ -54,7 +54,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @for_option("A delegate to rewrite the model for; may be given several times.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the rewritten model.")
-@click.option("--plan", "plans", is_flag=True, help="Show the search; write nothing.")
+@click.option("--plan", "plans", is_flag=True, help="Show the result of each pass; write no file.")
 @click.option(
     "--allow",
     type=click.Choice(tuple(_KINDS)),
@@ -84,7 +84,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     is_flag=True,
     help="Write the last nodes that stay on the CPU to a second model, FILE.tail.tflite.",
 )
-@click.option("--per-target", is_flag=True, help="Write a model for each target alone, FILE.TARGET.tflite.")
+@click.option("--per-target", is_flag=True, help="Write a separate model for each target, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
@@ -119,9 +119,9 @@ def command(
         raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
-    if is_litertlm(path):
+    if is_litertlm(path) or is_task(path):
         _refuse_options_of_models(micro, shapes, splits, per_target, data, profiles.paths)
-        return _fix_bundle(path, targets, written, _KINDS[allow], force, no_proof, samples, form, verbose)
+        return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), force, no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
     if micro and (shapes or splits or per_target or profiles.paths):
@@ -181,8 +181,8 @@ def _refuse_options_of_models(*given: object) -> None:
     """Raise UsageError if an option is given that is not available for a bundle."""
     if any(given):
         raise click.UsageError(
-            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: "
-            "name a model in it instead"
+            "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a "
+            "model in the bundle instead"
         )
 
 
@@ -190,7 +190,7 @@ def _fix_bundle(
     path: str,
     targets: Sequence[Target],
     written: str | None,
-    allowed: Exactness,
+    allowed: tuple[Exactness, Mapping[str, Pass]],
     force: bool,
     no_proof: bool,
     samples: int,
@@ -201,7 +201,11 @@ def _fix_bundle(
     if written is not None:
         check_free_bundle(path, written, replaces=force)
     show_progress(f"trying passes on {path}")
-    plan = search_bundle(path, targets, allowed, lambda step: show_progress(f"trying passes on {path}: {step}"))
+
+    def report(step: str) -> None:
+        show_progress(f"trying passes on {path}: {step}")
+
+    plan = search_bundle(path, targets, allowed[0], report, allowed[1])
     fixed = None
     if written is not None and plan.is_changed:
         show_progress(f"running the models of {path}")

@@ -126,7 +126,9 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
 
 
 def _source_lines() -> Iterator[str]:
-    yield "# Source models that are converted and then checked under this name. delegate-sim sweep finds good settings."
+    yield (
+        "# Each [sources.NAME] is a source model that is converted, then checked as NAME. delegate-sim sweep finds good settings."
+    )
     yield "# time-limit is in seconds, memory-limit is in GiB, and python has the converter installed."
     yield "# [sources.classifier]"
     yield '# source = "models/classifier.keras"'

@@ -60,7 +60,7 @@ def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str,
 
     def answer(path: str) -> Answer:
         nonlocal is_running
-        model = read_model(path)
+        model = read_model(path, any_identifier=True)
         result = MicroAnswer(model, analyze(model, target), source, resolver or "")
         is_running = is_running and result.report.computes
         return Answer(

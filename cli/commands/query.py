@@ -66,7 +66,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
 
 
 def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
-    """Yield the text of a result. Above the top causes are the verdicts on the targets."""
+    """Yield the text of a result. For the top causes, the text begins with the verdicts on the targets."""
     if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return

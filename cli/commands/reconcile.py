@@ -171,9 +171,9 @@ def command(
 ) -> int:
     """Compare a device's log of a MODEL with the simulation, and explain the differences.
 
-    The delegate, its options and the release are read from the log if the log shows them. Command-line options override the log.
-    Nodes may run on the CPU although the delegate accepts them. The driver rejected these nodes, or a limit on partitions dropped
-    them.
+    The delegate, its options and the release are read from the log if the log shows them. Command-line options override the
+    log. Some nodes may run on the CPU although the delegate accepts them: the driver rejected these nodes, or a limit on
+    partitions dropped them.
     """
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:
@@ -224,7 +224,10 @@ def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], o
 
 
 def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs) -> None:
-    """Write a profile of the devices to a new file. Unlike driver profiles, further logs cannot extend this profile."""
+    """Write a profile of the devices to a new file.
+
+    A driver profile can be extended with further logs. The profile of the devices cannot.
+    """
     learning = learn_devices(reconciliation)
     try:
         write_file(path, learning.text)
@@ -310,7 +313,10 @@ class _MeasuredTimes(NamedTuple):
     profiles: OpProfileArguments
 
     def of(self, reconciliation: Reconciliation) -> tuple[Timing, ...]:
-        """Return the times of the log, if it has a profile, and of the profiles, matched with the fitting simulation."""
+        """Return the measured times in the log, if the log has any, and the times in the given profiles.
+
+        The times are matched with the simulation that fits them.
+        """
         model, log, target = reconciliation.model, reconciliation.log, reconciliation.run.target
         if not has_times(log):
             return self.profiles.timings(model, [target])

@@ -21,10 +21,12 @@ from ..console.layout import counted, name
 from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
+from ..options.completion import complete_socs
 from ..options.delegate_flags import DelegateCommand
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
-from ..options.targets import all_targets_options
+from ..options.targets import TargetArguments, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
+from ..text.elements.plugins import plugin_lines
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
@@ -37,8 +39,8 @@ Examples:
   delegate-sim report large.tflite --no-causes -o report.html
 
 The page needs only a browser, without a network or other files. You can switch between models and targets on the page, or show
-two of them side by side. The command needs the package fast-sugiyama: pip install 'delegate-sim[report]'. If a model cannot be
-read, the command continues with the next model, and the exit code is 2.
+two of them side by side. The package fast-sugiyama places the nodes of large graphs better: pip install 'delegate-sim[report]'.
+If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 
 _VERDICTS_SHOWN = 12
@@ -47,7 +49,15 @@ _VERDICTS_SHOWN = 12
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @op_profile_option
-@all_targets_options
+@target_arguments(delegates_option("all"))
+@click.option(
+    "--soc",
+    "socs",
+    metavar="SOC",
+    multiple=True,
+    shell_complete=complete_socs,
+    help="A SoC, such as pixel10, whose NPU is a target; may be given several times.",
+)
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
@@ -55,8 +65,9 @@ _VERDICTS_SHOWN = 12
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],
-    targets: Sequence[Target],
+    arguments: TargetArguments,
     profiles: OpProfileArguments,
+    socs: Sequence[str],
     causes: bool,
     micro: bool,
     output: str,
@@ -67,9 +78,10 @@ def command(
     biggest gain first. For each node, the page has the tensors, the reasons and what to change.
     """
     from delegate_sim.page.document import page
-    from delegate_sim.page.layout import require_library
 
-    require_library()
+    targets = soc_targets(socs, arguments)
+    if arguments.delegates or not targets:
+        targets = [*arguments.targets(unnamed=(), is_live=True), *targets]
     models = Models(paths)
     profiles.check(len(models.paths))
     views = [
@@ -93,6 +105,7 @@ def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
         yield from paragraph(f"{model}{verdict(view.run, measures)}", width(), "", "  ", style=style)
     if len(views) > _VERDICTS_SHOWN:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
+    yield from plugin_lines([view.run for view in views], width())
 
 
 def _views(

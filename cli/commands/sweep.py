@@ -173,9 +173,6 @@ def command(
         check_free(source, best.written, replaces=best.force)
     if page is not None:
         refuse_existing(click.get_current_context(), page)
-        from delegate_sim.page.layout import require_library
-
-        require_library()
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
         _write_table(swept, table)

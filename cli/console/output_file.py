@@ -21,8 +21,8 @@ def output_option(
 ) -> Callable[[Command], Command]:
     """Return ``-o/--output`` and ``--force``.
 
-    Without ``--force``, an existing file is refused before the command runs. With ``refuses=False``, the command must call
-    ``refuse_existing``.
+    Without ``--force``, an existing file is an error, which is reported before the command runs. With ``refuses=False``, the
+    command must itself call ``refuse_existing``.
     """
 
     def decorate(command: Command) -> Command:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TextIO
 
 _AFTER = 1.0
@@ -15,8 +17,52 @@ _CELLS = 20
 _CLEAR = "\r\x1b[K"
 
 
-class Progress:
-    """A progress line that a separate thread updates. Other output hides the line for a second."""
+class Progress(ABC):
+    """The progress of a command: what it works on, the share that is done, and the step of the current work."""
+
+    _work, _share_before, _width = "", 0.0, 1.0
+
+    def show(self, what: str, share: float = -1.0, width: float = 1.0) -> None:
+        """Set the description of the current work, the share that is done before it, and the share of the work itself."""
+        self._work, self._share_before, self._width = what, max(share, 0.0), width
+        self.set_text(what, share)
+
+    def show_step(self, step: str, share: float) -> None:
+        """Set the current step of the work, and the share of the work that is done."""
+        self.set_text(f"{self._work}: {step}", self._share_before + share * self._width)
+
+    @abstractmethod
+    def set_text(self, what: str, share: float) -> None:
+        """Show a description. A ``share`` from 0 to 1 adds a progress bar."""
+
+    @abstractmethod
+    def hide(self) -> None:
+        """Make room for other output."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop showing progress."""
+
+
+class ReportedProgress(Progress):
+    """Progress that is passed to a function."""
+
+    def __init__(self, report: Callable[[str, float], object]) -> None:
+        self._report = report
+
+    def set_text(self, what: str, share: float) -> None:
+        """Call the function."""
+        self._report(what, share)
+
+    def hide(self) -> None:
+        """Do nothing, because there is no other output."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
+class ProgressLine(Progress):
+    """A progress line on a terminal, which a separate thread updates. Other output hides the line for a second."""
 
     def __init__(self, stream: TextIO, program: str) -> None:
         self._stream = stream
@@ -28,8 +74,8 @@ class Progress:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def show(self, what: str, share: float = -1.0) -> None:
-        """Set the description of the current work. A ``share`` from 0 to 1 adds a progress bar."""
+    def set_text(self, what: str, share: float) -> None:
+        """Set the text of the line."""
         with self._lock:
             self._what, self._share = what, share
 

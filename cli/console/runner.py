@@ -12,7 +12,7 @@ _HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit":
 """The replacement for the ``##`` of a command, keyed by format. Other formats use a visible escape (``#\\x23``)."""
 _COLON = {"junit": "&#58;", "markdown": "\\:"}
 _OWN_COMMANDS = "github"
-"""The format with intended commands. The module of this format escapes the text in the commands."""
+"""The format that contains workflow commands on purpose. The module of this format escapes the text in these commands."""
 
 
 def neutral(text: str, form: str) -> str:

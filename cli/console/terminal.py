@@ -185,9 +185,17 @@ def start_progress(program: str) -> None:
     """
     global _progress  # noqa: PLW0603  # one process has one terminal
     if sys.stderr.isatty():
-        from .progress import Progress
+        from .progress import ProgressLine
 
-        _progress = Progress(sys.stderr, program)
+        _progress = ProgressLine(sys.stderr, program)
+
+
+def report_progress(report: Callable[[str, float], object]) -> None:
+    """Pass the progress of the next command to a function, as arguments of ``show_progress``."""
+    from .progress import ReportedProgress
+
+    global _progress  # noqa: PLW0603  # one process runs one command at a time
+    _progress = ReportedProgress(report)
 
 
 def stop_progress() -> None:
@@ -198,12 +206,21 @@ def stop_progress() -> None:
         _progress = None
 
 
-def show_progress(what: str, share: float = -1.0) -> None:
-    """Set the description of the current work. A ``share`` from 0 to 1 adds a progress bar."""
+def show_progress(what: str, share: float = -1.0, width: float = 1.0) -> None:
+    """Set the description of the current work. A ``share`` from 0 to 1 adds a progress bar.
+
+    ``width`` is the share of the current work, which ``show_step`` divides.
+    """
     if _progress is not None:
         from delegate_sim.foundation.printable import printable
 
-        _progress.show(printable(what), share)
+        _progress.show(printable(what), share, width)
+
+
+def show_step(step: str, share: float) -> None:
+    """Set the current step of the work that ``show_progress`` described, and the share of this work that is done."""
+    if _progress is not None:
+        _progress.show_step(step, share)
 
 
 def hide_progress() -> None:

@@ -22,12 +22,13 @@ _COLUMNS = (
     *[f"baseline_{number}" for number in _NUMBERS],
     *("baseline_multiply_adds", "baseline_delegated_multiply_adds"),
     *("findings", "code", "level", "subgraph", "node", "op", "tensor", "message", "hint", "other_findings"),
+    *("measured_ms", "measured_kernel_ms", "measured_cpu_ms"),
 )
 
 
 def render(results: Results) -> str:
     """Return the results as CSV: a header, and a row for each case."""
-    return sheet(_COLUMNS, [[*_case(case), *_findings(case.findings)] for case in results.cases])
+    return sheet(_COLUMNS, [[*_case(case), *_findings(case.findings), *_times(case)] for case in results.cases])
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -70,6 +71,11 @@ def _findings(findings: Sequence[Finding]) -> list[object]:
         *(len(findings), first.code, first.level, place.subgraph, place.node),
         *map(cell, (place.op, place.name, finding_text(groups[0]), finding_hint(groups[0]), others)),
     ]
+
+
+def _times(case: Case) -> list[object]:
+    times = case.times
+    return ["", "", ""] if times is None else [times.total_ms, times.kernel_ms, times.cpu_ms]
 
 
 def _hint(members: Sequence[Finding]) -> str:

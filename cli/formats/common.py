@@ -143,8 +143,9 @@ class Group:
 def grouped_findings(results: Results) -> Iterator[Group]:
     """Yield the findings of all cases in groups. Findings that differ only in nodes and numbers form a group.
 
-    The fingerprint of a group is a hash of model, target, code, subgraph and operator. New or removed nodes do not change it. If
-    groups agree in all these properties, the fingerprint also depends on the order of their first nodes.
+    The fingerprint of a group is a hash of model, target, code, subgraph and operator. New or removed nodes do not change the
+    fingerprint. If several groups have the same five properties, their fingerprints also depend on the order of their first
+    nodes.
     """
     for case in results.cases:
         groups = alike(case.findings)

@@ -13,7 +13,7 @@ from ..text import sweep as words
 from .comma_separated import cell, sheet
 from .markdown_syntax import code_block, row, text
 
-_TARGET_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---:")
+_TARGET_RULE = ("---:", "---", "---:", "---:", "---:", "---:")
 _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
 
 

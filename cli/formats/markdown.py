@@ -9,6 +9,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import FAILED, UNREADABLE, Case, Results
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
+from delegate_sim.results.report.outcome_words import DELEGATED, words_of
 
 from ..console.layout import counted, cut, message, name
 from ..text.elements import findings as findings_text
@@ -86,14 +87,18 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _strips(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield a legend, and a line for each execution plan with nodes in different states."""
+    """Yield a legend, and a line for each execution plan with nodes in more than one state."""
     pieces = [
         _Piece(f"- {code(strip_text(case.strip, _STRIP_WIDTH)[0])} {text(model_name(case))}, {text(name(case.target))}")
         for case in cases
         if len(case.strip) > 1
     ]
     if pieces:
-        legend = ", ".join([f"{code(glyph)} {text(words)}" for glyph, words in legend_texts("the delegate", STATES_AND_MIXED)])
+        kinds = dict.fromkeys([words_of(case.delegate) for case in cases])
+        # Only if all cases are of compiler plugins, the legend has the words for plugins.
+        words = next(iter(kinds)) if len(kinds) == 1 else DELEGATED
+        texts = legend_texts(words, f"the {words.actor}", STATES_AND_MIXED)
+        legend = ", ".join([f"{code(glyph)} {text(meaning)}" for glyph, meaning in texts])
         yield f"Execution plans: {legend}"
         yield "\n".join(_listed(pieces, _STRIPS_ROOM, "more plan", "- "))
 

@@ -164,6 +164,8 @@ def _properties(case: Case) -> dict[str, Any]:
     ):
         if measures is not None:
             properties[key] = {**asdict(measures), **({} if compute is None else compute._asdict())}
+    if case.times is not None:
+        properties["measured"] = {**case.times._asdict(), "profile": message(case.times.profile)}
     return properties
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
@@ -12,6 +13,10 @@ from ..models import Unreadable
 from ..text.releases import FAMILIES
 from .comma_separated import cell, sheet
 
+if TYPE_CHECKING:
+    from delegate_sim.timing.bounds import TimeBounds
+    from delegate_sim.timing.fixes import FixTimes
+
 _COST = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds", "partitions", "delegate_kernels",
          "border_bytes")  # fmt: skip
 _DIAGNOSED = (
@@ -20,6 +25,7 @@ _DIAGNOSED = (
     *("causes", "cause", "title", "codes", "cause_nodes", "suggestion", "change"),
     *[f"without_first_{name}" for name in _COST],
     *[f"without_all_{name}" for name in _COST],
+    *("measured_ms", "cause_measured_ms", "saves_at_most_ms", "all_save_at_most_ms"),
     *("error", "not_simulated"),
 )
 _RELEASED = (
@@ -30,9 +36,9 @@ _RELEASED = (
 )
 
 
-def diagnosis_sheet(diagnoses: Sequence[Diagnosis], unreadable: Sequence[Unreadable]) -> str:
+def diagnosis_sheet(diagnoses: Sequence[tuple[Diagnosis, FixTimes | None]], unreadable: Sequence[Unreadable]) -> str:
     """Return CSV with a row for each diagnosis (with the first cause), and a row for each model that cannot be read."""
-    rows = [_diagnosis(diagnosis) for diagnosis in diagnoses]
+    rows = [_diagnosis(diagnosis, times) for diagnosis, times in diagnoses]
     return sheet(_DIAGNOSED, [*rows, *_errors(unreadable, len(_DIAGNOSED))])
 
 
@@ -42,7 +48,7 @@ def releases_sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Seque
     return sheet(_RELEASED, [*rows, *_errors(unreadable, len(_RELEASED))])
 
 
-def _diagnosis(diagnosis: Diagnosis) -> list[object]:
+def _diagnosis(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
     target = diagnosis.target
     row: list[object] = [cell(diagnosis.model.path or ""), target.delegate.name, str(target.release), *_cost(diagnosis.now)]
     row.append(len(diagnosis.findings))
@@ -53,7 +59,25 @@ def _diagnosis(diagnosis: Diagnosis) -> list[object]:
         row += [len(cause.nodes), cause.suggestion, cell(cause.change), *_cost(first.alone)]
     else:
         row += [""] * (6 + len(_COST))
-    return [*row, *_cost(diagnosis.without_all), "", _not_simulated(diagnosis.not_simulated)]
+    return [*row, *_cost(diagnosis.without_all), *_times(diagnosis, times), "", _not_simulated(diagnosis.not_simulated)]
+
+
+def _times(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
+    """Return the total of the first profile, the time of the first cause, and the bounds of the first fix and of all fixes."""
+    if times is None:
+        return [""] * 4
+    first = diagnosis.findings[0] if diagnosis.findings else None
+    cause = None if first is None else times.of_cause(first)
+    return [
+        round(times.timings[0].total_ms, 6),
+        round(cause.ms, 6) if cause is not None and cause.is_known else "",
+        _at_most(None if first is None else times.of(first)),
+        _at_most(times.of_all()),
+    ]
+
+
+def _at_most(bounds: TimeBounds | None) -> object:
+    return "" if bounds is None or not bounds.is_whole else round(bounds.at_most_ms, 6)
 
 
 def _cost(cost: Cost | None) -> list[object]:

@@ -1,4 +1,7 @@
-"""The targets of the configuration. Commands use these targets if the command line describes no target."""
+"""The targets in the configuration of ``delegate-sim check``.
+
+Commands use these targets if the command line describes no target.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ from ..console.terminal import add_first_line
 
 
 def configured_targets(*, only_first: bool = False, is_live: bool = False) -> list[Target]:
-    """Return the targets of the nearest configuration, or only the first target. The list is empty without a configuration.
+    """Return the targets of the nearest configuration, or only the first target.
 
-    Targets that cannot be simulated are left out, unless ``is_live`` is true. The first line of the text output names the
-    targets. Raises ConfigurationError if the configuration is invalid, and OptionError if no target is left.
+    The list is empty if there is no configuration. Targets that cannot be simulated are included only if ``is_live`` is true.
+    The first line of the text output names the targets. Raises ConfigurationError if the configuration is invalid, and
+    OptionError if no target is left.
     """
     from delegate_sim.gate.configuration import NoConfigurationError, find_configuration, read_configuration
 

@@ -26,6 +26,7 @@ else:
 _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
 _NAMED = "delegate_sim.names_delegates"
+_SEVERAL = "delegate_sim.several_values"
 _FORMER = {"for": "--delegate"}
 """The current names of options, keyed by former name, without dashes."""
 
@@ -35,6 +36,9 @@ class DelegateCommand(click.Command):
 
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, such as ``--flag=true``.
     """
+
+    takes_several_values = False
+    """Whether one flag of the delegates may have several values, to compare them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""
@@ -73,6 +77,12 @@ class DelegateCommand(click.Command):
                         formatter.write_text(delegate.summary)
                         formatter.write_paragraph()
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
+
+
+class ComparingCommand(DelegateCommand):
+    """A command that compares the values of a flag if the flag is given several times, such as ``--android 11 --android 13``."""
+
+    takes_several_values = True
 
 
 class DelegateName(_Choice):
@@ -136,9 +146,9 @@ def own_options(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def release_in(pairs: Sequence[str], release: str) -> tuple[list[str], str]:
-    """Return KEY=VALUE options without the option for the runtime release, and the release.
+    """Return two values: the KEY=VALUE options without the option for the runtime release, and the release.
 
-    If no option names a release, the release is ``release``.
+    If no option names a release, the second value is ``release``.
     """
     named = [pair for pair in pairs if pair.startswith(f"{RELEASE}=") and is_release_name(pair.partition("=")[2])]
     for pair in named:
@@ -213,6 +223,11 @@ def _options_of(command: click.Command, ctx: click.Context) -> list[click.Option
     return [parameter for parameter in command.get_params(ctx) if isinstance(parameter, click.Option)]
 
 
+def several_values(ctx: click.Context) -> dict[str, tuple[str, ...]]:
+    """Return the values of the flag that has several values, by its name; empty if no flag has several values."""
+    return dict(ctx.meta.get(_SEVERAL, {}))
+
+
 def flag_names(ctx: click.Context) -> list[str]:
     """Return the names of the parameters that are flags of delegates."""
     return [flag.removeprefix("--") for flag in _flags(ctx.meta.get(_CHOSEN, ()))]
@@ -222,14 +237,22 @@ def _parameter(option: Option) -> click.Option:
     return click.Option(_spellings(option), help=_help(option), multiple=True, callback=_one_value)
 
 
-def _one_value(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
-    """Return the value of a flag, or None if it is not given. Raises UsageError for two different values."""
+def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
+    """Return the first value of a flag, or None if it is not given.
+
+    Raises UsageError for two different values, unless the command compares the values of a flag.
+    """
     given = list(dict.fromkeys(values))
-    if len(given) > 1:
-        flag, key = parameter.opts[0], parameter.opts[0].removeprefix("--").replace("-", "_")
+    if len(given) > 1 and getattr(ctx.command, "takes_several_values", False):
+        several = ctx.meta.setdefault(_SEVERAL, {})
+        several[parameter.name] = tuple(given)
+        if len(several) > 1:
+            raise click.UsageError(f"only one option may have several values, not --{' and --'.join(sorted(several))}")
+    elif len(given) > 1:
+        flag = parameter.opts[0]
         raise click.UsageError(
-            f"{flag} has two values, {given[0]} and {given[1]}; delegate-sim compare MODEL {flag} {given[0]} --with "
-            f"{key}={given[1]} compares them"
+            f"{flag} has two values, {given[0]} and {given[1]}; delegate-sim compare MODEL {flag} {given[0]} {flag} {given[1]} "
+            "compares them"
         )
     return given[0] if given else None
 
@@ -258,7 +281,10 @@ def _with_underscores(flag: str) -> str:
 
 
 def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """Return arguments with dashes and underscores in option names as declared. Values do not change."""
+    """Return the arguments, with each option name spelled as in its declaration.
+
+    Dashes and underscores count as equal. Values do not change.
+    """
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
     spellings |= {former: name for former, name in _FORMER.items() if name in spellings.values()}
     end = args.index("--") if "--" in args else len(args)

@@ -29,9 +29,9 @@ class OpProfileArguments:
     paths: tuple[str, ...] = ()
 
     def check(self, model_count: int) -> None:
-        """Raise UsageError if there are profiles and several models, because a profile is of one model."""
+        """Raise UsageError if there are profiles and several models, because a profile is about one model."""
         if self.paths and model_count > 1:
-            raise click.UsageError("--op-profile is for one MODEL: a profile is of one model")
+            raise click.UsageError("--op-profile needs a single MODEL, because a profile is about one model")
 
     @functools.cached_property
     def _profiles(self) -> OpProfiles:
@@ -40,7 +40,7 @@ class OpProfileArguments:
         return OpProfiles(self.paths)
 
     def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-        """Return the timings of all profiles; none without the option."""
+        """Return the timings of all profiles, or no timings if the option is not given."""
         return self._profiles.timings(model, targets) if self.paths else ()
 
 
@@ -69,13 +69,10 @@ def timed_diagnosis(
     model: Model, target: Target, effort: Effort, profiles: OpProfileArguments
 ) -> tuple[Diagnosis, FixTimes | None]:
     """Return a diagnosis, and the measured times and bounds of its causes if there are profiles."""
-    from delegate_sim.diagnosis.diagnose import diagnose
+    if not profiles.paths:
+        from delegate_sim.diagnosis.diagnose import diagnose
 
-    timings = profiles.timings(model, [target])
-    if not timings:
         return diagnose(model, target, effort), None
-    from delegate_sim.timing.fixes import FixTimes
-    from delegate_sim.timing.measured import cpu_time
+    from delegate_sim.timing import fixes
 
-    diagnosis = diagnose(model, target, effort, lambda nodes: cpu_time(timings, nodes).ms)
-    return diagnosis, FixTimes(diagnosis, timings)
+    return fixes.timed_diagnosis(model, target, profiles.timings(model, [target]), effort)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, plugin_of
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
 from ..gathering import Command
 from .completion import complete_releases
 from .configured_targets import configured_targets
-from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in
+from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in, several_values
 
 Decorator = Callable[[Command], Command]
 
@@ -36,6 +36,8 @@ class TargetArguments:
     assume_ops_registered: bool = False
     flags: Mapping[str, str | None] = field(default_factory=dict)
     """The flags of delegates, by name."""
+    several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The values of the flag that has several values, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
         """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
@@ -55,6 +57,8 @@ class TargetArguments:
 
         Raises OptionError, ConfigurationError or ClickException.
         """
+        if self.several:
+            return self._for_each_value(unnamed, is_live)
         if unnamed and (configured := self.configured(is_live=is_live)):
             return configured
         chosen = self.chosen(unnamed, is_live=is_live)
@@ -69,6 +73,15 @@ class TargetArguments:
             for delegate, values in zip(chosen, options, strict=True)
         ]
 
+    def _for_each_value(self, unnamed: Sequence[str], is_live: bool) -> list[Target]:
+        """Return the targets for each value of the flag that has several values, without duplicates."""
+        targets: list[Target] = []
+        for name, values in self.several.items():
+            for value in values:
+                own = replace(self, flags={**self.flags, name: value}, several={}).targets(unnamed, is_live=is_live)
+                targets += [target for target in own if target not in targets]
+        return targets
+
     def target(self) -> Target:
         """Return the only target, or the first target of the configuration. Raises the errors of ``targets``."""
         return (self.configured(only_first=True) or self.targets())[0]
@@ -76,7 +89,7 @@ class TargetArguments:
     def configured(self, *, only_first: bool = False, is_live: bool = False) -> list[Target]:
         """Return the targets of the configuration, or only the first target. If the user describes a target, return no target.
 
-        Targets that cannot be simulated are left out, unless ``is_live`` is true. Raises ConfigurationError and OptionError.
+        Targets that cannot be simulated are included only if ``is_live`` is true. Raises ConfigurationError and OptionError.
         """
         return [] if self._describes_target else configured_targets(only_first=only_first, is_live=is_live)
 
@@ -91,6 +104,20 @@ class TargetArguments:
     def runtime(self) -> str:
         """The name of the runtime release, from ``--runtime`` or from the delegate option ``release``."""
         return DEFAULT_RELEASE if self.release is None else release_in(self.pairs, self.release)[1]
+
+
+def soc_targets(socs: Sequence[str], arguments: TargetArguments) -> list[Target]:
+    """Return a target for the NPU of each SoC, with the release of ``arguments``. Raises OptionError."""
+    from delegate_sim.delegates.npu.soc_names import full_soc_name  # few commands need plugins
+
+    targets = []
+    for soc in dict.fromkeys(map(full_soc_name, socs)):
+        vendor, _, model = soc.partition(":")
+        delegate = find_delegate(plugin_of(vendor))
+        given = {} if arguments.delegates else arguments.given([delegate])[0]
+        options = parse_options(delegate.name, delegate.options, {**given, "soc": model}, arguments.defaults)
+        targets.append(Target(delegate, options, parse_release(arguments.runtime), arguments.defaults))
+    return targets
 
 
 def refuse_foreign_flags(delegates: Sequence[Delegate], flags: Mapping[str, str | None]) -> None:
@@ -149,14 +176,6 @@ def targets_options(command: Command) -> Command:
     return _passing("targets", TargetArguments.targets, delegates_option(CONFIGURED), *_options())(command)
 
 
-def all_targets_options(command: Command) -> Command:
-    """Add the options of ``targets_options`` to a command. By default, the command uses all delegates.
-
-    The command also takes delegates that cannot be simulated, and runs them.
-    """
-    return _passing("targets", _targets_or_all, delegates_option("all"), *_options())(command)
-
-
 def for_targets_options(command: Command) -> Command:
     """Add the options of ``targets_options`` without ``--delegate``. The command must also use ``for_option``."""
     return _passing("targets", TargetArguments.targets, *_options())(command)
@@ -168,10 +187,6 @@ def target_arguments(*delegate_options: Decorator, runtime: Sequence[Decorator] 
     The command creates the targets from these arguments.
     """
     return _passing("arguments", _as_given, *delegate_options, *_options(runtime))
-
-
-def _targets_or_all(arguments: TargetArguments) -> list[Target]:
-    return arguments.targets(unnamed=(), is_live=True)
 
 
 def _as_given(arguments: TargetArguments) -> TargetArguments:
@@ -203,9 +218,9 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     flags = {name: given.pop(name) for name in flag_names(click.get_current_context())}
     delegates = tuple(filter(None, [given.pop("delegate")])) if "delegate" in given else given.pop("delegates")
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
-    return TargetArguments(
-        tuple(delegates), tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults"), any(is_assumed), flags
-    )
+    several = several_values(click.get_current_context())
+    pairs, release, defaults = tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults")
+    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several)
 
 
 CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"

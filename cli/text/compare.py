@@ -14,11 +14,13 @@ from delegate_sim.results.report.measures import outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
+from delegate_sim.runtime.interpreter import Run
 
 from ..console.layout import counted, message, name, node_list, option_value, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements.paragraphs import indented, paragraph
+from .elements.plugins import plugin_lines
 from .elements.tables import table
 
 _HEADING = "bold"
@@ -82,12 +84,13 @@ class _Text:
         yield from self._section(
             f"{_capital(a.left)} in A, delegated in B", comparison.to_delegate, lambda node: _bare(_reasons(node.a))
         )
-        yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a)))
-        yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b))
+        yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a, a)))
+        yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b, b))
         yield from self._section(_left_for_other_reasons(a, b), comparison.reasons_changed, _both)
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
             yield Line("No node moves: every node runs in the same place on both sides.")
+        yield from plugin_lines([comparison.a.run, comparison.b.run], self.width)
 
     def _side(self, title: str, side: Side, other: Side) -> Iterator[Line]:
         """Yield the text of one side. Log lines are neither wrapped nor styled."""
@@ -100,11 +103,14 @@ class _Text:
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
         if self.assumed and title != "A":
             yield from self._paragraph(message(f"assumed: {self.assumed}"), "  ")
+        if title != "A" and _fails_alike(run, other.run):
+            yield from self._paragraph("The refusal and the log lines are the same as in A.", "  ")
+            return
         if run.refusal is not None:
             refusal = run.refusal
             yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", _BAD)
             yield from self._hint(refusal.hint, "    ")
-        for warning in run.warnings:
+        for warning in () if run.delegate.is_plugin else run.warnings:
             if warning not in other.run.warnings:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
         if api_text := api_defaults_text(side.model, run, runs=2):
@@ -171,7 +177,7 @@ class _Text:
         yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
-        """Return the indices of nodes in B, and the indices in A if they differ.
+        """Return the indices of nodes in B, and the indices in A if these differ from the indices in B.
 
         If only one side has the nodes, return the indices on this side.
         """
@@ -207,8 +213,16 @@ class _Text:
         return indented(text, self.width, indent, style)
 
 
+def _fails_alike(run: Run, other: Run) -> bool:
+    """Return whether both runs have the same refusal and log lines. The texts may name different releases of a platform."""
+    mine, theirs = run.refusal, other.refusal
+    if mine is None or theirs is None or run.log_lines != other.log_lines:
+        return False
+    return (mine.code, mine.subgraph, mine.node, mine.hint) == (theirs.code, theirs.subgraph, theirs.node, theirs.hint)
+
+
 def _differing_options(side: Side, other: Side) -> str:
-    """Return the options that differ between the sides, or all set options if the delegates differ.
+    """Return the options that differ between the sides, or all set options if the sides have different delegates.
 
     The text starts with a colon.
     """
@@ -255,7 +269,7 @@ def _capital(text: str) -> str:
 
 
 def _left_for_other_reasons(a: OutcomeWords, b: OutcomeWords) -> str:
-    return f"{_capital(_either(a.left, b.left))} for different reasons"
+    return f"{_capital(_either(a.left, b.left))} on both sides, but not for the same reasons"
 
 
 def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
@@ -270,11 +284,11 @@ def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:
     return tuple([_Statement(f"{place}{reason.code}: needs {reason.needed}", reason.hint) for reason in reasons])
 
 
-def _placed(state: State | None) -> tuple[_Statement, ...]:
+def _placed(state: State | None, words: OutcomeWords) -> tuple[_Statement, ...]:
     """Return statements for a node that only one side has: the place of the node, and the reasons."""
     if state is None or state.place != CPU:
-        return (_Statement("on the delegate"),)
-    return tuple([replace(statement, text=f"on the CPU, {statement.text}") for statement in _reasons(state)])
+        return (_Statement(words.taken),)
+    return tuple([replace(statement, text=f"{words.left}, {statement.text}") for statement in _reasons(state)])
 
 
 def _both(node: ComparedNode) -> tuple[_Statement, ...]:

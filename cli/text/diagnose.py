@@ -20,6 +20,7 @@ from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import measures_text
 from .elements.paragraphs import indented, paragraph
+from .elements.plugins import plugin_lines
 from .elements.target import target_lines
 from .elements.verdict import verdict_lines
 
@@ -85,6 +86,7 @@ def diagnosis_lines(
 
             yield from bounds_lines(times.of_all(), target.delegate.name, width, "  ")
     yield from _plain_fix_lines(diagnosis, words, width)
+    yield from plugin_lines([diagnosis.run], width)
     yield Line("")
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
@@ -140,7 +142,7 @@ def _finding_lines(
         yield from indented(f"version after the fix: {item_list(map(str, versions))}", width, "   ")
     if finding.alone is not None and not finding.needs and finding.alone != diagnosis.now:
         # Without a simulated change, the simulation assumes that the delegate takes the unchanged nodes.
-        condition = "if the delegate accepted these nodes" if cause.remedy.accepts else "if it is fixed"
+        condition = f"if the {words.actor} accepted these nodes" if cause.remedy.accepts else "if it is fixed"
         yield from indented(f"{condition}: {_change_text(diagnosis.now, finding.alone)}", width, "   ")
         node_count = finding.alone.measures.nodes
         if cause.remedy.conversion and node_count != diagnosis.now.measures.nodes:
@@ -158,12 +160,10 @@ def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Ite
     """Yield the measured time of the nodes of a cause, and what fixing the cause can save."""
     if times is None:
         return
-    from delegate_sim.timing.measured import cpu_time
-
     from .timing.bounds import bounds_lines, cpu_time_text
 
     total = max([timing.total_ms for timing in times.timings[:1]], default=0.0)
-    yield from indented(f"time: {cpu_time_text(cpu_time(times.timings, finding.cause.nodes), total)}", width, "   ")
+    yield from indented(f"time: {cpu_time_text(times.of_cause(finding), total)}", width, "   ")
     if (own := times.of(finding)) is not None:
         yield from bounds_lines(own, times.diagnosis.target.delegate.name, width, "   ")
 
@@ -172,10 +172,11 @@ def _followers_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     graphs = {subgraph.graph.index: subgraph.graph for subgraph in diagnosis.run.subgraphs}
     operators = Counter([graphs[key.subgraph].nodes[key.node].op for key in finding.followers])
     told = item_list([f"{name(op)} {count:,}" for op, count in operators.most_common()], _NODES_WIDTH)
+    left = words_of(diagnosis.target.delegate.name).left
     keep = "stays" if len(finding.followers) == 1 else "stay"
     return (
-        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} on the CPU only because of these "
-        f"nodes: {told}"
+        f"fixing this cause also frees {counted(len(finding.followers), 'node')} that {keep} {left} only because of the "
+        f"nodes of this cause: {told}"
     )
 
 

@@ -12,17 +12,19 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN, outcome_text
+from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements.paragraphs import indented, paragraph
+from .elements.plugins import plugin_lines
 from .elements.tables import table
 from .many import model_names
 
 _HEADING = "bold"
-_TITLES = ("nodes", "multiply-adds", "kernels", "bytes", "if fixed", "first cause")
+_LATER = ("if fixed", "first cause")
 _NUMBERS = range(4)
 _NARROWEST_MODEL = 24
 _BEST = 3
@@ -43,14 +45,16 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     for verdict in verdicts:
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
     has_delegates = len({own.target.delegate.name for own in diagnoses}) > 1  # otherwise the verdict names the delegate
+    titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), "bytes", *_LATER)
     columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_delegates else []))
     names = model_names([path for path, _, _ in rows], max(_NARROWEST_MODEL, width // (len(columns) + 1)))
     what = model_name(diagnoses[0]) if is_of_one_model else counted(len(set(names)), "model")
     yield from paragraph(f"{what}, now and with the first cause fixed", width)
-    cells: list[tuple[str, ...]] = [(*columns, *_TITLES)]
+    cells: list[tuple[str, ...]] = [(*columns, *titles)]
     for text, (_, delegate, numbers) in zip(names, rows, strict=True):
         cells.append((*([] if is_of_one_model else [text]), *([delegate] if has_delegates else []), *numbers))
     yield from table(cells, [number + len(columns) for number in _NUMBERS], width, keys=len(columns))
+    yield from plugin_lines([own.run for own in diagnoses], width)
 
 
 def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
@@ -65,7 +69,10 @@ def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the causes with the largest gain in delegated multiply-adds, and then in delegated nodes, if only they are fixed."""
+    """Yield the causes that gain the most if no other cause is fixed.
+
+    A gain is counted in delegated multiply-adds, then in delegated nodes.
+    """
     causes = [
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
     ]
@@ -95,7 +102,8 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 def advice_lines(diagnosis: Diagnosis, finding: RankedCause, width: int) -> Iterator[Line]:
     """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
 
-    What is simulated comes before instructions whose result is not known. Commands are not wrapped, so that they can be copied.
+    Changes with a simulated result come before instructions with an unknown result. Commands are not wrapped, so that they can
+    be copied.
     """
     cause, fix = finding.cause, diagnosis.found_pass(finding)
     command = functools.partial(fix_command, diagnosis.model, diagnosis.target)

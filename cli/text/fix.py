@@ -15,10 +15,8 @@ from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
-from delegate_sim.results.compare.compared_runs import simulated_side
-from delegate_sim.results.compare.comparison import Comparison, compare
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.outcome_words import words_of
+from delegate_sim.results.report.outcome_words import state_entry, words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
 from delegate_sim.version import __version__
 
@@ -26,9 +24,11 @@ from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.measures import measures_text
 from .elements.paragraphs import indented, paragraph
+from .elements.plugins import plugin_lines
 from .inference import difference_lines
 
 if TYPE_CHECKING:
+    from delegate_sim.timing.fixes import PlanTimes
     from delegate_sim.timing.measured import Timing
 
 SCHEMA = "delegate-sim/fix/3"
@@ -58,16 +58,19 @@ def fixes_lines(
 
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
     """Yield where the time of the unchanged model goes, and what the fix can save on each target."""
-    for comparison, own in _timed_comparisons(plan, timings):
+    for times in _times(plan, timings):
         from .timing.change import change_lines
 
-        yield from change_lines(comparison, own, verbose)
+        yield from change_lines(times, verbose)
 
 
-def _timed_comparisons(plan: FixPlan, timings: TargetTimings) -> Iterator[tuple[Comparison, Sequence[Timing]]]:
-    for target in plan.targets if plan.split is None else ():
-        if own := timings.get(target.delegate.name):
-            yield compare(simulated_side(plan.model, target), simulated_side(plan.rewritten.model, target)), own
+def _times(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
+    """Return the times of a fix; none without timings."""
+    if not timings:
+        return ()
+    from delegate_sim.timing.fixes import plan_times
+
+    return plan_times(plan, timings)
 
 
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
@@ -105,6 +108,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for trial in plan.rejected:
             verdict = "makes a target worse" if trial.is_worse else "improves no target"
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
+    yield from plugin_lines(plan.after, width)
     yield from proof_lines(plan, fixed, width, verbose)
 
 
@@ -124,7 +128,7 @@ def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -
 def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     split = plan.split
     if split is None:
-        yield from paragraph("Not split: the last nodes do not stay on the CPU on every target", width, style=_HEADING)
+        yield from paragraph("Not split: the model does not end with nodes that stay on the CPU", width, style=_HEADING)
         return
     ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
@@ -182,7 +186,7 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
 
 
 def _conflict_text(conflict: Conflict) -> str:
-    """Return a sentence about a target with a better result as the only target, and about the targets that get worse."""
+    """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
     losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
     text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"
@@ -208,9 +212,11 @@ def _hint(plan: FixPlan) -> str:
     names = [message(tensor.name) for tensor in open_inputs(plan.model)]
     if names and not plan.shapes and plan.with_shapes is None:
         return f"fix the unknown sizes of {', '.join(names)} with --shape {names[0]}=..."
+    left = dict.fromkeys([words_of(standing.delegate.name).left for standing in plan.before])
+    where = f"delegate-sim diagnose shows what keeps nodes {' or '.join(left)}"
     if plan.allowed < Exactness.APPROXIMATE:
-        return "--allow approximate tries more passes; delegate-sim diagnose shows what keeps nodes on the CPU"
-    return "delegate-sim diagnose shows what keeps nodes on the CPU"
+        return f"--allow approximate tries more passes; {where}"
+    return where
 
 
 def _numbers(standing: Standing) -> str:
@@ -235,18 +241,6 @@ def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
         yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
 
 
-def _times_entry(plan: FixPlan, timings: TargetTimings) -> dict[str, Any]:
-    """Return the measured times, and the bounds of the fix, by delegate; empty without timings."""
-    if not timings:
-        return {}
-    from delegate_sim.timing.fixes import change_entry
-
-    entries = {
-        comparison.a.run.delegate.name: change_entry(comparison, own) for comparison, own in _timed_comparisons(plan, timings)
-    }
-    return {"time": [{"delegate": delegate, **entry["time"]} for delegate, entry in entries.items()]}
-
-
 def fixes_entry(
     path: str, results: Sequence[tuple[FixPlan, Fixed | None]], timings: TargetTimings = NO_TIMINGS
 ) -> dict[str, Any]:
@@ -269,12 +263,13 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
             {
                 "delegate": before.target.delegate.name,
                 "runtime": str(before.target.release),
+                **state_entry(after.delegate, after.warnings),
                 "before": _standing_entry(before),
                 "after": _standing_entry(after),
             }
             for before, after in zip(plan.before, plan.after, strict=True)
         ],
-        **_times_entry(plan, timings),
+        **({"time": [times.to_dict() for times in _times(plan, timings)]} if timings else {}),
         "passes": [
             {
                 "name": step.name,

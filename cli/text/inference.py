@@ -43,7 +43,7 @@ def _difference_text(difference: Difference) -> str:
     if any(output.different for output in difference.outputs):
         return f"Outputs differ by at most {_share(difference.relative)} of their range"
     if any(output.bits for output in difference.outputs):
-        return "Outputs are equal, except for the signs of zeros and the bits of NaN"
+        return "Outputs are equal; only the signs of zeros or the bits of NaN differ"
     return "Outputs are identical"
 
 

@@ -39,7 +39,7 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
             yield from _call(call, model, graph, width)
         for refusal in model.refusals:
             place = "" if refusal.node is None else f", node {refusal.node} ({name(graph.nodes[refusal.node].op)})"
-            text = f"refused: {refusal.call or 'mapping'}{place}: {message(refusal.text)}"
+            text = f"rejected: {refusal.call or 'mapping'}{place}: {message(refusal.text)}"
             yield from paragraph(text, width, "  ", "    ", style=_REFUSED)
     if number < 0:
         yield Line("")

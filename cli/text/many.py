@@ -13,6 +13,7 @@ from delegate_sim.results.report.verdict import best_verdict
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
+from .elements.plugins import plugin_lines
 from .elements.tables import table
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequenc
     """Yield the verdict on the best of several targets, and a table with a row for each target."""
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from table([tuple(columns.headings), *map(tuple, rows)], columns.numbers, width)
+    yield from plugin_lines(runs, width)
 
 
 def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:
@@ -95,7 +97,7 @@ def details_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return table cells: the numbers of both sides, or one number if they agree, and the number of nodes that move."""
+    """Return table cells: the numbers of both sides (only one number if they are equal), and the number of nodes that move."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]

@@ -10,7 +10,7 @@ from delegate_sim.llm.backends import DELEGATES
 from delegate_sim.releases.litert_lm import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
-from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
+from delegate_sim.results.report.outcome_words import OutcomeWords, state_entry, words_of
 from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.resolver import Loads
 from delegate_sim.version import __version__
@@ -18,6 +18,7 @@ from delegate_sim.version import __version__
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
+from .elements.plugins import plugin_lines
 from .elements.tables import table
 from .elements.verdict import verdict_lines
 from .platforms import platform_lines, platforms_entry
@@ -57,6 +58,7 @@ def releases_lines(releases: ReleaseTable, width: int, verbose: bool) -> Iterato
     yield from platform_lines(releases.platforms, width)
     for reason in releases.not_simulated:
         yield from paragraph(f"Not simulated: {reason}", width, "", "  ")
+    yield from plugin_lines([releases.newest], width)
     said = _notes(releases.rows)
     if said:
         yield Line("")
@@ -206,6 +208,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
         "model": {"path": table.model.path, "sha256": table.model.sha256},
         "delegate": table.delegate.name,
         "options": option_values(table.options),
+        **state_entry(table.delegate, table.newest.warnings),
         "releases": [
             {
                 "release": str(row.release),

@@ -54,7 +54,7 @@ class ShownRules:
     """A set of rules, and what the output says about it.
 
     ``title`` is the subject of "accepts", and ``tester`` tests the conditions. ``kinds`` are the kinds of problem, by code.
-    ``selecting`` has the values of the options that selected the rules, and ``note`` names them in words.
+    ``selecting`` has the values of the options that selected the rules, and ``note`` names these options in words.
     """
 
     name: str

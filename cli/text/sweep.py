@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import and_
 
 from delegate_sim.conversion.convert import FailureKind
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import outcome_text
+from delegate_sim.results.report.measures import TAKEN, outcome_text
+from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.runtime.target import LabeledTarget
 from delegate_sim.sweeping.differences import SAMPLES
 from delegate_sim.sweeping.rows import SweepRow, percent
 from delegate_sim.sweeping.sweep_result import Swept
 
-from ..console.layout import counted, message, share
+from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
 from .elements.tables import table
@@ -25,7 +29,8 @@ _HINT = "cyan"
 _MOST_NAMED = 3
 CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
 _RIGHT = (0, 3, 4, 5)
-_RIGHT_OF_TARGET = (0, 3, 4, 5, 6)
+_RIGHT_OF_TARGET = (0, 2, 3, 4, 5)
+_LONGEST_LEFT = 60
 
 
 def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
@@ -60,9 +65,9 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 
 LEGEND = (
-    "*: every other row has a smaller share of multiply-adds on a target, a larger size, a larger difference, or the same "
-    "values. Difference: the largest error of an output on this CPU, as a share of the output's largest value in the float "
-    "model of the same converter."
+    "*: no other row beats this row, which means: is better in one measure, and not worse in the others. The measures are the "
+    "share of multiply-adds on each target, the size and the difference. Difference: the largest error of an output on this "
+    "CPU, as a share of the output's largest value in the float model of the same converter."
 )
 
 
@@ -87,11 +92,15 @@ _NO_BEST = "no row can be the best: "
 
 
 def answers(sweep: Swept) -> Iterator[str]:
-    """Yield a line for each target: the best row, and the result on the target. A second line is about a better, excluded row."""
+    """Yield a line for each target: the best row, and the result on the target.
+
+    A second line is about a row that would be better, but is excluded.
+    """
     for target in sweep.targets if sweep.models else ():
         best, excluded = _best(sweep, target), _better_excluded(sweep, target)
         if best is not None:
-            yield f"{target.label}: {_best_text(sweep, target)}, {_taken_text(sweep, target, best)}"
+            taken = f"{_taken_text(sweep, target, best)}{_left_text(sweep, target, best)}"
+            yield f"{target.label}: {_best_text(sweep, target)}, {taken}"
         elif excluded is None:
             yield f"{target.label}: {_best_text(sweep, target)}"
         if excluded is not None:
@@ -101,7 +110,10 @@ def answers(sweep: Swept) -> Iterator[str]:
 def _best_text(sweep: Swept, target: LabeledTarget) -> str:
     best = _best(sweep, target)
     if best is not None:
-        return f"best is row {best.number}, {message(best.name)}"
+        cost = best.costs[sweep.targets.index(target)]
+        is_without_work = cost.total_multiply_adds and not cost.multiply_adds
+        words = "no row delegates multiply-adds; best by nodes is" if is_without_work else "best is"
+        return f"{words} row {best.number}, {message(best.name)}"
     excluded = _better_excluded(sweep, target)
     if excluded is not None:
         return f"{_NO_BEST}row {excluded.number} {excluded.why_not_best(sweep.asked.max_difference)}"
@@ -135,9 +147,22 @@ def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
     cost = row.costs[sweep.targets.index(target)]
     measures = cost.measures
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
-    if cost.total_multiply_adds:
+    if cost.multiply_adds:
         part = f"{share(cost.multiply_adds, cost.total_multiply_adds)} of multiply-adds"
     return f"with {part} delegated, {counted(measures.delegate_kernels, 'kernel')}"
+
+
+def _left_text(sweep: Swept, target: LabeledTarget, best: SweepRow) -> str:
+    """Return a clause about the operators that no row delegates, or else about the operators that the best row leaves."""
+    place = sweep.targets.index(target)
+    own = Counter(dict(best.left[place])) if best.left else Counter[str]()
+    if not own:
+        return ""
+    in_all = functools.reduce(and_, [Counter(dict(row.left[place])) for row in sweep.models if row.left])
+    operators = item_list([f"{name(op)} {number:,}" for op, number in (in_all or own).most_common()], _LONGEST_LEFT)
+    left = words_of(target.target.delegate.name).left
+    where = "in every row" if in_all else f"in row {best.number}"
+    return f"; {left} {where}: {operators} (delegate-sim diagnose on the written model says why)"
 
 
 def converters_text(sweep: Swept) -> str:
@@ -156,6 +181,8 @@ def calibration_text(sweep: Swept) -> str:
     """Return a phrase about the calibrated rows and the calibration data."""
     rows = [str(row.number) for row in sweep.models if row.conversion.settings.calibrates]
     if not rows:
+        if sweep.asked.calibration.is_drawn and not any(row.conversion.settings.calibrates for row in sweep.rows):
+            return "int8 was not tried, because it needs --data"
         return "calibrated: no row, because no conversion measures ranges"
     return f"calibrated: {_row_numbers(rows)}, with {message(sweep.asked.calibration.words)}"
 
@@ -205,7 +232,7 @@ def target_title(sweep: Swept, target: LabeledTarget) -> str:
 
 def target_titles(target: LabeledTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
-    return ("row", "settings", "outcome", "delegated", "multiply-adds", "kernels", "boundary bytes")
+    return ("row", "settings", "delegated", "multiply-adds", "kernels", "boundary bytes")
 
 
 def target_rows(sweep: Swept, target: LabeledTarget) -> list[tuple[str, ...]]:
@@ -219,13 +246,12 @@ def _takes(sweep: Swept, target: LabeledTarget, row: SweepRow) -> bool:
 
 
 def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
-    """Return the table cells with the result of a row on a target."""
+    """Return the table cells with the result of a row on a target. A failure replaces the share of nodes."""
     measures = cost.measures
     return (
         _number(row),
         message(row.conversion.settings.name),
-        outcome_text(measures.outcome),
-        share(measures.delegated_nodes, measures.nodes),
+        share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome),
         share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-",
         f"{measures.delegate_kernels:,}",
         f"{measures.border_bytes:,}",
@@ -245,7 +271,7 @@ def code_title(sweep: Swept, row: SweepRow) -> str:
     return f"Row {row.number}{best}: {message(row.name)}"
 
 
-_OTHER_PYTHON = ", or give --python PATH, the path of another Python that has it"
+_OTHER_PYTHON = ", or name another Python that has it with --python PATH, which may be given several times"
 
 
 def failed_rows(sweep: Swept) -> Iterator[str]:

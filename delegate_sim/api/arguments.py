@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
     from ..model.model import Model
     from ..runtime.target import Target
+    from ..timing.measured import Timing
 
 ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
 """A model that is already loaded, the path of a model file, or the bytes of a model file."""
 NodeLike: TypeAlias = int | tuple[int, int]
 """A node: its index in the first subgraph, or a pair of subgraph index and node index."""
+PathsLike: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A path, or several paths."""
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -44,22 +47,27 @@ _FORMER_NAMES = {
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
-def model_of(model: Any) -> Model:
-    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError."""
+def model_of(model: Any, *, any_identifier: bool = False) -> Model:
+    """Return a loaded model unchanged, or load a model from a path or from bytes.
+
+    Raises ModelError, also for a model with the wrong identifier unless ``any_identifier`` is true.
+    """
     from ..model.model import Model
-    from ..model.reader import load
+    from ..model.reader import load, require_identifier
 
     if isinstance(model, Model):
+        if not any_identifier:
+            require_identifier(model)
         return model
     if not isinstance(model, str | os.PathLike | bytes | bytearray | memoryview):
         raise ModelError(f"a model must be a path, the bytes of a file, or a result of load(), not {_kind(model)}")
-    return load(model)
+    return load(model, any_identifier=any_identifier)
 
 
 def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     """Return the name of a set of defaults. For None, return ``benchmark`` and give a FutureWarning.
 
-    ``stacklevel`` is passed to ``warnings.warn``. The default value is right if a public function calls this function directly.
+    ``stacklevel`` is passed to ``warnings.warn``. Its default value is right for a call directly from a public function.
     """
     if defaults is not None:
         return defaults
@@ -71,11 +79,16 @@ def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     return "benchmark"
 
 
-def application_of(name: Any, options: Any, defaults: Any) -> tuple[tuple[Delegate, OptionValues], str | None]:
-    """Return a delegate with its options, and the runtime release if the options name a release. Raises OptionError."""
+def application_of(
+    name: Any, options: Any, defaults: Any, *, is_live: bool = False
+) -> tuple[tuple[Delegate, OptionValues], str | None]:
+    """Return a delegate with its options, and the runtime release if the options name a release. Raises OptionError.
+
+    With ``is_live``, delegates that can only be run are accepted, too.
+    """
     from ..delegates.options import parse_options, without_release
 
-    delegate = delegate_of(name)
+    delegate = delegate_of(name, is_live=is_live)
     own, release = without_release(_mapping(options, f"options of {delegate.name}", [option.key for option in delegate.options]))
     _warn_of_former_keys(delegate, own)
     return (delegate, parse_options(delegate.name, delegate.options, own, defaults)), release
@@ -113,7 +126,7 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 def agreed(releases: Sequence[Any]) -> str:
     """Return the release that ``releases`` names, or the newest release if all entries are None.
 
-    Raises OptionError if two different releases are named.
+    Raises OptionError if the entries name more than one release.
     """
     from ..releases.catalogue import DEFAULT_RELEASE
 
@@ -123,13 +136,15 @@ def agreed(releases: Sequence[Any]) -> str:
     return named[0] if named else DEFAULT_RELEASE
 
 
-def target_of(delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False) -> Target:
-    """Return the target of one delegate. Raises OptionError."""
+def target_of(
+    delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False, *, is_live: bool = False
+) -> Target:
+    """Return the target of one delegate. With ``is_live``, it may be a delegate that can only be run. Raises OptionError."""
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
-    application, release = application_of(delegate, options, defaults)
+    application, release = application_of(delegate, options, defaults, is_live=is_live)
     return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
 
 
@@ -141,16 +156,16 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
     return [target_of(name, options, runtime, defaults, assume_ops_registered) for name, options in pairs]
 
 
-def changed_target(before: Target, options: Any, changed: Any) -> Target:
+def changed_target(before: Target, options: Any, changed: Any, *, is_live: bool = False) -> Target:
     """Return a copy of ``before`` with the delegate, runtime, defaults and options in ``changed``.
 
-    ``options`` are the options that were given for ``before``. If the delegate changes, only options that the new delegate has
-    are kept. Raises OptionError.
+    ``options`` are the options that were given for ``before``. If ``changed`` names another delegate, only options that this
+    delegate has are kept. With ``is_live``, the delegate may be one that can only be run. Raises OptionError.
     """
     from ..delegates.options import canonical_names, option_names
 
     given = _mapping(changed, "changed", [*_PLACES, *option_names(before.delegate.options)])
-    delegate = delegate_of(given.get(_DELEGATE, before.delegate.name))
+    delegate = delegate_of(given.get(_DELEGATE, before.delegate.name), is_live=is_live)
     known = set(option_names(delegate.options))
     own = {key: value for key, value in given.items() if key not in _PLACES}
     for key in own:
@@ -165,21 +180,21 @@ def changed_target(before: Target, options: Any, changed: Any) -> Target:
     runtime = given.get(_RUNTIME, str(before.release))
     defaults = given.get(_DEFAULTS, before.defaults)
     values = {keys[name]: value for name, value in {**kept, **own}.items()}
-    return target_of(delegate.name, values, runtime, defaults, before.assume_ops_registered)
+    return target_of(delegate.name, values, runtime, defaults, before.assume_ops_registered, is_live=is_live)
 
 
-def delegate_of(name: Any) -> Delegate:
+def delegate_of(name: Any, *, is_live: bool = False) -> Delegate:
     """Return the delegate with this name, or the default delegate if the name is None.
 
-    Raises OptionError if no delegate has this name.
+    Raises OptionError if no delegate has this name, or if the delegate can only be run and ``is_live`` is false.
     """
-    from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+    from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, find_live
 
     if name is None:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
         raise OptionError(f"a delegate must be a name, not {_kind(name)}; the delegates are {', '.join(DELEGATE_NAMES)}")
-    return find_delegate(name)
+    return find_live(name) if is_live else find_delegate(name)
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -286,6 +301,19 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
     return HypotheticalChanges(
         frozenset(ops), frozenset(nodes), op_versions, node_versions, batch, conversion=conversion or "", fixed_shapes=fix_shapes
     )
+
+
+def timings_of(op_profile: Any, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
+    """Read op profiles, and match them with a model; none without profiles.
+
+    Raises OptionError, LogError for a file without times, and WrongProfileError for a profile of another model.
+    """
+    paths = paths_of(op_profile, "op_profile")
+    if not paths:
+        return ()
+    from ..timing.op_profiles import OpProfiles
+
+    return OpProfiles(tuple(paths)).timings(model, targets)
 
 
 def paths_of(given: Any, what: str) -> list[str]:

@@ -1,15 +1,17 @@
-"""The public functions. Each function imports its dependencies when it is called, to keep the import of the package fast."""
+"""The public functions. Each function imports its dependencies when it is called, so that the package is imported fast."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
 from .arguments import (
     ModelLike,
     NodeLike,
+    PathsLike,
     agreed,
     application_of,
     chain_of,
@@ -24,6 +26,7 @@ from .arguments import (
     require_bool,
     target_of,
     targets_of,
+    timings_of,
     warn_of_former_name,
 )
 
@@ -41,17 +44,21 @@ if TYPE_CHECKING:
     from ..results.report.accelerator_stack import StackResult
     from ..results.report.report import Report
     from ..runtime.run import Run
+    from ..runtime.target import Target
     from ..sweeping.sweep_result import Swept
+    from ..timing.measured import Timing
 
 
 @public
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path or from bytes.
 
-    A file larger than 64 MiB is mapped into memory, so it must not shrink while the model is in use.
+    A file larger than 64 MiB is mapped into memory, so it must not shrink while the model is in use. A model with another
+    identifier than ``TFL3`` is loaded, but only ``analyze_micro`` accepts it, because only TensorFlow Lite Micro ignores the
+    identifier.
     Raises ModelError if the model cannot be read.
     """
-    return model_of(source)
+    return model_of(source, any_identifier=True)
 
 
 @public
@@ -63,6 +70,8 @@ def analyze(
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
+    op_profile: PathsLike = (),
+    live: bool = False,
 ) -> Report:
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
@@ -70,17 +79,39 @@ def analyze(
     ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
     passes. ``api`` selects the defaults of the delegate's API. Earlier, ``api`` was the default. A call without ``defaults``
     therefore gives a FutureWarning. ``runtime`` selects the release, by default the newest. The option ``release`` does the same.
-    A model is refused if it has an operator that the release cannot load. ``assume_ops_registered`` assumes that the application
-    registers these operators. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option,
-    value or runtime.
+    A model is refused if it has an operator that the release cannot load. If ``assume_ops_registered`` is true, the application
+    is assumed to register these operators. ``op_profile`` is the path of an op profile of a device, or a list of paths. The
+    report then has ``times``. With ``live``, the real delegate also runs on this host, and ``live`` of the report has its
+    decision. Delegates that cannot be simulated, such as ``ethos-u55-128``, need ``live``.
+    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime. Raises
+    LogError for a profile without times, and ReconcileError for a profile of another model.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
     from ..runtime.interpreter import simulate
 
+    require_bool("live", live)
     loaded = model_of(model)
+    if live:
+        if op_profile or assume_ops_registered:
+            raise OptionError("live cannot be combined with op_profile and assume_ops_registered")
+        target = target_of(delegate, options, runtime, "benchmark" if defaults is None else defaults, is_live=True)
+        return _live_report(loaded, target)
     target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
-    return Report(loaded, (simulate(loaded, target),), viewer=PageViewer(), adviser=_advised)
+    times = timings_of(op_profile, loaded, [target])
+    return Report(loaded, (simulate(loaded, target),), viewer=PageViewer(), times=times, adviser=_advised)
+
+
+def _live_report(model: Model, target: Target) -> Report:
+    """Run a real delegate, and return a report with its decision and the simulation."""
+    from ..live.comparison import comparable_release, run_and_compare
+    from ..live.live_runs import ready_engine
+    from ..page.viewer import PageViewer
+    from ..results.report.report import Report
+
+    engine = ready_engine(target.delegate)
+    run, result = run_and_compare(engine, model, target, comparable_release(engine, target.release))
+    return Report(model, () if run is None else (run,), viewer=PageViewer(), live=(result,), adviser=_advised)
 
 
 @public
@@ -91,13 +122,13 @@ def simulate(
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
+    op_profile: PathsLike = (),
 ) -> Report:
     """Apply delegates one after another, and report where every node finally runs.
 
     Each delegate gets the nodes that the earlier delegates did not take. ``delegates`` are pairs of a name and options, in the
-    order in which the application applies the delegates. The report has one run for each delegate, and ``to_dict()`` includes
-    ``placement``.
-    Raises the errors of ``analyze``, and OptionError if no delegate is given.
+    order in which the application applies the delegates. The report has one run for each delegate, and its ``to_dict()`` has the
+    key ``placement``. Raises the errors of ``analyze``, and OptionError if no delegate is given.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -105,7 +136,8 @@ def simulate(
 
     targets = chain_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
-    return Report(loaded, simulate_chain(loaded, targets), is_chain=True, viewer=PageViewer(), adviser=_advised)
+    times, runs = timings_of(op_profile, loaded, targets), simulate_chain(loaded, targets)
+    return Report(loaded, runs, is_chain=True, viewer=PageViewer(), times=times, adviser=_advised)
 
 
 def _advised(model: Model, run: Run, is_alone: bool) -> Run:
@@ -165,16 +197,25 @@ def diagnose(
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
+    op_profile: PathsLike = (),
 ) -> Diagnosis:
     """Find the causes that keep nodes of a model on the CPU, and what to change.
 
     Takes the arguments of ``analyze``. Refusals share a cause if one change would remove all of them. ``findings`` of the result
-    lists the causes, biggest gain first, each with the outcome of fixing the cause. Raises the errors of ``analyze``.
+    lists the causes, biggest gain first. Each finding has the outcome that is predicted if its cause is fixed. With
+    ``op_profile``, the causes are ranked by measured time, and ``times`` of the result has the times and the bounds of each fix.
+    Raises the errors of ``analyze``.
     """
-    from ..diagnosis.diagnose import diagnose
-
     target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
-    return diagnose(model_of(model), target)
+    loaded = model_of(model)
+    timings = timings_of(op_profile, loaded, [target])
+    if not timings:
+        from ..diagnosis.diagnose import diagnose
+
+        return diagnose(loaded, target)
+    from ..timing.fixes import timed_diagnosis
+
+    return timed_diagnosis(loaded, target, timings)[0]
 
 
 @public
@@ -188,25 +229,28 @@ def compare(
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
+    op_profile: PathsLike = (),
 ) -> Comparison:
     """Compare two models on one target, or one model on two targets, node by node.
 
     Side A is the model ``a`` on the target that the other arguments describe (see ``analyze``). Side B is the model ``b``, by
     default ``a`` again. B's target is A's target with the changes in ``changed``: ``delegate``, ``runtime``, ``defaults``, or
     options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
+    ``op_profile`` has the times of side A. A delegate that cannot be simulated, such as ``ethos-u55-128``, is run on this host.
     Raises the errors of ``analyze``, and OptionError if A and B have the same model and target.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
-    from ..results.compare.compared_runs import simulated_side
+    from ..live.live_runs import run_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
-    after = changed_target(before, options, changed)
+    before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered, is_live=True)
+    after = changed_target(before, options, changed, is_live=True)
     first = model_of(a)
     if (b is None or b is a) and after == before:
         raise OptionError("A and B are the same: give a second model, or changed={'delegate': ...}")
     second = first if b is None or b is a else model_of(b)
-    return advised_comparison(compare(simulated_side(first, before), simulated_side(second, after)))
+    comparison = advised_comparison(compare(run_side(first, before), run_side(second, after)))
+    return _timed(comparison, timings_of(op_profile, first, [before]))
 
 
 @public
@@ -224,16 +268,17 @@ def whatif(
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
+    op_profile: PathsLike = (),
 ) -> Comparison:
     """Simulate hypothetical changes of a model, a delegate or a runtime, and compare the result with the original.
 
     Side A is the unchanged model, on the target that the arguments describe (see ``analyze``). Side B has the hypothetical
-    changes. The delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of subgraph
-    index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of every
-    input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another conversion:
-    ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of side B (see
-    ``compare``). Raises the errors of ``analyze``, and OptionError if no change is given or the model lacks a named operator or
-    node.
+    changes. On side B, the delegate accepts the operators and nodes in ``accept``. A node is given as its index, or as a pair of
+    subgraph index and node index. ``set_versions`` sets the versions of operators or nodes. ``batch`` sets the first dimension of
+    every input. With ``fix_shapes``, every tensor has the shape that is stored in the model file. ``to`` assumes another
+    conversion: ``float``, ``int8``, ``int8-per-tensor``, or another value of ``whatif --to``. ``changed`` changes the target of
+    side B (see ``compare``). ``op_profile`` has the times of side A. Raises the errors of ``analyze``, and OptionError if no
+    change is given or the model lacks a named operator or node.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
@@ -246,7 +291,17 @@ def whatif(
     if after == before and hypothetical == HypotheticalChanges():
         raise OptionError("nothing to change: give accept, set_versions, batch, fix_shapes, to or changed")
     loaded = model_of(model)
-    return advised_comparison(compare(simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical)))
+    sides = simulated_side(loaded, before), hypothetical_side(loaded, after, hypothetical)
+    return _timed(advised_comparison(compare(*sides)), timings_of(op_profile, loaded, [before]))
+
+
+def _timed(comparison: Comparison, timings: Sequence[Timing]) -> Comparison:
+    """Return a comparison with times, or the unchanged comparison if there are none."""
+    if not timings:
+        return comparison
+    from ..timing.fixes import timed_comparison
+
+    return timed_comparison(comparison, timings)
 
 
 @public
@@ -259,25 +314,27 @@ def fix(
     passes: Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     split_tail: bool = False,
-    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    data: PathsLike = (),
     samples: int = 2,
     force: bool = False,
     proof: bool = True,
     runtime: str | None = None,
     defaults: str | None = None,
     assume_ops_registered: bool = False,
+    op_profile: PathsLike = (),
 ) -> Fixed:
     """Rewrite a model so that delegates take more nodes, and verify that the new model computes the same results.
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
     delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
-    ``exact``, ``rounding`` or ``approximate``. ``passes`` names the only passes to try, whatever ``allow`` is. ``shapes`` sets
-    fixed shapes of inputs, by name. ``plan`` of the result lists the passes.
+    ``exact``, ``rounding`` or ``approximate``. If ``passes`` is given, exactly these passes are tried, even if ``allow`` excludes
+    them. ``shapes`` sets fixed shapes of inputs, by name. ``plan`` of the result lists the passes.
     If a pass helps and ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace
     an existing file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs
     and on the inputs in .npz files (``data``).
     With ``split_tail``, the last nodes that stay on the CPU are written as a second model in the same folder
-    (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model.
+    (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. With ``op_profile``, ``times``
+    of the result has the measured times of the unchanged model and the bounds of the fix.
     Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results. Raises
     MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
@@ -300,13 +357,20 @@ def fix(
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     allowed, chosen = choose_passes(passes, kinds[allow])
+    timings = {target.delegate.name: timings_of(op_profile, loaded, [target]) for target in targets}
     with naming_model(loaded.path):
         plan = search.try_shapes(search.search(loaded, targets, allowed, given, chosen), chosen)
         if split_tail:
             plan = search.split_tail(plan)
         if output is None or not plan.is_changed:
-            return Fixed(plan, None)
-        return fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
+            fixed = Fixed(plan, None)
+        else:
+            fixed = fix(plan, os.fsdecode(output), replaces=force, proves=proof, data=paths_of(data, "data"), samples=samples)
+    if not any(timings.values()):
+        return fixed
+    from ..timing.fixes import plan_times
+
+    return replace(fixed, times=plan_times(plan, timings))
 
 
 @public
@@ -322,7 +386,7 @@ def sweep(
     best_for: str | None = None,
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
-    pythons: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    pythons: PathsLike = (),
     time_limit: float | None = None,
     memory_limit: int | None = None,
     cache: str | os.PathLike[str] | None = None,
@@ -333,19 +397,17 @@ def sweep(
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
     ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are taken from
-    this Python, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and options.
-    The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the settings that a
-    diagnosis suggests. With ``all``, it tries all settings that the converters support.
-    ``shapes`` sets fixed shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers.
-    Quantizers calibrate with this data, and the outputs of the converted models are compared on it. A conversion is never the
-    best if it differs from the float model by more than ``max_difference``, or if it was calibrated with random numbers.
-    The best model for the target ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing
-    file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the
-    folder ``cache``, by default in the user's cache folder.
-    A failed conversion is a row with the reason. After KeyboardInterrupt, the result has the finished rows, and
-    ``is_interrupted`` is true.
-    Raises the errors of ``analyze``, ModelError if the source does not exist or has an unknown form, and FixError if the best
-    model cannot be written.
+    the current Python interpreter, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and
+    options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the
+    settings that a diagnosis suggests. With ``all``, it tries all settings that the converters support. ``shapes`` sets fixed
+    shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers. Quantizers calibrate
+    with this data, and the outputs of the converted models are compared on it. A conversion is never the best if it differs from
+    the float model by more than ``max_difference``, or if it was calibrated with random numbers. The best model for the target
+    ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing file. ``time_limit`` (seconds) and
+    ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the folder ``cache``, by default in the
+    user's cache folder. A failed conversion is a row with the reason. After KeyboardInterrupt, the result has the finished rows,
+    and ``is_interrupted`` is true. Raises the errors of ``analyze``, ModelError if the source does not exist or has an unknown
+    form, and FixError if the best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -368,7 +430,7 @@ def sweep(
         )
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
-        raise OptionError(f"there is no target {best_for!r}; there are {', '.join(labels)}")
+        raise OptionError(f"there is no target {best_for!r}; the targets are {', '.join(labels)}")
     source_model = find_source(paths_of(source, "source")[0])
     if output is not None:
         check_free(source_model, os.fsdecode(output), replaces=force)
@@ -394,7 +456,7 @@ def verify(
     a: str | os.PathLike[str],
     b: str | os.PathLike[str],
     *,
-    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    data: PathsLike = (),
     samples: int = 2,
 ) -> Difference:
     """Run two models with the same interface on this CPU, and compare their outputs and their latency.
@@ -412,7 +474,7 @@ def diff(
     a: str | os.PathLike[str],
     b: str | os.PathLike[str],
     *,
-    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    data: PathsLike = (),
     samples: int = 2,
 ) -> Difference:
     """Call ``verify`` and give a DeprecationWarning. ``diff`` is a former name of ``verify``."""
@@ -422,7 +484,7 @@ def diff(
 
 def check(
     config: str | os.PathLike[str] | None = None,
-    models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    models: PathsLike = (),
     targets: str | Sequence[str] = (),
     *,
     update: bool = False,
@@ -432,12 +494,12 @@ def check(
     """Check every model of a configuration against the baseline and the budgets, on every target.
 
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``. By default, the
-    configuration is searched in the working directory and then in its parent folders. ``models`` and ``targets`` restrict the
-    check to some models and targets of the configuration. Folders (with their subfolders) and patterns can also select models.
-    ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries if their model or target
-    no longer exists. ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that
-    contradicts the prediction or cannot be run. Raises ConfigurationError or BaselineError. A model that cannot be read gets the
-    status ``unreadable``.
+    nearest configuration is used: the working directory is searched first, then its parent folders. ``models`` and ``targets``
+    restrict the check to some models and targets of the configuration. Models can also be selected by a folder (with its
+    subfolders) or a pattern. ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries
+    if their model or target no longer exists. ``live`` also runs the real delegates that exist for this host. Each real delegate
+    that contradicts the prediction, or that cannot be run, gets a finding. Raises ConfigurationError or BaselineError. A model
+    that cannot be read gets the status ``unreadable``.
     """
     from ..bundles.model_files import files_for
     from ..gate.check import check_models
@@ -497,7 +559,7 @@ def reconcile(
 
 @public
 def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
-    """Report what TensorFlow Lite Micro does with a model: missing operators, refused nodes, and the arena.
+    """Report what TensorFlow Lite Micro does with a model: missing operators, refused nodes, and the size of the arena.
 
     ``registered`` names the operators in the application's resolver, such as ``CONV_2D`` or the name of a custom operator. By
     default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
@@ -507,7 +569,8 @@ def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None
     from ..micro.target import MicroTarget, parse_kernels
 
     return analyze_for_micro(
-        model_of(model), MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels))
+        model_of(model, any_identifier=True),
+        MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels)),
     )
 
 
@@ -519,7 +582,7 @@ def analyze_bundle(
     *,
     runtime: str | None = None,
 ) -> BackendReport:
-    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), or the check that fails.
+    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), and otherwise the check that fails.
 
     ``backend`` runs the text decoder: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
     (the backends for images and sound), ``cache_dir``, ``prompt``, and ``kw``. ``kw`` is a dictionary of settings of the engine,

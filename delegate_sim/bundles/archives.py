@@ -25,11 +25,11 @@ def read_zip(content: Content) -> Sequence[Member]:
         entries = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
         raise BundleError(f"is a damaged zip archive: {error}") from error
-    _refuse_overlaps(entries)
+    refuse_overlaps(entries)
     return [_zip_member(archive, content, entry) for entry in entries if entry.filename and not entry.is_dir()]
 
 
-def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
+def refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
     """Raise BundleError if two entries share bytes, because overlaps let a small archive expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):

@@ -13,8 +13,11 @@ MODEL_SUFFIXES = (".tflite", ".lite")
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """File suffixes of bundles, used only to search folders."""
 
-LITERTLM_SUFFIX = ".litertlm"
+LITERTLM_SUFFIX, TASK_SUFFIX = ".litertlm", ".task"
 _MODEL_IDENTIFIER = b"TFL3"
+_ZIP_MEMBER, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
+_ZEROS = 4
+"""The largest number of zero bytes that MediaPipe's bundler writes before the first member of a zip archive."""
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
@@ -26,7 +29,9 @@ def format_of(beginning: bytes, name: str) -> str | None:
     """
     if beginning[4:8] == _MODEL_IDENTIFIER:
         return MODEL
-    if beginning[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+    if beginning[:4] == _EMPTY_ZIP or _ZIP_MEMBER in [
+        beginning[at : at + 4] for at in range(_ZEROS + 1) if not any(beginning[:at])
+    ]:
         return ZIP
     if beginning[:8] == b"LITERTLM":
         return LITERTLM
@@ -67,22 +72,33 @@ def source_format(path: str, beginning: bytes) -> str | None:
 
 def is_bundle(path: str) -> bool:
     """Return whether the first bytes of a file are those of an archive or a bundle; False if the file cannot be read."""
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open_input(path) as file:
-            return format_of(file.read(512), path) not in (MODEL, None)
-    except OSError:
-        return False
+    beginning = _beginning(path)
+    return beginning is not None and format_of(beginning, path) not in (MODEL, None)
 
 
 def is_litertlm(path: str) -> bool:
     """Return whether a file is a LiteRT-LM bundle. If the first bytes are damaged, the suffix decides."""
+    beginning = _beginning(path)
+    if beginning is None:
+        return False
+    form = format_of(beginning, path)
+    return form == LITERTLM or (form is None and path.lower().endswith(LITERTLM_SUFFIX))
+
+
+def is_task(path: str) -> bool:
+    """Return whether a file is a ``.task`` file of MediaPipe, which is a zip archive."""
+    if not path.lower().endswith(TASK_SUFFIX):
+        return False
+    beginning = _beginning(path)
+    return beginning is not None and format_of(beginning, path) == ZIP
+
+
+def _beginning(path: str) -> bytes | None:
+    """Return the first bytes of a file, or None if it cannot be read."""
     try:
         if not os.path.isfile(path):
-            return False
+            return None
         with open_input(path) as file:
-            form = format_of(file.read(512), path)
+            return file.read(512)
     except OSError:
-        return False
-    return form == LITERTLM or (form is None and path.lower().endswith(LITERTLM_SUFFIX))
+        return None

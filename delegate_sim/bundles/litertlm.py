@@ -77,7 +77,10 @@ class Section:
         return DATA_TYPES.get(self.data_type, f"data type {self.data_type}")
 
     def item(self, key: str) -> str | None:
-        """Return the text of the last item with a lower-case key, or None. The case of the items' keys is ignored."""
+        """Return the text of the last item with this key, or None if there is no such item.
+
+        ``key`` must be in lower case; the case of the items' keys is ignored.
+        """
         values = [value for name, value in self.items if name.lower() == key and isinstance(value, str)]
         return values[-1] if values else None
 
@@ -110,7 +113,7 @@ def read_header(content: Content) -> Header:
 
 
 def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
-    """Return the bytes up to the end of a header, with the positions of ``sections`` written into the header.
+    """Return the file's bytes up to the end of the header, with the positions of ``sections`` written into the header.
 
     ``sections`` must have the order of the header. Raises BundleError.
     """
@@ -133,7 +136,10 @@ def read_litertlm(content: Content) -> Sequence[Member]:
 
 
 def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
-    """Return a unique name for each section: the value of ``model_type`` or ``name``, or a name with the section's number."""
+    """Return a unique name for each section: the value of its item ``model_type`` or ``name``.
+
+    A section without these items is named by its number.
+    """
     names = list[str]()
     for section in sections:
         name = next((value for key, value in section.items if key in _NAME_KEYS and isinstance(value, str) and value), "")

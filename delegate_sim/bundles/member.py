@@ -13,7 +13,7 @@ from .ranged import Content
 _GREATEST = 1 << 30
 """The largest number of bytes to decompress from one member, regardless of its compressed size."""
 _ALWAYS = 256 << 20
-"""The number of bytes up to which the ratio is not checked.
+"""The decompressed size, in bytes, up to which the ratio is not checked.
 
 Test models often have equal weights, which compress extremely well.
 """

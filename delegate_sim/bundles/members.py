@@ -7,13 +7,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
-from ..foundation.files import file_content, open_input
+from ..foundation.files import file_content
 from ..foundation.limits import how_to_raise, raised
 from .address import join_address, split_address
 from .archives import opened_tar_stream, read_tar, read_zip
 from .bundle_error import BundleError
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
 from .litertlm import read_litertlm
+from .local_files import local_content
 from .member import Member, copy_bounded
 from .ranged import Content, RangedView
 from .stores import RemoteFile, is_url
@@ -107,10 +108,9 @@ def _file_content(path: str) -> Content:
     if is_url(path):
         remote = RemoteFile(path)
         if remote.size is None:
-            raise BundleError("is in a store that does not report its size: download it first")
+            raise BundleError("is in a store that does not report sizes of files: download the file first")
         return RangedView(remote, 0, remote.size)
-    with open_input(path) as file:
-        return file_content(file)
+    return local_content(path)
 
 
 @functools.lru_cache(maxsize=_DEEPEST)

@@ -1,7 +1,7 @@
 """Find the model files in a folder or bundle, or all files that match a pattern. Loops of symbolic links are not followed.
 
-``glob`` and ``os.walk`` of the standard library are not used. They either ignore linked folders, or follow loops of links until
-the path is too long.
+``glob`` and ``os.walk`` of the standard library are not used. These functions either ignore linked folders, or follow loops of
+links until the path is too long.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder or a pattern. The name of an existing file is not a pattern."""
+    """Return whether a path is a folder or a pattern. An existing file is not a pattern, even if its name has a wildcard."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))

@@ -1,28 +1,51 @@
-"""The bytes of a remote file, fetched on demand."""
+"""The bytes of a file that is read in parts: a remote file, or a large local file where files cannot be mapped into memory."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
-from typing import BinaryIO, cast
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Protocol, cast
 
 from .bundle_error import BundleError
-from .stores import RemoteFile
 
-_BLOCK = 1 << 16
-_MOST_BLOCKS = 128
+_MOST_CACHED = 8 << 20
+"""The largest number of bytes in the cache of a file."""
+
+
+_PIECE = 1 << 20
+
+
+class RangedFile(Protocol):
+    """A file that can be read in parts."""
+
+    block: int
+    """The number of bytes that are read at least."""
+    is_local: bool
+
+    @property
+    def size(self) -> int | None:
+        """The size in bytes; None if it is unknown."""
+
+    def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
+        """Read parts of the file, given as (start, end). Raises BundleError or ModelError."""
 
 
 class RangedView:
-    """A range of a remote file's bytes.
+    """A range of a file's bytes.
 
     A slice of a view is a view. ``bytes(view)`` fetches the bytes, in blocks. All views of a file share a cache of the last used
     blocks.
     """
 
-    def __init__(self, file: RemoteFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:
+    def __init__(self, file: RangedFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:
         self._file, self._start, self._end = file, start, max(start, end)
         self._blocks: dict[int, bytes] = {} if blocks is None else blocks
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the file is on this computer, so that reading all of it is cheap."""
+        return self._file.is_local
 
     @property
     def size(self) -> int:
@@ -37,20 +60,25 @@ class RangedView:
         return RangedView(self._file, self._start + start, self._start + end, self._blocks)
 
     def __bytes__(self) -> bytes:
-        if not self.size:
-            return b""
-        first, last = self._start // _BLOCK, -(-self._end // _BLOCK)
-        numbers = range(first, last)  # bounded: at most the blocks of the view
-        cached = {number: self._blocks[number] for number in numbers if number in self._blocks}
-        missing = [number for number in numbers if number not in cached]
+        if self.size >= _PIECE:  # would drive everything else out of the cache
+            return self._read([(self._start, self._end)])[0]
+        return self.read_each([(0, self.size)])[0]
+
+    def read_each(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return small parts of the view, given as (start, end). All missing blocks are fetched at once. Raises BundleError."""
+        block = self._file.block
+        places = [(self._start + start, self._start + end) for start, end in spans]
+        numbers = {number for start, end in places for number in _blocks(start, end, block)}
+        held = {number: self._blocks[number] for number in numbers if number in self._blocks}
+        missing = sorted(numbers - held.keys())
         greatest = self._file.size or 0
-        ranges = [(number * _BLOCK, min((number + 1) * _BLOCK, greatest)) for number in missing]
-        cached.update(zip(missing, self._read(ranges), strict=True))
-        self._blocks.update((number, cached[number]) for number in missing[-_MOST_BLOCKS:])
-        while len(self._blocks) > _MOST_BLOCKS:
+        ranges = [(number * block, min((number + 1) * block, greatest)) for number in missing]
+        held.update(zip(missing, self._read(ranges), strict=True))
+        most = _MOST_CACHED // block
+        self._blocks.update((number, held[number]) for number in missing[-most:])
+        while len(self._blocks) > most:
             del self._blocks[next(iter(self._blocks))]
-        content = b"".join([cached[number] for number in numbers])
-        return content[self._start - first * _BLOCK : self._end - first * _BLOCK]
+        return [_joined(held, start, end, block) for start, end in places]
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
         """Fetch parts of the view, given as (start, end). Raises BundleError."""
@@ -71,8 +99,37 @@ class RangedView:
         return parts
 
 
+def _joined(blocks: Mapping[int, bytes], start: int, end: int, block: int) -> bytes:
+    first, at = divmod(start, block)
+    if at + end - start <= block:
+        return blocks[first][at : at + end - start] if end > start else b""
+    return b"".join([blocks[number] for number in _blocks(start, end, block)])[at : at + end - start]
+
+
+def _blocks(start: int, end: int, block: int) -> range:
+    """Return the numbers of the blocks that contain a range of bytes."""
+    return range(start // block, -(-end // block))  # bounded: the size of the file
+
+
 Content = memoryview | RangedView
-"""The bytes of a file, in memory or in a remote store."""
+"""The bytes of a file, in memory, in a remote store or in a large local file."""
+
+
+def part_of(content: Content, start: int, end: int) -> bytes | memoryview:
+    """Return a part of the content. Bytes in memory are not copied. Bytes elsewhere are read; raises BundleError."""
+    part = content[start:end]
+    return part if isinstance(part, memoryview) else bytes(part)
+
+
+def pieces(content: Content) -> Iterator[bytes | memoryview]:
+    """Yield the content in pieces. Bytes that are not in memory need little memory. Raises BundleError."""
+    for start in range(0, len(content), _PIECE):
+        yield part_of(content, start, start + _PIECE)
+
+
+def unpacked(form: struct.Struct, content: Content, position: int) -> tuple[Any, ...]:
+    """Unpack numbers at a position. Raises struct.error outside the content."""
+    return form.unpack(part_of(content, position, position + form.size)) if position >= 0 else form.unpack(b"")
 
 
 class ContentFile(io.RawIOBase):

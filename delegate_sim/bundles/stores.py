@@ -17,7 +17,7 @@ def is_url(path: str) -> bool:
 
 
 def models_at(url: str) -> list[str]:
-    """Return the URLs of the models and bundles in a remote folder, or of those that match a pattern.
+    """Return the URLs of the models and bundles that are in a remote folder or match a pattern.
 
     Any other URL is returned unchanged. Raises BundleError if the store reports an error.
     """
@@ -38,6 +38,9 @@ def models_at(url: str) -> list[str]:
 
 class RemoteFile:
     """A file in a remote store that can be read in parts."""
+
+    block = 1 << 16
+    is_local = False
 
     def __init__(self, url: str) -> None:
         self._store, self._path = _store(url)

@@ -32,7 +32,7 @@ _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
-"""If less free space is left, in bytes, an unclear failure is attributed to a full disk."""
+"""Free space in bytes. If a disk has less free space, an unclear failure is attributed to a full disk."""
 
 
 class FailureKind(Enum):
@@ -283,7 +283,10 @@ def _lines(printed: str) -> list[str]:
 
 
 def error_line(printed: str) -> str:
-    """Return the exception of the last traceback, or else the last line about an error, or else the last line."""
+    """Return the exception of the last traceback. Without a traceback, return the last line about an error.
+
+    If there is no such line, return the last line.
+    """
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
     if starts:

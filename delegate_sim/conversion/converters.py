@@ -151,7 +151,10 @@ def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str
 
 
 def _interpreter(text: str) -> str:
-    """Return the path of an interpreter. Links are kept, because they may lead out of the virtual environment."""
+    """Return the path of an interpreter.
+
+    Symbolic links are not resolved, because the file behind a link may be outside the virtual environment.
+    """
     if os.path.isdir(text):
         inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
         text = next((path for path in inside if os.path.isfile(path)), text)

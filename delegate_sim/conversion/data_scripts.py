@@ -86,7 +86,7 @@ def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels:
     """Return the part of the script that yields samples, and the part's imports besides ``import numpy as np``.
 
     Images are read with TensorFlow if ``has_tensorflow`` is true, otherwise with Pillow. ``moves_channels`` is true if the user's
-    model and arrays have channels second, but the converted model has channels last.
+    model and arrays have channels as the second dimension, but the converted model has channels as the last dimension.
     """
     count = calibration.count
     match calibration.kind:

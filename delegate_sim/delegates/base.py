@@ -77,11 +77,11 @@ class Delegate:
     live: LiveTraits | None = None
     """Settings for running the real delegate on this host; None if the delegate cannot run here."""
     is_live_only: bool = False
-    """Whether the real delegate can only be run, for example because closed-source code decides about nodes."""
+    """Whether the delegate can be run but not simulated, for example because closed-source code decides about its nodes."""
     legend: str = ""
-    """A description of the delegate, if its name could be taken for that of another delegate in the same table."""
+    """A description of the delegate for the legend of a table; empty if the name of the delegate is clear."""
     compiler: str = ""
-    """The compiler that makes the only nodes that the delegate takes; empty if the delegate takes nodes of ordinary models."""
+    """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False
     """Whether the delegate is a compiler plugin. A plugin that can be simulated derives from ``CompilerPlugin``."""
 
@@ -159,7 +159,7 @@ class Delegate:
         return None
 
     def profiled_operator(self, name: str) -> str:
-        """Return the operator that a name in a profile of the delegate's kernels stands for; empty if this is not known."""
+        """Return the operator for a name in a profile of the delegate's kernels; empty if the operator is not known."""
         return ""
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

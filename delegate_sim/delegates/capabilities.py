@@ -35,7 +35,7 @@ class StageBehind:
         return None
 
     def lower_level(self, options: OptionValues) -> int | None:
-        """Return the feature level in the options if it is lower than the platform release's; otherwise None."""
+        """Return the feature level in the options if it is lower than the level of the platform release; otherwise None."""
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
@@ -45,11 +45,11 @@ class StageBehind:
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the reason why the stage refuses a partition, or None if the stage takes all partitions.
+        """Return the reason why the stage rejects a partition, or None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. If the refusal's ``is_known`` is True, the delegation is undone. Otherwise, the
-        refusal is only a warning.
+        subgraph's partitions in running order. If ``is_known`` of the reason is True, the delegation is undone. Otherwise, the
+        reason is only a warning.
         """
         return None
 
@@ -60,7 +60,7 @@ class StageBehind:
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Yield the split of each partition over several devices, if the split is known."""
+        """For each partition, yield its division among several devices. Yield nothing if the division is not known."""
         return iter(())
 
 
@@ -68,9 +68,9 @@ class Accelerator:
     """The behavior of a delegate that is an accelerator of LiteRT 2's CompiledModel."""
 
     registered_operators: frozenset[str] = frozenset()
-    """Custom operators that LiteRT registers itself if the accelerator is requested."""
+    """Custom operators that LiteRT registers, in place of the application, if the accelerator is requested."""
     fails_with_model: bool = False
-    """Whether a failure of the delegate makes the whole model fail. Otherwise, the runtime restores the original plan."""
+    """Whether a failure of the delegate makes the whole model fail. If False, the runtime restores the original plan instead."""
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
         """Return the failure of LiteRT's loader and the index of the subgraph, or None if the model loads."""

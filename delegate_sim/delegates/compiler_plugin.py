@@ -56,7 +56,10 @@ class CompilerPlugin(Delegate):
 
     is_plugin = True
     remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
-    """The remedies that the vendor publishes for selected nodes that cannot be compiled. They were not tried here."""
+    """The remedies that the vendor publishes for selected nodes that cannot be compiled.
+
+    No compiler was run with these remedies.
+    """
 
     def decide_model(
         self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()

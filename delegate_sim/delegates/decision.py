@@ -27,7 +27,7 @@ class KernelFailure:
     The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the failure does
     not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. If ``is_crash`` is True,
     the process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
-    release. In this case, reports mark the failure as a prediction.
+    release. Reports mark such a failure as a prediction.
     """
 
     node: int | None
@@ -38,10 +38,7 @@ class KernelFailure:
     is_crash: bool = False
     is_known: bool = True
     is_later: bool = False
-    """Whether the failure occurs only after all delegates were applied.
-
-    The model then fails, and no delegation is undone.
-    """
+    """Whether the failure occurs only after all delegates were applied. If True, the model fails, and no delegation is undone."""
     log_lines: tuple[str, ...] = ()
     """The log lines of the failure, without the line about the restored plan.
 

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether there is a group of operations with a rejected operation, but it is unknown which operation is rejected."""
+        """Whether the driver rejects an unknown operation of a known group of operations."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:

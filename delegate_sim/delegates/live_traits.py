@@ -24,7 +24,7 @@ class PluginTraits:
     texts: Mapping[str, str] = field(default_factory=dict)
     """Options with values that LiteRT's tool reads from a file, each with the flag that passes the path of this file."""
     closed_line: str = ""
-    """A line that the plugin prints if closed-source code decides about nodes. The simulated rules then do not apply."""
+    """A line that the plugin prints if closed-source code, not the simulated rules, decides about nodes."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the flags of LiteRT's tool for the plugin's options."""

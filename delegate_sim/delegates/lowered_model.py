@@ -52,7 +52,7 @@ class LoweredCall:
 
 @dataclass(frozen=True, slots=True)
 class LoweredRefusal:
-    """A call that the next stage refuses."""
+    """A call that the next stage rejects."""
 
     call: str
     node: int | None

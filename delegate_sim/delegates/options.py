@@ -36,13 +36,15 @@ class Option:
     has_benchmark_default: bool = False
     flag: str | None = None
     is_path: bool = False
-    """Whether a string value is a file path. In a configuration, the path is relative to the configuration's folder."""
+    """Whether a string value is a file path. In a configuration file, the path is relative to the folder of that file."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
     """A function that describes a conflict with the values of other options, or returns "" if there is no conflict."""
     other_flags: tuple[str, ...] = ()
     """Further flags that the help does not show."""
     printed: tuple[str, ...] = ()
     """benchmark_model's descriptions of the flag in all releases, in lower case."""
+    choices: tuple[str, ...] = ()
+    """The values to offer for selection. ``parse`` may accept other spellings. Empty if the values cannot be listed."""
 
     @property
     def key(self) -> str:

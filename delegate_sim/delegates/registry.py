@@ -65,7 +65,7 @@ DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
     "Vx Delegate",
     "EdgeTpuDelegateForCustomOp",
 )
-"""Names of delegates for log lines without a name."""
+"""The names of the delegates that print log lines without their names."""
 EDGE_TPU = "edgetpu"
 """The name of the Edge TPU's delegate. The names of its tools and operators start with this name."""
 
@@ -76,9 +76,9 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the compiled parts (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that lets the CPU run nodes that a single requested delegate does not take.
+"""The option that allows the CPU to run the nodes that a single requested delegate does not take.
 
-In a list of accelerators, the user names the CPU instead.
+If the user requests a list of accelerators instead, the CPU must be in the list.
 """
 
 DEFAULT_DELEGATE = "nnapi"
@@ -109,11 +109,11 @@ def find_delegate(name: str) -> Delegate:
     """
     if name in LIVE_ONLY_NAMES:
         who = "Arm's compiler Vela" if name in VELA_NAMES else "closed-source code of its vendor"
-        others = "; report, compare, scan and check run it, too" if name in VELA_NAMES else ""
+        others = "; the commands report, compare, scan and check can also run it" if name in VELA_NAMES else ""
         raise OptionError(
             f"{name} cannot be simulated, because {who} decides about every node. Run the real delegate with "
-            f"`delegate-sim analyze MODEL --delegate {name} --live`{others}. `delegate-sim doctor` shows whether this host can "
-            "run it"
+            f"`delegate-sim analyze MODEL --delegate {name} --live` (in Python: live=True){others}. `delegate-sim doctor` shows "
+            "whether this host can run it"
         )
     if name not in _PACKAGES:
         others = suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"

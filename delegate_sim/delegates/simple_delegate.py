@@ -14,8 +14,8 @@ READS_BEYOND_OPERANDS = Kind(
     "reads-beyond-operands",
     Problem.OPERANDS,
     "missing operand that the delegate reads",
-    "The node lacks an operand or a result, and the delegate reads memory behind the list of operands instead. Usually the "
-    "delegate then refuses the node, but the process may also crash.",
+    "The node lacks an operand or a result, so the delegate reads memory behind the list of operands. Usually the delegate "
+    "then refuses the node, but the process may also crash.",
     "Give the node the operand, or replace the operator before you convert the model.",
     "give the node the operand, or convert without this operator",
 )
@@ -40,7 +40,7 @@ def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) 
     if first is None:
         return None
     node, reason = first
-    message = f"the delegate crashes while it checks this node: {reason.found}, but it reads the value without a test"
+    message = f"the delegate crashes while it checks this node: {reason.found}, but the delegate reads its value without a check"
     return KernelFailure(node, None, reason.code, message, reason.hint, is_crash=True)
 
 

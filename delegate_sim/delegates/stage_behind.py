@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StageRefusal:
-    """A refusal by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
+    """A rejection by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
 
-    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage refused the whole model,
+    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage rejected the whole model,
     and reports name the last node that the delegate processed.
     """
 
@@ -44,7 +44,10 @@ class StageStep:
 
 @dataclass(frozen=True, slots=True)
 class StageSplit:
-    """The steps into which the stage divides a partition. ``error`` is set if another stage takes over."""
+    """The steps into which the stage divides a partition.
+
+    ``error`` says why another stage takes over, and is empty if none does.
+    """
 
     nodes: tuple[int, ...]
     steps: tuple[StageStep, ...]

@@ -49,7 +49,7 @@ class LogTraits:
     libraries: tuple[str, ...] = ()
     """Parts of the file names of libraries that contain the delegate, in lower case."""
     chip: str = ""
-    """The only simulated chip, if the delegate prints the same lines on other chips."""
+    """The only simulated chip, if the delegate's log lines are the same on every chip."""
     has_runtime_behind: bool = False
     """Whether Android's NNAPI runtime runs the delegate's partitions. If so, a log may have lines of that runtime."""
     speaks_as: str = ""
@@ -81,7 +81,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The platform of the stage behind the delegate: its key in configurations, and the option for its release.
+    """The platform of the stage behind the delegate: its key in configuration files, and the option for its release.
 
     ``alone`` is the option's value that turns off the simulation of the stage. ``others`` are further releases that users can
     name. In these releases, the stage is not simulated, or is assumed to equal the stage of another release.

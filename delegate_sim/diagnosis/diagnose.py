@@ -25,7 +25,7 @@ def diagnose(
     """Apply a delegate to a model and find the causes that keep nodes on the CPU.
 
     ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``. ``cpu_ms`` returns
-    the measured CPU time of nodes. With it, causes are ranked by the time of their nodes first.
+    the measured CPU time of nodes. If ``cpu_ms`` is given, causes are ranked by the time of their nodes first.
     """
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)

@@ -11,7 +11,8 @@ from ..fixing.passes.base import Pass
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown, Table, Times, shown_times, times_tables
+from ..results.report.outcome_words import state_entry, words_of
 from ..results.report.tables import model_name, report_tables, run_words
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
@@ -37,9 +38,8 @@ class RankedCause:
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
     ``together`` is the result of fixing this cause and all causes with a higher rank. Both results are None if the cause was not
     simulated because of its low rank. If fixing only this cause does not help, ``needs`` lists the other causes to fix. ``needs``
-    is None if fixing this cause never helps. ``needs_instead`` lists other causes; each one is enough in place of ``needs``.
-    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is
-    fixed.
+    is None if fixing this cause never helps. ``needs_instead`` lists causes that can each take the place of ``needs``.
+    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
     """
 
     cause: Cause
@@ -72,6 +72,8 @@ class Diagnosis(Shown):
     """The limit on simulations. All diagnoses and searches of a command share the limit."""
     is_incomplete: bool = False
     """Whether the limit was reached before the diagnosis ended. Some results may then be missing."""
+    times: Times | None = None
+    """The measured times and the bounds of each fix, if the user gave op profiles."""
 
     _rows_shown = 10
 
@@ -82,10 +84,11 @@ class Diagnosis(Shown):
 
     @property
     def not_simulated(self) -> tuple[str, ...]:
-        """The hypothetical changes that were left out because of a limit, each with the limit."""
+        """The hypothetical changes that were left out, each with the limit or the missing package that is the reason."""
         is_incomplete = self.is_incomplete or self._finder.has_left_out
         rest = (f"the effect of some changes: {self.effort.reason}",) if is_incomplete else ()
-        return (*self.blockers.not_simulated, *rest)
+        missing = (f"some passes of fix: {self._finder.missing}",) if self._finder.missing else ()
+        return (*self.blockers.not_simulated, *rest, *missing)
 
     def pass_for(self, finding: RankedCause) -> Pass | None:
         """Return the pass of ``fix`` that fixes a cause, or None if no pass fixes the cause."""
@@ -133,10 +136,14 @@ class Diagnosis(Shown):
         return [(verdict(self.run), strip_picture(self.run))]
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
-        return {"causes": ("rank", "title", "nodes", "change", "delegated_without")}
+        return {"causes": ("rank", "title", "nodes", "change", "delegated_without"), **shown_times(self._all_times)}
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return _diagnosis_tables(self)
+        return {**_diagnosis_tables(self), **times_tables(self._all_times)}
+
+    @property
+    def _all_times(self) -> tuple[Times, ...]:
+        return () if self.times is None else (self.times,)
 
 
 def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -150,6 +157,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "options": option_values(target.options),
         "runtime": str(target.release),
         "defaults": target.defaults,
+        **state_entry(target.delegate, diagnosis.run.warnings),
         "log_lines": list(diagnosis.run.log_lines),
         "multiply_adds": diagnosis.total_multiply_adds,
         "now": diagnosis.now.to_dict(),
@@ -158,6 +166,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "fix": None if diagnosis.plain_fix is None else diagnosis.plain_fix.to_dict(),
         "without_all": diagnosis.without_all.to_dict(),
         **({"not_simulated": list(diagnosis.not_simulated)} if diagnosis.not_simulated else {}),
+        **({} if diagnosis.times is None else {"time": diagnosis.times.to_dict()}),
     }
 
 
@@ -191,7 +200,11 @@ def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
 
 def _diagnosis_line(diagnosis: Diagnosis) -> str:
     """Return a summary in one line."""
-    first = f"first: {diagnosis.findings[0].cause.title}" if diagnosis.findings else "nothing keeps nodes on the CPU"
+    first = (
+        f"first: {diagnosis.findings[0].cause.title}"
+        if diagnosis.findings
+        else f"nothing keeps nodes {words_of(diagnosis.target.delegate.name).left}"
+    )
     count = len(diagnosis.findings)
     causes = f"{count:,} cause{'' if count == 1 else 's'}"
     return f"{model_name(diagnosis.model)}: {run_words(diagnosis.run)}; {causes}, {first}"

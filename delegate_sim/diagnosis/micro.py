@@ -1,4 +1,4 @@
-"""The causes for which TensorFlow Lite Micro does not run a model, with the cost and the fix of each cause."""
+"""The causes that keep TensorFlow Lite Micro from running a model, with the cost and the fix of each cause."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Ranking:
 
     ``needs`` has an entry for a cause if fixing only this cause does not improve the result. The entry lists the other causes
     that must also be fixed. The entry is None if even fixing all other causes is not enough. If one other cause is enough,
-    ``needs`` has the cause that comes first in the order, and ``needs_instead`` has the others; each one is enough as well.
+    ``needs`` has the cause that comes first in the order. ``needs_instead`` has the other causes that are enough by themselves.
     """
 
     order: tuple[Cause, ...]
@@ -54,9 +54,9 @@ def rank(
 ) -> Ranking:
     """Order causes by their gain, divided by the number of causes that must be fixed for the gain.
 
-    ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is their CPU time where it is known. It takes precedence
-    over the gain. For a large model, fewer causes are simulated. A cause that prevents loading comes first, because a device
-    shows other causes only after the model loads.
+    ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is the CPU time of each cause's nodes, if the time is
+    known. A known time takes precedence over the gain. For a large model, fewer causes are simulated. A cause that prevents
+    loading comes first, because a device shows other causes only after the model loads.
     """
     by_weight = sorted(
         causes,
@@ -115,7 +115,7 @@ def rank(
 def _each_enough(
     cause: Cause, needed: Cause, helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
 ) -> list[Identity]:
-    """Return ``needed`` and other causes; to fix one of these is enough for a fix of ``cause`` to help.
+    """Return ``needed`` and the other causes that are each enough for a fix of ``cause`` to help.
 
     The others are sought among the causes that help if only they are fixed.
     """

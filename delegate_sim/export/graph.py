@@ -23,8 +23,8 @@ _LONGEST = 200
 def networkx_graph(run: Run) -> Any:
     """Return a ``networkx.DiGraph`` of the nodes in all execution plans.
 
-    Nodes are called ``SUBGRAPH:NODE``. Each edge goes from a node that writes tensors to a node that reads these tensors. It has
-    the names and the total bytes of the tensors. Raises MissingPackageError if networkx is missing.
+    Nodes are called ``SUBGRAPH:NODE``. Each edge goes from a node that writes tensors to a node that reads these tensors. The
+    edge has the names and the total bytes of the tensors. Raises MissingPackageError if networkx is missing.
     """
     networkx = _package("networkx")
     graph = networkx.DiGraph(delegate=run.delegate.name, runtime=str(run.release), outcome=run.outcome)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ..foundation.late_numpy import np
+from ..foundation.late_numpy import ignoring_overflow
 from ..graph.graph import file_graphs
+from ..graph.reachable_subgraphs import subgraphs_that_run
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchanged
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node
 from ..versions.explanation import expected_version
 from .pass_workspace import TooLargeError, Work, WorkCount
 from .passes.base import Pass
-from .reachable_subgraphs import subgraphs_that_run
 
 _READ = slice(Node._fields.index("inputs"), None)
 """The slice that selects all fields of a node except the index, the operator and the version."""
@@ -68,7 +68,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
         pass_.apply(Work(editor, chosen, weights))
 
     try:
-        with np.errstate(all="ignore"):  # the runtime does not report overflow
+        with ignoring_overflow():
             changed = edited(model, change)
     except TooLargeError:
         return None

@@ -1,6 +1,7 @@
-"""Fix every model of a LiteRT-LM bundle, and write the bundle again with the rewritten models.
+"""Fix every model of a LiteRT-LM bundle or a ``.task`` file, and write the file again with the rewritten models.
 
-All other sections keep their bytes. The rewritten bundle is given to the simulated engine, before and after.
+All other sections or members keep their bytes. For a LiteRT-LM bundle, the simulated engine gets the original bundle and the
+rewritten bundle.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..bundles.address import join_address
-from ..errors import FixError, ModelError
+from ..bundles.formats import is_task
+from ..bundles.task_files import task_models, with_task_models
+from ..errors import FixError, LimitError, ModelError
 from ..foundation.files import file_content, open_input, write_by
 from ..foundation.printable import printable
+from ..graph.effort import SharedEffort
 from ..llm.backends import DELEGATES
 from ..llm.engine import run_engine
 from ..llm.packing import model_sections, with_models
@@ -21,13 +25,17 @@ from ..llm.report import BackendReport
 from ..model.reader import load
 from ..runtime.target import Target
 from .fix import SAMPLES, Fixed, fix
-from .passes.base import Exactness
+from .passes.base import Exactness, Pass
+from .passes.catalogue import PASSES
 from .search import FixPlan, search
 
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """The plan for one section with a model; None with a ``problem``, if the section cannot be rewritten."""
+    """One section or member with a model, and its plan.
+
+    If the model cannot be rewritten, the plan is None and ``problem`` is the reason.
+    """
 
     number: int
     name: str
@@ -56,7 +64,7 @@ class BundlePlan:
 
 @dataclass(frozen=True, slots=True)
 class EngineChange:
-    """The engine's answers on one backend, to the original and to the rewritten bundle."""
+    """The engine's reports on the original and on the rewritten bundle, for one backend."""
 
     backend: str
     before: BackendReport
@@ -65,7 +73,7 @@ class EngineChange:
 
 @dataclass(frozen=True, slots=True)
 class FixedBundle:
-    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's answers."""
+    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's reports."""
 
     path: str
     size: int
@@ -78,26 +86,46 @@ def search_bundle(
     targets: Sequence[Target],
     allowed: Exactness = Exactness.ROUNDING,
     report: Callable[[str], None] = lambda _: None,
+    passes: Mapping[str, Pass] = PASSES,
 ) -> BundlePlan:
     """Find the passes that improve each model of a bundle, as ``search`` does for one model.
 
-    A model that cannot be read or rewritten stays as it is. Raises ModelError if the bundle itself cannot be read.
+    A model that cannot be read or rewritten stays as it is. All models share one limit on simulations. Raises ModelError if the
+    bundle itself cannot be read.
     """
+    shared = SharedEffort()
     plans = []
-    for section, name in model_sections(path):
+    for number, name in _models_of(path):
         report(name)
         try:
-            plan = search(load(join_address(path, name)), targets, allowed, report=report)
-            plans.append(SectionPlan(section.number, name, plan))
-        except (ModelError, FixError) as error:
-            plans.append(SectionPlan(section.number, name, None, str(error)))
+            if shared.is_over:
+                raise LimitError(shared.reason)
+            plan = search(load(join_address(path, name)), targets, allowed, passes=passes, report=report, shared=shared)
+            plans.append(SectionPlan(number, name, plan))
+        except (ModelError, FixError, LimitError) as error:
+            plans.append(SectionPlan(number, name, None, str(error)))
     return BundlePlan(path, tuple(targets), tuple(plans))
+
+
+def _models_of(path: str) -> Sequence[tuple[int, str]]:
+    """Return the number and the name of each section or member with a model. Raises ModelError."""
+    if is_task(path):
+        return tuple(enumerate(task_models(path)))
+    return tuple([(section.number, name) for section, name in model_sections(path)])
+
+
+def _write(plan: BundlePlan, path: str, contents: Mapping[int, memoryview]) -> None:
+    if is_task(plan.path):
+        names = {section.number: section.name for section in plan.sections}
+        with_task_models(plan.path, path, {names[number]: content for number, content in contents.items()})
+    else:
+        with_models(plan.path, path, contents)
 
 
 def fix_bundle(
     plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int = SAMPLES
 ) -> FixedBundle:
-    """Write a bundle with the rewritten models of a plan, each of which is proven as ``fix`` does.
+    """Write a bundle with the rewritten models of a plan. Each rewritten model is proven first, in the same way as in ``fix``.
 
     If one model cannot be proven, write nothing and raise FixError with the name of its section.
     """
@@ -118,7 +146,7 @@ def fix_bundle(
             models[section.number] = replace(fixed, path=join_address(path, section.name))
             with open_input(file) as written:
                 contents[section.number] = file_content(written)
-        write_by(path, lambda temporary: with_models(plan.path, temporary, contents))
+        write_by(path, lambda temporary: _write(plan, temporary, contents))
     return FixedBundle(path, os.path.getsize(path), models, _engine_changes(plan, path))
 
 
@@ -133,6 +161,8 @@ def check_free_bundle(bundle: str, path: str, *, replaces: bool) -> None:
 
 
 def _engine_changes(plan: BundlePlan, path: str) -> tuple[EngineChange, ...]:
+    if is_task(plan.path):
+        return ()
     releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
     return tuple(
         [

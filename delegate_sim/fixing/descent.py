@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import MissingPackageError
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
@@ -82,6 +83,8 @@ class Descent:
         self.effort = effort
         self.simulations = 0
         self._attempts = 0
+        self.missing = ""
+        """The message about a package that some passes need and that is not installed; empty if nothing is missing."""
         self.trials: dict[str, Trial] = {}
         self.steps: list[FixStep] = []
         self.applied: list[AppliedPass] = []
@@ -125,7 +128,11 @@ class Descent:
         self._attempts += 1
         if self._attempts % _ATTEMPTS_OF_A_SIMULATION == 0:
             self.effort.spend()
-        return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
+        try:
+            return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
+        except MissingPackageError as error:
+            self.missing = str(error)
+            return None
 
     def with_pass(self, pass_: Pass, now: Rewritten) -> Rewritten | None:
         """Return a model after one more pass, or None if the pass changes nothing."""
@@ -194,8 +201,8 @@ class Descent:
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
         """Apply passes in sequence, and return each pass that changed the model with its result.
 
-        A pass rewrites only CPU nodes, unless the pass is for all nodes. If the first passes are the same as in the last call,
-        their results are reused.
+        Most passes rewrite only CPU nodes; a pass with ``is_for_all`` rewrites all nodes. If the first passes are the same as in
+        the last call, their results are reused.
         """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]

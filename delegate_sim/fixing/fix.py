@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from ..errors import FixError, ModelError
 from ..foundation.files import write_chunks
 from ..foundation.printable import printable
+from ..graph.reachable_subgraphs import subgraphs_from
 from ..inference.difference import Continuation, Difference, SignatureInputs, TensorDifference, check_installed, compare
 from ..inference.inputs import InputArray, edge_inputs, from_file, generated_inputs
 from ..model import schema
 from ..model.model import Model, Tensor
 from ..model.reader import load
+from ..results.report.display import Times
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
-from .reachable_subgraphs import subgraphs_from
 from .score import standing
 from .search import FixPlan
 from .splitting import Split, second_model
@@ -26,11 +27,14 @@ SAMPLES = 2
 ROUNDING = 1e-3
 """Largest error to attribute to rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Like ``ROUNDING``, for quantized activations. In these models, a rounding error can become a whole quantization step."""
+"""Used instead of ``ROUNDING`` for models with quantized activations.
+
+In such a model, a rounding error can become a whole quantization step.
+"""
 STEPS = 2
 """Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
-_MOST_BYTES = 1 << 30
-"""Largest total size, in bytes, of the tensors that are compared in one model."""
+_MOST_KEPT_BYTES = 384 << 20
+"""Largest total size, in bytes, of the intermediate tensors of both models. The runtime keeps all of them for the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Fixed:
     second_path: str | None = None
     """Path of the model file with the trailing nodes; None if the model was not split."""
     second_size: int = 0
+    times: tuple[Times, ...] = ()
+    """For each target, the measured times of the unchanged model and the bounds of the fix, if the user gave op profiles."""
 
     @property
     def unread_bytes(self) -> int:
@@ -68,8 +74,8 @@ def fix(
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
-    Unless ``proves`` is false, run the original and the rewritten model on random inputs and on the inputs in the .npz files
-    ``data``. ``check_file`` is called with the path of the finished file, and may raise FixError.
+    If ``proves`` is true, run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``.
+    ``check_file`` is called with the path of the finished file, and may raise FixError.
 
     Raise FixError, and write nothing, if the outputs differ more than the passes promise, or if the file's analysis differs from
     the plan's prediction. Raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and
@@ -140,7 +146,7 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _check_prediction(plan: FixPlan, path: str) -> None:
-    """Raise FixError unless the analysis of the rewritten file agrees with the plan's prediction."""
+    """Raise FixError if the analysis of the rewritten file differs from the plan's prediction."""
     try:
         model = load(path)
     except ModelError as error:
@@ -169,10 +175,10 @@ def _read_data(model: Model) -> frozenset[tuple[int, int]]:
 def prove(
     plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
 ) -> Difference:
-    """Run the original model and the rewritten model of a plan, and return how the results differ.
+    """Run the original model and the rewritten model of a plan, and return the difference between the results of both models.
 
     If the plan splits the model, ``then`` is the model of the trailing nodes, which runs after the rewritten model. Raise
-    FixError unless the results agree as the passes promise.
+    FixError if the results differ more than the passes promise.
     """
     model = plan.model
     graph = model.subgraphs[0]
@@ -248,14 +254,13 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
     written = {index for node in second.nodes for index in node.outputs}
     written &= {index for node in first.nodes for index in node.inputs} | set(first.outputs)
     tensors = {}
-    size = 0
     for node in first.nodes:
         for index in node.outputs:
             kind = first.tensors[index].type
             if index in written and kind == second.tensors[index].type and kind in schema.NUMPY_TYPES:
                 tensors[index] = first.tensors[index].name
-                size += second.tensors[index].byte_size
-    return tensors if size <= _MOST_BYTES else {}
+    kept = [own.tensors[index].byte_size for own in (first, second) for node in own.nodes for index in node.outputs]
+    return tensors if sum(kept) <= _MOST_KEPT_BYTES else {}
 
 
 def _fault(plan: FixPlan, difference: Difference) -> str:
@@ -280,7 +285,7 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
 
 
 def _broken_bits(plan: FixPlan, difference: Difference) -> str:
-    """Return text about bits that differ although all passes are exact; empty if no bits differ."""
+    """Return a text if all passes are exact, but bits of the results differ between the models; otherwise, the text is empty."""
     tensors = (*difference.tensors, *difference.outputs)
     wrong: TensorDifference | None = next((tensor for tensor in tensors if tensor.bits and not tensor.unsteady), None)
     where = ""

@@ -80,7 +80,7 @@ def search_micro(
 
 
 def check_micro_prediction(plan: MicroFixPlan, path: str) -> None:
-    """Raise FixError unless the analysis of a written file agrees with the plan's prediction."""
+    """Raise FixError if the analysis of a written file differs from the plan's prediction."""
     try:
         written = analyze(load(path), plan.after.target)
     except ModelError as error:

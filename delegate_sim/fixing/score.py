@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..delegates.base import Delegate
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
-from ..results.report.measures import NOT_RUNNING, Measures, measure
+from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
@@ -41,6 +42,18 @@ class Standing:
     total_multiply_adds: int
     on_cpu: frozenset[NodeKey]
     """The nodes that stay on the CPU."""
+    warnings: tuple[str, ...] = ()
+    """The warnings about the run."""
+
+    @property
+    def delegate(self) -> Delegate:
+        """The delegate of the target."""
+        return self.target.delegate
+
+    @property
+    def takes_nodes(self) -> bool:
+        """Whether the delegate takes nodes, and no later step fails."""
+        return self.measures.outcome == TAKEN
 
     @property
     def score(self) -> Score:
@@ -59,7 +72,7 @@ def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -
     """Simulate a model on a target and return the result."""
     run = simulate(model, target, cache=cache)
     compute = compute_of(run)
-    return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run))
+    return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run), run.warnings)
 
 
 def _on_cpu(run: Run) -> frozenset[NodeKey]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import FixError
-from ..graph.effort import REWRITING, Effort
+from ..graph.effort import REWRITING, Effort, SharedEffort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
@@ -49,7 +49,7 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     not_simulated: tuple[str, ...] = ()
-    """Descriptions of the changes that were not tried because of a limit. Each description names the limit."""
+    """Descriptions of the changes that were not tried. Each description names the limit or the missing package."""
     split: Split | None = None
     """The split of trailing nodes into a second model. If set, ``rewritten`` and ``after`` describe only the first model."""
     conflicts: tuple[Conflict, ...] = ()
@@ -91,17 +91,19 @@ def search(
     shapes: Mapping[int, tuple[int, ...]] = MappingProxyType({}),
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
+    shared: SharedEffort | None = None,
     effort: Effort | None = None,
 ) -> FixPlan:
     """Find passes that improve a model on at least one target without a worse result on any other target.
 
     Exact passes come first. A less exact pass is applied only if it brings a further gain. Each step applies the pass with the
     largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are removed. For several targets, the passes for each single target are also tried as a start. They may make other targets
-    worse, but the final result may not.
+    are removed. For several targets, the passes for each single target are also tried as a start. This start may make other
+    targets worse, but the final result must not.
 
-    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``effort`` limits
-    the simulations of a search for one target. Raise FixError if the model cannot be rewritten.
+    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared``
+    limits the searches for several models together. ``effort`` limits the simulations of a search for one target. Raise FixError
+    if the model cannot be rewritten.
     """
     check_writable(model)
     Effort(model).require(REWRITING)
@@ -109,7 +111,7 @@ def search(
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     # A second search may follow for several targets, and another one with fixed shapes.
     parts = (2 if len(targets) > 1 else 1) * (2 if open_inputs(model) else 1)
-    joint = Descent(allowed_passes, targets, start, effort or Effort(model, parts), report=report)
+    joint = Descent(allowed_passes, targets, start, effort or Effort(model, parts, shared), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
@@ -118,12 +120,13 @@ def search(
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
     if len(targets) > 1:
-        detours = _Detours(allowed_passes, targets, start, shaped, joint, Effort(start.model, parts), report)
+        detours = _Detours(allowed_passes, targets, start, shaped, joint, Effort(start.model, parts, shared), report)
         result, conflicts = detours.run()
         descents += detours.descents
     names = {step.name for step in result.steps}
     trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
-    over = next((descent.effort for descent in descents if descent.effort.is_over), None)
+    reasons = [descent.effort.reason for descent in descents if descent.effort.is_over][:1]
+    reasons += [descent.missing for descent in descents if descent.missing][:1]
     return FixPlan(
         model,
         tuple(targets),
@@ -135,7 +138,7 @@ def search(
         tuple(trials.values()),
         result.now,
         sum([descent.simulations for descent in descents]),
-        () if over is None else (f"further passes: {over.reason}",),
+        tuple([f"further passes: {reason}" for reason in reasons]),
         conflicts=conflicts,
     )
 
@@ -176,7 +179,7 @@ class _Detours:
         """Return the best search without a worse result on any target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
-        for place, target in enumerate(self._targets):
+        for place, target in self._effort.limit(enumerate(self._targets)):
             lone = self._descent([target], ())
             lone.run()
             if lone.standing[0].score >= self._joint.standing[place].score:
@@ -198,7 +201,10 @@ class _Detours:
         return descent
 
     def _beginnings(self, lone: Descent) -> Iterator[list[AppliedPass]]:
-        """Yield all passes for one target, then all passes except one. The last pass is left out first."""
+        """Yield all passes for one target, and then the same passes without one pass.
+
+        First the last pass is left out, then the pass before it.
+        """
         yield lone.applied
         for left_out in self._effort.limit(reversed(lone.applied)):
             applied: list[AppliedPass] = []
@@ -230,7 +236,7 @@ def try_shapes(
     if plan.shapes or not shapes or any(min(shape, default=1) < 1 for shape in shapes.values()):
         return plan
     try:
-        fixed = search(plan.model, plan.targets, plan.allowed, shapes, passes, report, effort)
+        fixed = search(plan.model, plan.targets, plan.allowed, shapes, passes, report, effort=effort)
     except FixError:
         return plan
     return replace(plan, with_shapes=fixed) if is_better(fixed.after, plan.after) else plan

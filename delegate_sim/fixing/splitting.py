@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..bundles.ranged import part_of
 from ..errors import FixError
 from ..foundation.late_numpy import np
 from ..graph.graph import file_graphs, has_side_effects
+from ..graph.reachable_subgraphs import called_subgraphs
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor
@@ -23,10 +25,12 @@ from .flatbuffer.new_tables import (
     set_options,
     signature_table,
 )
-from .reachable_subgraphs import called_subgraphs
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Name of the metadata that describes the inputs and outputs of the whole model. Neither part of a split model keeps it."""
+"""Name of the metadata that describes the inputs and outputs of the whole model.
+
+Neither part of a split model keeps this metadata.
+"""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
@@ -241,10 +245,10 @@ class _Second:
             self._buffers.append(NewTable("Buffer", {"data": NewVector(len(content), content, 16)}))
         return self._buffer_numbers[key]
 
-    def _elements(self, tensor: Tensor) -> memoryview:
+    def _elements(self, tensor: Tensor) -> bytes | memoryview:
         if tensor.data is not None:
             offset, size = tensor.data
-            return self._model.content[offset : offset + size]
+            return part_of(self._model.content, offset, offset + size)
         values = self._weights[tensor.buffer]() if tensor.buffer < 0 else tensor.value
         if values is None:
             raise FixError(f"the elements of the constant {tensor.name!r} are not known")
@@ -265,5 +269,5 @@ class _Second:
             set_options(table, node.options[0], options_table(node.options[0], self._model.options(node)))
         if node.custom_options is not None:
             offset, size = node.custom_options
-            table.fields["custom_options"] = NewVector(size, self._model.content[offset : offset + size], 16)
+            table.fields["custom_options"] = NewVector(size, part_of(self._model.content, offset, offset + size), 16)
         return table

@@ -20,6 +20,9 @@ MOST_TEXT = 64 << 20
 LARGEST_IN_MEMORY = 64 << 20
 """Largest size, in bytes, of a model or bundle that is read into memory. Larger files are mapped."""
 
+CAN_MAP = sys.platform != "emscripten"
+"""Whether files can be mapped into memory. In a browser, mapping a file would copy the file."""
+
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
@@ -77,7 +80,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Record files that other processes read as input files. Missing files are skipped."""
+    """Record files as input files, because other processes read these files. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return
@@ -141,7 +144,7 @@ def write_chunks(
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
     """Replace the content of a file by the output of a function, in the same way as ``write_whole``.
 
-    ``fill`` gets a path, and writes the new file there. If ``fill`` raises an error, the old file stays.
+    ``fill`` gets a path, and writes the new file to this path. If ``fill`` raises an error, the old file stays.
     """
     import tempfile  # imported here because the import is slow
 
@@ -168,7 +171,8 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 def alone_with(path: str) -> Iterator[None]:
     """Lock a file inside this context. If another process holds the lock, wait.
 
-    Raise OSError if locking fails. Also remove unfinished copies of the file that killed processes left in the folder.
+    Raise OSError if locking fails. Also remove unfinished copies of the file. Such copies are in the folder if an earlier process
+    was killed.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -222,7 +226,7 @@ else:
     def _lock(path: str) -> Iterator[None]:
         """Lock the folder of the file. The lock ends with the process.
 
-        Python in a browser has no ``fcntl``, so nothing is locked there. No other process can write files in a browser.
+        Python in a browser has no ``fcntl``. Nothing is locked then, because no other process can write files in a browser.
         """
         try:
             import fcntl

@@ -11,7 +11,12 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["MOST_ARRAY_DIMENSIONS", "np", "without_threads"]
+from ..errors import MissingPackageError
+
+__all__ = ["MISSING", "MOST_ARRAY_DIMENSIONS", "ignoring_overflow", "np", "without_threads"]
+
+MISSING = "this model needs the package numpy, which is not installed"
+"""The message about a model that needs numpy where numpy is not installed, such as in a browser."""
 
 MOST_ARRAY_DIMENSIONS = 32
 """Largest number of array dimensions that every supported version of numpy accepts."""
@@ -24,11 +29,14 @@ class _Settings:
 
 
 class _LateNumpy:
-    """A replacement for the numpy module that imports numpy on first use."""
+    """A replacement for the numpy module that imports numpy on first use. Raises MissingPackageError if there is no numpy."""
 
     def __getattr__(self, name: str) -> Any:
         with contextlib.nullcontext() if _Settings.is_threaded else _one_thread():
-            import numpy  # takes longer than checking a model
+            try:
+                import numpy  # takes longer than checking a model
+            except ImportError as error:
+                raise MissingPackageError(MISSING) from error
         attribute = getattr(numpy, name)
         setattr(self, name, attribute)
         return attribute
@@ -38,6 +46,16 @@ if TYPE_CHECKING:
     import numpy as np
 else:
     np = _LateNumpy()
+
+
+@contextlib.contextmanager
+def ignoring_overflow() -> Iterator[None]:
+    """Do not warn about overflow inside this context, because the runtime does not report it. numpy may be missing."""
+    ignored: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
+    with contextlib.suppress(MissingPackageError):
+        ignored = np.errstate(all="ignore")
+    with ignored:
+        yield
 
 
 def without_threads() -> None:

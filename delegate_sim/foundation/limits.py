@@ -17,7 +17,7 @@ from ..errors import DelegateSimError, FixError, LimitError, fault_text
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
-"""Largest length of a list or array with a length that a shape, an option or a hypothetical change sets."""
+"""Largest length of a list or array, if the length comes from a shape, an option or a hypothetical change."""
 _MOST_DIMENSIONS = 256
 """Largest number of dimensions of a tensor. No kernel accepts so many dimensions."""
 
@@ -74,7 +74,7 @@ def element_count(shape: Sequence[int]) -> int:
 def naming_model(path: str | None) -> Iterator[None]:
     """Prefix the message of each LimitError or FixError raised in this context with the path of a model.
 
-    A FixError that names a file already is kept.
+    A FixError that already names a file is not changed.
     """
     try:
         yield

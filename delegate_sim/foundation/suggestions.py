@@ -10,8 +10,8 @@ _MOST = 4
 def suggestion(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return a clause with near matches of a word, or an empty string if there are no near matches.
 
-    Near matches are names with the word between dashes, such as ``tf-2.15`` for ``2.15``. If there are none, they are names that
-    are similar by at least ``cutoff`` (see ``difflib``).
+    Near matches are names with the word between dashes, such as ``tf-2.15`` for ``2.15``. If no name has the word between dashes,
+    near matches are names with a similarity of at least ``cutoff`` (see ``difflib``).
     """
     from difflib import get_close_matches
 

@@ -50,9 +50,9 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 
 
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
-    """Return the first line between ``start`` and ``end`` that contains the last name, or ``start`` if no line contains the name.
+    """Return the first line between ``start`` and ``end`` that contains the last name of the key.
 
-    ``start`` and ``end`` are counted from 0, and the result is counted from 1.
+    If no line contains this name, return ``start``. ``start`` and ``end`` are counted from 0, and the result is counted from 1.
     """
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
     for number, line in enumerate(lines[start : end + 1], start):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.outcome_words import outcome_notes, words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
@@ -14,14 +18,22 @@ from ..results.report.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values
 from .results import FAILED, PASSED, Case
 
+if TYPE_CHECKING:
+    from ..timing.measured import Timing
 
-def analysis_cases(report: Report) -> tuple[Case, ...]:
-    """Return a case for each requested delegate. Delegates that the runtime applies by default have no case."""
+
+def analysis_cases(report: Report, timings: Sequence[Timing] = ()) -> tuple[Case, ...]:
+    """Return a case for each requested delegate. Delegates that the runtime applies by default have no case.
+
+    ``timings`` are the measured times of the model. A case has the times of profiles that show its delegate or no delegate.
+    """
     path = report.model.path or "-"
-    return tuple([_case(path, report.model.sha256, run) for run in report.runs if not run.by_default])
+    return tuple([_case(path, report.model.sha256, run, timings) for run in report.runs if not run.by_default])
 
 
-def _case(path: str, sha256: str, run: Run) -> Case:
+def _case(path: str, sha256: str, run: Run, timings: Sequence[Timing]) -> Case:
+    own = [timing for timing in timings if not timing.delegates or run.delegate.name in timing.delegates]
+    own.sort(key=lambda timing: not timing.delegates)  # the profile of the delegated run counts
     return Case(
         model=path,
         path=path,
@@ -30,18 +42,33 @@ def _case(path: str, sha256: str, run: Run) -> Case:
         runtime=str(run.release),
         options=option_values(run.options),
         status=FAILED if run.refusal else PASSED,
-        findings=tuple(_findings(run)),
-        notes=run.warnings,
+        findings=tuple(_findings(run, _node_times(own))),
+        notes=(*outcome_notes(run), *map(_sentence, own)),
         measures=measure(run),
         log_lines=run.log_lines,
         sha256=sha256,
         rule_set=rule_set_version(run.delegate),
         compute=compute_of(run).totals,
         strip=run_lengths(run),
+        times=own[0].totals if own else None,
     )
 
 
-def _findings(run: Run) -> Iterator[Finding]:
+def _node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
+    if not timings:
+        return {}
+    from ..timing.measured import node_times
+
+    return node_times(timings)
+
+
+def _sentence(timing: Timing) -> str:
+    from ..timing.words import timing_sentence
+
+    return timing_sentence(timing)
+
+
+def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
     """Yield an error if the whole graph is refused. Yield a warning for each node that stays on the CPU for another reason."""
     if run.refusal is not None:
         refusal = run.refusal
@@ -50,4 +77,5 @@ def _findings(run: Run) -> Iterator[Finding]:
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)
         if run.refusal is None or code != run.refusal.code:
-            yield node_finding(code, WARNING, "stays on the CPU", subgraph, index, reasons)
+            finding = node_finding(code, WARNING, f"stays {words_of(run.delegate.name).left}", subgraph, index, reasons)
+            yield replace(finding, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))

@@ -13,7 +13,7 @@ from ..foundation.limits import problem_text
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
-from ..model.reader import load
+from ..model.reader import load, require_identifier
 from ..results.report.display import Shown, Table
 from ..results.report.findings import ERROR, Finding
 from ..results.report.multiply_adds import ComputeTotals
@@ -100,13 +100,11 @@ def check_models(
 
     ``paths`` are relative to the working directory. ``target_names`` selects targets. ``update`` writes an entry for every run,
     and then checks only the budgets. ``prune`` removes stale entries: entries without a model or target. Without ``prune``, stale
-    entries are findings, but only if no paths are given.
-    ``live`` also runs the real delegates that exist for this host. A finding reports each real delegate that contradicts the
-    prediction or cannot be run. A model that cannot be read is also a finding. An internal error is a finding with the text that
-    ``fault`` returns.
-    ``op_profiles`` are profiles of the only model and target. Their summary is written beside the baseline. With the summary,
-    checks show the measured time of nodes that fall back.
-    ``begins`` is called for each model with the number of the model, the number of models, and the name.
+    entries are findings, but only if no paths are given. ``live`` also runs the real delegates that exist for this host. Each
+    real delegate that contradicts the prediction, or that cannot be run, gets a finding. A model that cannot be read is also a
+    finding. An internal error is a finding with the text that ``fault`` returns. ``op_profiles`` are profiles of the only model
+    and target. The summary of these profiles is written beside the baseline. With the summary, checks show the measured time of
+    nodes that fall back. ``begins`` is called for each model with the number of the model, the number of models, and the name.
     Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
     OptionError if a target can neither be simulated nor run on this host.
     """
@@ -186,11 +184,15 @@ def _times_path(baseline: str) -> str:
 
 
 def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Sequence[str]) -> None:
-    """Write the summary of op profiles beside the baseline. Raise ConfigurationError if they are not of one model and target."""
+    """Write the summary of op profiles beside the baseline.
+
+    Raise ConfigurationError if more than one model or target is checked.
+    """
     pairs = [(job, target) for job in jobs for target in job.targets]
     if len(pairs) != 1 or configuration.baseline is None or pairs[0][0].source is not None:
         raise ConfigurationError(
-            f"{configuration.path}: an op profile is of one model on one target: give one MODEL and --target, and a baseline"
+            f"{configuration.path}: an op profile belongs to one model on one target: give one MODEL and one --target. "
+            "A baseline is also required"
         )
     from .measured_times import summarized, write_times
 
@@ -231,7 +233,7 @@ def _cases(
     """Yield the cases of a model. Add the entries to write to ``new_entries``, and differences of live runs to ``reports``."""
     try:
         conversion = None if job.source is None else converted(job.source)
-        model = load(job.path if conversion is None else conversion.path)
+        model = load(job.path if conversion is None else conversion.path, any_identifier=True)
         model.sha256  # noqa: B018  # reads the file, which may fail too
     except Exception as error:  # report the error and go on with the other models
         code = UNREADABLE_MODEL if job.source is None else FAILED_CONVERSION
@@ -247,6 +249,7 @@ def _cases(
     effort = Effort(model)
     for number, target in enumerate(job.targets):
         try:
+            require_identifier(model)
             if number:
                 effort.check_target()
             effort.spend()
@@ -271,7 +274,10 @@ def _unanswered(
     fault: Callable[[Exception], str],
     code: str,
 ) -> Case:
-    """Return the case of a model without a result on a target. The finding has ``code``, except for an internal error."""
+    """Return the case of a model without a result on a target.
+
+    The finding has ``code``, or for a bug of delegate-sim the code of an internal error.
+    """
     message, is_fault = problem_text(error, job.path, fault)
     code = INTERNAL_ERROR if is_fault else code
     if isinstance(target, ConfiguredMicroTarget):

@@ -15,7 +15,7 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "worse outcome than in the baseline",
             "When the baseline was written, the delegate ran nodes of the model. Now the delegate is not applied or takes no "
             "node, its delegation is undone, or one of its kernels fails later.",
-            f"The other findings for the same model and target name the cause. {_AGREE}",
+            f"The cause is in the other findings for the same model and target. {_AGREE}",
         ),
         "more-partitions": Explanation(
             "more partitions than in the baseline",
@@ -30,7 +30,7 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         "more-fallback-nodes": Explanation(
             "more nodes on the CPU than in the baseline",
             "Some nodes on the CPU are new in the model, or ran on the delegate when the baseline was written.",
-            f"The other findings for the same model and target name these nodes, with reasons and changes. {_AGREE}",
+            f"These nodes are listed, with reasons and changes, in the other findings for the same model and target. {_AGREE}",
         ),
         "smaller-delegated-share": Explanation(
             "smaller share of nodes delegated than in the baseline",

@@ -110,8 +110,8 @@ def _shortened(case: Case) -> Case:
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
     """Yield a finding if the model does not run.
 
-    The finding is an error if there is no baseline entry, and a warning if the model does not run in the entry either. If the
-    model runs in the entry, yield nothing, because the comparison with the baseline yields a finding.
+    The finding is an error if there is no baseline entry, and a warning if the model does not run according to the entry either.
+    If the model runs according to the entry, yield nothing, because the comparison with the baseline yields a finding.
     """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):

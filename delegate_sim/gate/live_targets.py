@@ -15,7 +15,7 @@ from ..runtime.interpreter import simulate
 from ..runtime.target import Target
 
 _REPORT = "please report this: --live-report FILE writes a report"
-_INSTALL = "install what is missing (delegate-sim doctor), or leave the target out with --target"
+_INSTALL = "install the packages that delegate-sim doctor lists as missing, or choose other targets with --target"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The summary of the last op profile of each model and target, in a file beside the baseline, and the price of a regression."""
+"""The summary of the last op profile of each model and target, in a file beside the baseline.
+
+A regression is shown with its time.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
 
 
 def summarized(paths: Sequence[str], model: Model, target: Target) -> TimesEntry:
-    """Return the summary of profiles of a model. The first profile that has an operator gives its time."""
+    """Return the summary of profiles of a model. The time of an operator comes from the first profile that has this operator."""
     operators: dict[str, Sum] = {}
     kernels: dict[str, Sum] = {}
     for timing in OpProfiles(tuple(paths)).timings(model, [target]):
@@ -92,12 +95,11 @@ def _sums(timing: Timing, kind: str) -> dict[str, Sum]:
 
 
 def prices(findings: Sequence[Finding], entry: TimesEntry) -> Iterator[str]:
-    """Yield the measured time of the operators that newly run on the CPU, most expensive first."""
+    """Yield the measured time of the operators that newly run on the CPU, longest time first."""
     nodes = {
         (place.subgraph, place.node): place.op for place in [finding.location for finding in findings] if place.node is not None
     }
     counts = Counter([op for op in nodes.values() if op in entry.operators])
     average_ms = {op: entry.operators[op].ms / max(entry.operators[op].count, 1) for op in counts}
     for op, count in sorted(counts.items(), key=lambda item: -item[1] * average_ms[item[0]])[:_MOST_PRICES]:
-        took, once = ("it took", "") if count == 1 else ("they took", "each ")
-        yield f"{count:,} more {op} on the CPU; {took} {average_ms[op]:,.3f} ms {once}in the profile of {entry.date}"
+        yield f"{count:,} more {op} on the CPU; {op} took {average_ms[op]:,.3f} ms per node in the profile of {entry.date}"

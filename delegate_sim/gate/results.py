@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..results.compare.model_changes import NodeChange
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown, Table, TimeTotals
 from ..results.report.findings import ERROR, Finding
 from ..results.report.measures import Measures
 from ..results.report.multiply_adds import ComputeTotals
@@ -67,6 +67,8 @@ class Case:
     """Multiply-adds in the baseline, or None if the baseline has no entry or an entry of an older version."""
     strip: Lengths = ()
     """Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
+    times: TimeTotals | None = None
+    """The measured times of an op profile, if the user gave one."""
 
     @property
     def multiply_adds(self) -> int | None:

@@ -15,8 +15,9 @@ _KEPT = 8
 class AnalysisCache:
     """A cache of prepared graphs and of delegates' decisions.
 
-    An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must include everything that
-    the result depends on. Models and graphs can be parts of a key, because they never change. They are compared by identity.
+    An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must include everything that the
+    result depends on. Models and graphs can be parts of a key, because they never change. Models and graphs in keys are compared
+    by identity.
     """
 
     def __init__(self) -> None:

@@ -92,14 +92,15 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 
 
 def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tuple[int, ...], list[ReplacingCall]] | None:
-    """Simulate calls that replace one node each, all together, and return the final plan and a report of each call.
+    """Simulate all calls at once if each call replaces one node. Return the final plan and the counts of each call.
 
     A node keeps its index in the plan after it is replaced. Return None if the plan is not in order, if its metadata fixes an
     order, or if a replaced node has side effects.
 
-    A call moves the node that it replaces, and all nodes that wait for this node, behind all other nodes; it changes no order
-    otherwise. If the plan begins with the replaced node, the call moves nothing. So the final plan is sorted by the last call
-    that moves a node, then by the call before that, and so on: by a number that has a bit for each call.
+    A call moves the node that it replaces, and all nodes that wait for this node, behind all other nodes; apart from this move,
+    the order stays the same. If the plan begins with the replaced node, the call moves nothing. The final plan is therefore
+    sorted by the last call that moves a node, then by the call before that, and so on. Each node has a number with one bit for
+    each call, and the plan is sorted by this number.
     """
     singles = [node for nodes in calls for node in nodes]
     if len(singles) != len(calls) or any(len(nodes) != 1 for nodes in calls):
@@ -136,7 +137,7 @@ def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tu
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return groups of nodes as subsets with the tensors that cross the boundaries of the groups."""
+    """Return a subset for each group of nodes, with the tensors that cross the boundary of the group."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

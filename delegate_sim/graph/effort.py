@@ -57,25 +57,50 @@ DIAGNOSIS = EffortQuestion("a diagnosis", 16)
 REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
+class SharedEffort:
+    """The limit on a command's simulations of several models together, such as all models of a bundle."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    def spend(self, nodes: int) -> None:
+        """Count the nodes of a simulation."""
+        self._nodes += nodes
+
+    @property
+    def is_over(self) -> bool:
+        """True if no simulation of any model is left."""
+        return self._nodes >= raised(_MOST_NODES)
+
+    @property
+    def reason(self) -> str:
+        """The message about a model that was left out."""
+        return _reason(_MOST_NODES)
+
+
 class Effort:
     """The limit on a command's simulations of one model.
 
     A command that uses several limits one after another gives each an equal part: ``parts`` is their number. ``whole`` is the
-    limit that a part belongs to: simulations of the part are also counted there.
+    limit that a part belongs to: simulations of the part are also counted there. If the command simulates several models,
+    ``shared`` is their common limit.
 
     Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
     ``allows_target`` before a further target.
     """
 
-    def __init__(self, model: Model, parts: int = 1, whole: Effort | None = None) -> None:
+    def __init__(self, model: Model, parts: int = 1, shared: SharedEffort | None = None, whole: Effort | None = None) -> None:
         self._model = model
         self._parts = parts
+        self._shared = shared
         self._whole = whole
         self._run = 0
 
     def spend(self, simulations: int = 1) -> None:
         """Count simulations of the whole model."""
         self._run += simulations
+        if self._shared is not None:
+            self._shared.spend(simulations * self._cost)
         if self._whole is not None:
             self._whole.spend(simulations)
 
@@ -98,8 +123,9 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no optional simulation is left."""
-        is_whole_over = self._whole is not None and self._whole.is_over
-        return is_whole_over or self._run * self._cost * self._parts >= raised(_MOST_NODES)
+        if any(one is not None and one.is_over for one in (self._shared, self._whole)):
+            return True
+        return self._run * self._cost * self._parts >= raised(_MOST_NODES)
 
     @property
     def allows_target(self) -> bool:
@@ -157,7 +183,10 @@ class Effort:
 
     @functools.cached_property
     def _size(self) -> int:
-        """The sizes of all nodes and subgraphs, and once more the nodes of a body for each composite, which it may replace."""
+        """The sizes of all nodes and subgraphs.
+
+        For each composite, the nodes of its body are added again, because they may replace the composite.
+        """
         size = 0
         for subgraph in self._model.subgraphs:
             size += _WEIGHT_OF_A_SUBGRAPH + sum(map(_size, subgraph.nodes))

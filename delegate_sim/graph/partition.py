@@ -41,7 +41,7 @@ class Subset:
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
     """Split the graph's execution plan into subsets of delegated nodes and of CPU nodes. Return the subsets in run order.
 
-    Nodes with side effects run in plan order, unless the graph has control edges. Raise PartitionError if the graph has a cycle.
+    If the graph has no control edges, nodes with side effects run in plan order. Raise PartitionError if the graph has a cycle.
     Results are cached, because similar delegates often accept the same nodes.
     """
     chosen = tuple(delegated)
@@ -82,8 +82,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the first epoch on its side that does not come
-    before the epoch of a node that it waits for.
+    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the earliest possible epoch on its side: no node
+    that it waits for has a later epoch.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)

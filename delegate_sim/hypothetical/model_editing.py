@@ -16,7 +16,10 @@ from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
 
 _POSITIONS = itertools.count(1)
-"""Numbers for the positions of changed options. They are negated, because positions in a file are not negative."""
+"""A counter for the positions of changed options.
+
+The numbers are negated, because no option in a file has a negative position.
+"""
 
 
 class NodeKey(NamedTuple):

@@ -11,8 +11,8 @@ from .model_editing import Edited, Editor, NodeKey, edited
 def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
     """Return the model without ``nodes``. If other nodes read a result of a removed node, this result becomes an input.
 
-    If a node calls a subgraph, the inputs and outputs of the subgraph must stay the same. In such a subgraph, a node with a
-    result that is read stays.
+    If a node calls a subgraph, the inputs and outputs of the subgraph must stay the same. In such a subgraph, a node stays if its
+    result is read.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 

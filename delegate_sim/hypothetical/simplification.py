@@ -75,7 +75,10 @@ def _reshape_in_place_of_expanding(editor: Editor, constants: frozenset[int]) ->
 
 
 def _reshape(editor: Editor, node: Node, constant: Tensor, sizes: tuple[int, ...]) -> Node:
-    """Return a RESHAPE to ``sizes`` in place of a node, which reads them from a copy of one of its constants."""
+    """Return a RESHAPE to ``sizes`` in place of a node.
+
+    The RESHAPE reads the sizes from a copy of one of the node's constants.
+    """
     shape = np.array(sizes, np.int32)
     told = editor.add_tensor(constant._replace(shape=shape.shape, type="INT32", value=shape, data=None))
     return editor.with_op(node, "RESHAPE", (node.input(0), told))

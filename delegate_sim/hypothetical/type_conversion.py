@@ -1,8 +1,8 @@
 """Simulate another conversion of a model: to float, with float16 weights, or quantized to 8-bit integers in several ways.
 
 The simulation predicts everything that does not depend on data: types, versions, the places of QUANTIZE and DEQUANTIZE, and the
-number of scales of each tensor. The scales themselves depend on data. All results therefore get the same scale, unless the
-operator fixes the scale.
+number of scales of each tensor. The scales themselves depend on data. The simulation therefore uses one common scale for all
+results whose scale the operator does not fix.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
@@ -40,9 +41,9 @@ class TensorDifference:
     name: str
     elements: int
     different: int
-    """Number of elements with different values. Zeros of either sign count as equal. Two NaNs count as equal."""
+    """Number of elements whose values differ between the models. Zeros of either sign count as equal. Two NaNs count as equal."""
     bits: int
-    """Number of elements with different bits."""
+    """Number of elements whose bits differ between the models."""
     mean: float
     greatest: float
     range: float
@@ -118,7 +119,7 @@ class EdgeDifference:
 
     @property
     def wrong(self) -> TensorDifference | None:
-        """The first tensor with different bits; None if there is none."""
+        """The first tensor whose bits differ between the models; None if there is none."""
         return next((tensor for tensor in (*self.tensors, *self.outputs) if not tensor.is_same and not tensor.unsteady), None)
 
     @property
@@ -211,8 +212,8 @@ class Continuation:
 class Facing:
     """The correspondence of the inputs and outputs of two models.
 
-    If two corresponding tensors have different types, their values are compared as real numbers. Quantized values are
-    dequantized.
+    If the types of two corresponding tensors differ from each other, the values are compared as real numbers. Quantized values
+    are dequantized.
     """
 
     order: Mapping[str, Sequence[int]]
@@ -227,7 +228,7 @@ def is_installed() -> bool:
 
 
 def check_installed() -> None:
-    """Raise MissingPackageError unless the runtime is installed."""
+    """Raise MissingPackageError if the runtime is not installed."""
     if not is_installed():
         raise MissingPackageError("running models needs the package ai-edge-litert: pip install 'delegate-sim[fix]'")
 
@@ -250,10 +251,10 @@ def compare(
 
     ``tensors`` maps indices of intermediate tensors to names. Both models have these tensors in the first subgraph at the same
     index. ``then`` is a model that continues the second model. ``facing`` is needed if the inputs or outputs of the models differ
-    in order or type. If results differ, the first model runs again to detect results that vary from run to run, unless
-    ``looks_for_unsteady`` is false. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are
-    inputs for other signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the
-    runtime's message if a model does not run.
+    in order or type. If results differ and ``looks_for_unsteady`` is true, the first model runs again to detect results that vary
+    from run to run. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are inputs for other
+    signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the runtime's message if
+    a model does not run.
     """
     if not python:
         check_installed()
@@ -327,7 +328,8 @@ def _file(model: Model, path: Path) -> str:
     """Return the path of a model's file. A model from an archive, a URL or memory is first written to ``path``."""
     if model.path is not None and os.path.isfile(model.path):
         return os.path.abspath(model.path)
-    path.write_bytes(model.content)
+    with path.open("wb") as file:
+        file.writelines(pieces(model.content))
     return str(path)
 
 

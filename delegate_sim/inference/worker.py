@@ -25,6 +25,8 @@ _MOST_ROUNDS, _FEWEST_ROUNDS = 41, 5
 """The largest and the smallest number of timed runs of each model."""
 _TIMED_SECONDS = 1.5
 """The time after which timing ends, if there were enough rounds."""
+_PIECE = 1 << 20
+"""Number of elements to compare in one step, to save memory."""
 _EXTREME_SECONDS = 60.0
 """The time limit for extreme inputs. A loop may never end on NaN."""
 
@@ -161,9 +163,10 @@ class _Stored:
 
 
 class _Facing:
-    """An adapter that gives the second model the input types of the first model, and the same order of inputs and outputs.
+    """An adapter for the second model.
 
-    If the two models have different types for an output, the output is returned as real numbers.
+    It takes and returns values with the first model's input types and order of inputs and outputs. If the type of an output
+    differs between the two models, the output is returned as real numbers.
     """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
@@ -250,6 +253,7 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
             fault = _refusal(lambda: first.run(inputs), lambda: second.run(inputs))  # noqa: B023 - called at once
             refused = refused or fault or ""
             if fault is not None:
+                del first, second  # frees their memory before the models are loaded again
                 first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
                 continue
         else:
@@ -357,7 +361,13 @@ class _Tally:
             self.different += int((one != other).sum())
             self.bits = self.different
             return
-        bytes_of = [np.ascontiguousarray(value).view(np.uint8).reshape(one.size, -1) for value in (one, other)]
+        flat = [np.ascontiguousarray(value).reshape(-1) for value in (one, other)]
+        for start in range(0, len(flat[0]), _PIECE):
+            self._add_numbers(*[values[start : start + _PIECE] for values in flat])
+
+    def _add_numbers(self, one: Any, other: Any) -> None:
+        """Add the differences of one-dimensional arrays of numbers."""
+        bytes_of = [value.view(np.uint8).reshape(one.size, -1) for value in (one, other)]
         self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum())
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
         one, other = one.astype(wide), other.astype(wide)

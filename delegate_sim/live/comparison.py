@@ -12,9 +12,11 @@ from ..delegates.options import OptionValues
 from ..errors import OptionError
 from ..model.model import Model
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from ..runtime.interpreter import Run
+from ..runtime.interpreter import Run, simulate
+from ..runtime.target import Target
 from .decision import LiveDecision, LivePartition
 from .engine import Engine
+from .live_runs import decided_run
 
 _SHOWN = 3
 """Largest number of missing partitions to report on each side."""
@@ -83,6 +85,20 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
     return installed
 
 
+def run_and_compare(engine: Engine, model: Model, target: Target, release: Release) -> tuple[Run | None, LiveResult]:
+    """Run a delegate's real code on a model, and compare it with the simulation on ``release`` (``comparable_release``).
+
+    Return the simulated run and the result. For a delegate that cannot be simulated, the run is that of the real code, or None if
+    the code does not say where every node runs.
+    """
+    if not target.delegate.is_live_only:
+        run = simulate(model, replace(target, release=release, defaults="api"))
+        return run, compare_live(engine, model, run)
+    result = run_live(engine, model, target.options)
+    placements = result.decision.placements
+    return None if placements is None else decided_run(model, target, engine, result.decision, placements), result
+
+
 def run_live(engine: Engine, model: Model, options: OptionValues) -> LiveResult:
     """Run a delegate's real code on a model, without a simulation."""
     live = engine.decide(model, options)
@@ -114,7 +130,7 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield descriptions of the partitions that are only in ``these`` and missing in ``those``.
+    """Yield descriptions of the partitions that are in ``these`` and missing in ``those``.
 
     If the places of nodes are not known, compare operators.
     """

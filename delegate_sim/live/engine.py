@@ -28,7 +28,7 @@ class Engine(ABC):
 
     @property
     def installation(self) -> str:
-        """The name of the installed program. If one engine with this name runs on this host, all of them run."""
+        """The name of the installed program. If one engine with this name runs on this host, all engines with this name run."""
         return self.delegate.name
 
     @property

@@ -1,4 +1,7 @@
-"""Runs of delegates that cannot be simulated. The real code decides, and its decision becomes a run like that of a simulation."""
+"""Runs of delegates that cannot be simulated.
+
+The real code decides, and its decision is returned as a run, like the result of a simulation.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from ..delegates.vela.kinds import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
 from ..errors import OptionError
 from ..foundation.printable import counted, shortened
 from ..graph.analysis_cache import AnalysisCache
+from ..graph.effort import COMPARISON, Effort
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
+from ..results.compare.comparison import Side
 from ..rules.kinds import Kind
 from ..rules.rule import ACCEPTED, Reason, Verdict
 from ..runtime.compiler_plugins import whole_graphs
@@ -33,7 +38,20 @@ def run_target(model: Model, target: Target, cache: AnalysisCache | None = None)
     if not target.delegate.is_live_only:
         return simulate(model, target, cache=cache)
     engine = ready_engine(target.delegate)
-    return _run(model, target, engine, engine.decide(model, target.options))
+    decision = engine.decide(model, target.options)
+    if decision.placements is None:
+        name = target.delegate.name
+        raise OptionError(
+            f"{name} does not say where every node runs. Its answer is the output of "
+            f"`delegate-sim analyze MODEL --delegate {name} --live`"
+        )
+    return decided_run(model, target, engine, decision, decision.placements)
+
+
+def run_side(model: Model, target: Target) -> Side:
+    """Return a side of a comparison. Raises LimitError if the model is too large for a comparison."""
+    Effort(model).require(COMPARISON)
+    return Side(model, run_target(model, target))
 
 
 def ready_engine(delegate: Delegate) -> Engine:
@@ -51,18 +69,13 @@ def require_engines(delegates: Iterable[Delegate]) -> None:
             ready_engine(delegate)
 
 
-def _run(model: Model, target: Target, engine: Engine, decision: LiveDecision) -> Run:
-    if decision.placements is None:
-        name = target.delegate.name
-        raise OptionError(
-            f"{name} does not say where every node runs. Its answer is the output of "
-            f"`delegate-sim analyze MODEL --delegate {name} --live`"
-        )
+def decided_run(model: Model, target: Target, engine: Engine, decision: LiveDecision, placed: Iterable[LivePlacement]) -> Run:
+    """Return the run of a decision of real code. ``placed`` are the places of all nodes."""
     refusal = None
     if decision.has_failed:
         refusal = Refusal(NOT_COMPILED.name, decision.end, NOT_COMPILED.hint, 0, None, None)
     placements: dict[int, dict[int, LivePlacement]] = {}
-    for placement in decision.placements:
+    for placement in placed:
         placements.setdefault(placement.subgraph, {})[placement.node] = placement
     subgraphs = [_subgraph_run(graph, placements.get(graph.index, {}), refusal) for graph in whole_graphs(model, {})]
     is_delegated = any(run.subsets for run in subgraphs)
@@ -105,7 +118,8 @@ def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Sub
 def _kernels(graph: Graph, placements: Mapping[int, LivePlacement]) -> Mapping[int, int]:
     """Return the NPU operator of each node that is not on the CPU.
 
-    A node without commands belongs to the operator of the node whose result it reads, or else of a node that reads its result.
+    A node without commands gets the NPU operator of the node that writes its operand. If there is none, the node gets the NPU
+    operator of a node that reads its result.
     """
     kernels = {index: placement.kernel for index, placement in placements.items() if placement.kernel is not None}
     for writer, reader, _ in graph.links:
@@ -136,7 +150,7 @@ def _of_kind(kind: Kind, message: str, found: str, needed: str) -> Reason:
 
 
 def _notes(engine: Engine, decision: LiveDecision) -> Iterator[str]:
-    """Yield the version of the compiler, its estimates, the number of removed nodes, and its messages about no known node."""
+    """Yield the compiler's version and estimates, the number of removed nodes, and messages that belong to no known node."""
     estimates = figures_text(decision.figures)
     yield f"decided by {engine.software}{f': {estimates}' if estimates else ''}"
     removed = sum([placement.place == GONE for placement in decision.placements or ()])

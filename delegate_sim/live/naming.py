@@ -10,6 +10,7 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 
+from ..bundles.ranged import pieces
 from ..delegates.decision import FileNode
 from ..model.model import Model
 from ..model.table import FileTable
@@ -57,13 +58,15 @@ def with_numbered_names(model: Model) -> bytes:
 
 
 def numbered_name(subgraph: int, tensor: int) -> str:
-    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` is its pattern."""
+    """Return the name that ``with_numbered_names`` gives to a tensor. ``NUMBERED_NAME`` is the pattern of these names."""
     return f"@{subgraph}:{tensor}@"
 
 
 def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
     """Return the bytes of the model file with new names for some tensors. ``names`` is keyed by subgraph and tensor index."""
-    content = bytearray(model.content)
+    content = bytearray()
+    for piece in pieces(model.content):
+        content += piece
     if not names:
         return bytes(content)
     tables = [subgraph.children("tensors") for subgraph in FileTable.root(model.content).children("subgraphs")]

@@ -157,8 +157,8 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, nu
 def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
     """Find a node of a partition in the model file, by the name of the node's first output.
 
-    The last node of an inlined body has the output name of another node, so the operators must agree too. A call of compiled
-    code matches any operator.
+    The last node of an inlined body has the output name of another node, so the operators of both nodes must be the same too. A
+    call of compiled code matches any operator.
     """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
     if place is None:

@@ -38,7 +38,7 @@ def driver_environment() -> Mapping[str, str] | None:
 
 
 def with_driver(driver: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the environment of this process with the variables of a driver; folders of libraries are put before its own."""
+    """Return the environment of this process with the variables of a driver. The driver's library folders come first."""
     further = dict(driver or {})
     library_path = os.environ.get("LD_LIBRARY_PATH")
     if library_path and "LD_LIBRARY_PATH" in further:

@@ -21,13 +21,14 @@ from ..bundles.litertlm import (
     Section,
     read_header,
 )
+from ..bundles.ranged import Content
 from ..delegates.npu.loader import load as litert_load
 from ..delegates.npu.loader_facts import file_facts
 from ..errors import ModelError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import printable
 from ..model.model import Model
-from ..model.reader import load
+from ..model.reader import load_content
 from ..releases.catalogue import NEWEST
 from .report import Stop, Stopped
 
@@ -72,7 +73,7 @@ class Bundle:
     """The file, its header, and the sections that the engine finds by model type and by data type."""
 
     path: str
-    content: memoryview
+    content: Content
     header: Header
     models: Mapping[str, Section]
     others: Mapping[int, Section]
@@ -82,7 +83,7 @@ class Bundle:
         section = self.models.get(model_type)
         return section is not None and section.size > 0 and section.end <= len(self.content)
 
-    def model_bytes(self, model_type: str) -> memoryview | None:
+    def model_bytes(self, model_type: str) -> Content | None:
         """Return the bytes of a model, or None if the engine does not find them."""
         return self.section_bytes(self.models[model_type]) if self.is_present(model_type) else None
 
@@ -99,7 +100,7 @@ class Bundle:
         # bounded: the size is at most _MOST_BYTES
         return bytes(self.section_bytes(section))
 
-    def section_bytes(self, section: Section) -> memoryview:
+    def section_bytes(self, section: Section) -> Content:
         """Return the bytes of a section."""
         return self.content[section.begin : section.end]
 
@@ -116,10 +117,10 @@ class Bundle:
     def model(self, model_type: str) -> Model | None:
         """Return a model, or None if the engine does not find the model. Raises ModelError if the model is damaged."""
         content = self.model_bytes(model_type)
-        return None if content is None else load(content)
+        return None if content is None else load_content(content)
 
 
-def check_beginning(content: memoryview) -> None:
+def check_beginning(content: Content) -> None:
     """Check the fields before the header as the engine's reader does. Raises Stopped."""
     if not content:
         raise _stopped("empty-file", "Failed to map, error: Invalid argument")
@@ -143,7 +144,7 @@ def check_beginning(content: memoryview) -> None:
         raise _stopped("header", "INTERNAL: Failed to read header data.")
 
 
-def read_bundle(path: str, content: memoryview) -> Bundle:
+def read_bundle(path: str, content: Content) -> Bundle:
     """Read the header and find the sections as the engine's loader does. Raises Stopped."""
     check_beginning(content)
     try:

@@ -11,18 +11,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..delegates.mldrift import failures as mldrift_failures
 from ..delegates.options import parse_options
 from ..delegates.registry import find_delegate
-from ..graph.graph import PrepareFailure
+from ..delegates.xnnpack import failures as xnnpack_failures
 from ..model.flexbuffer import FlexbufferMap
 from ..model.model import Model
 from ..prepare.preparation import prepare_around
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import simulate
 from ..runtime.model_loading import custom_operators
-from ..runtime.run import REFUSED, Run
+from ..runtime.run import REFUSED, Refusal, Run
 from ..runtime.target import Target
-from .composites import COMPOSITE, has_composites, with_inlined_composites
+from .composites import COMPOSITE, InliningBudget, composites_left, only_called, with_inlined_composites
 from .report import BundleReplacement, Stop, Stopped
 
 NOT_BUILT = "Failed to build TFL interpreter"
@@ -41,17 +42,34 @@ _COUNTS = re.compile(r"\d+ operations? will run on the GPU|Replacing |No operati
 _NORMALIZATION, _NORMALIZATION_OPERANDS = "odml.rms_norm", 2
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 _LOOKUP = "EMBEDDING_LOOKUP"
+_KERNEL_HINT = "change the operator in the export: the engine crashes when it builds the kernel of this node"
+_LOOKUP_HINT = (
+    "quantize the table to INT8 or INT4, or export the embedder as a section of its own, which runs on the CPU: the engine "
+    "crashes when it builds the kernel of a lookup in floats"
+)
 _TESTED_ELSEWHERE = "mldrift-build-composite"
 """The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""
 _HINT = (
-    "change this operator in the export, or let delegate-sim fix BUNDLE --delegate mldrift -o FILE try: the engine refuses the "
-    "bundle unless the GPU takes every node of every subgraph"
+    "change this operator in the export, or try delegate-sim fix BUNDLE --delegate mldrift -o FILE: the engine accepts the "
+    "bundle only if the GPU takes every node of every subgraph"
 )
+
+
+_CRASHES = frozenset(
+    {
+        code
+        for wordings in (mldrift_failures.WORDINGS, xnnpack_failures.WORDINGS)
+        for code, wording in wordings.items()
+        if wording.is_crash
+    }
+)
+"""The codes of failures that end the process while a delegate makes its kernels."""
+_NO_KERNEL = "change the operator in the export, because the engine has no CPU kernel for this node"
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A model with an applied delegate, and the log lines of the application. ``section`` is the model's section."""
+    """A model with an applied delegate, and the log lines about applying this delegate. ``section`` is the model's section."""
 
     section: str
     model: Model
@@ -64,16 +82,23 @@ def compile_for_cpu(section: str, model: Model, stage: str, *, is_clustered: boo
     run = _run(model, "xnnpack", {}, release)
     if not run.is_loaded and run.refusal is not None:
         raise Stopped(_not_built(section, model, run, stage))
+    if run.refusal is not None and run.refusal.code in _CRASHES:
+        raise Stopped(_crashing_build(section, model, run.refusal, stage))
     return Compiled(section, model, run, _replacements(section, run, is_clustered))
 
 
 def compile_for_gpu(section: str, model: Model, stage: str, *, is_whole: bool, release: Release = NEWEST) -> Compiled:
     """Apply ML Drift over WebGPU, without the CPU. Raises StoppedWhileCompiling.
 
-    With ``is_whole``, the engine passes the hint that the GPU takes the whole model. Otherwise, the engine only refuses a model
-    with nodes that stay on the CPU.
+    With ``is_whole``, the engine passes the hint that the GPU takes the whole model. Without this hint, the GPU may leave nodes
+    to the CPU, and the engine then refuses the model.
     """
-    options = {"backend": "webgpu", "hint_fully_delegated": is_whole, "skip_decompositions": True}
+    options = {
+        "backend": "webgpu",
+        "hint_fully_delegated": is_whole,
+        "skip_decompositions": True,
+        "constant_tensor_sharing": is_whole,
+    }
     run = _run(model, "mldrift", {**options, "build_kernels": True}, release)
     if run.refusal is not None and run.refusal.code == _TESTED_ELSEWHERE:
         run = _run(model, "mldrift", options, release)
@@ -84,6 +109,8 @@ def compile_for_gpu(section: str, model: Model, stage: str, *, is_whole: bool, r
     if run.outcome == REFUSED and run.refusal is not None:
         if not run.is_loaded:
             raise Stopped(_not_built(section, model, run, stage))
+        if run.refusal.code in _CRASHES:
+            raise StoppedWhileCompiling(_crashing_build(section, model, run.refusal, stage), compiled)
         raise StoppedWhileCompiling(_not_taken(compiled, run.refusal.subgraph, run.refusal.node, NOT_MODIFIED, stage), compiled)
     left = None if is_whole else _left_over(run)
     if left is not None:
@@ -99,22 +126,61 @@ class StoppedWhileCompiling(Stopped):
         self.compiled = compiled
 
 
-def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, PrepareFailure | None]:
+@dataclass(frozen=True, slots=True)
+class AllocationFailure:
+    """The node or the delegate kernel for which tensors cannot be allocated. ``node`` is None if one tensor is the reason."""
+
+    node: int | None
+    message: str
+    hint: str
+
+
+def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, AllocationFailure | None]:
     """Simulate the first run of a subgraph on the CPU: inline composites, and allocate tensors.
 
-    Return the model with inlined composites and only the lines of this subgraph. Also return the failure of a node, or None.
+    Each round inlines the composites that XNNPACK did not take in the round before, and applies XNNPACK again. Return the model
+    with inlined composites and only the lines of this subgraph. Also return the failure to allocate, or None. Raises LimitError
+    if the composites are nested too deeply.
     """
-    if has_composites(compiled.model, subgraph):
-        model = with_inlined_composites(compiled.model, subgraph)
+    model, run, lines, budget = compiled.model, compiled.run, list[BundleReplacement](), InliningBudget()
+    while composites := composites_left(model, subgraph, run.subgraphs[subgraph].delegated):
+        model = only_called(with_inlined_composites(model, subgraph, composites), subgraph)
+        budget.spend(model, subgraph)
         run = _run(model, "xnnpack", {}, compiled.run.release)
-        lines = [line for line in _replacements(compiled.section, run, is_clustered) if line.subgraph == subgraph]
-        inlined = Compiled(compiled.section, model, run, tuple(lines))
-    else:
-        inlined = replace(compiled, replacements=())
-    delegated = {one.graph.index: one.delegated for one in inlined.run.subgraphs}
-    unregistered = custom_operators(inlined.model, inlined.run.target).unregistered
-    graphs = prepare_around(inlined.model, delegated, release=inlined.run.release, unregistered=unregistered)
-    return inlined, graphs[subgraph].failure
+        lines += [line for line in _replacements(compiled.section, run, is_clustered) if line.subgraph == subgraph]
+    if run.refusal is not None and model is compiled.model:
+        # A run tells only the first failure, which may be in a subgraph that is not called.
+        model = only_called(model, subgraph)
+        run = _run(model, "xnnpack", {}, compiled.run.release)
+    inlined = Compiled(compiled.section, model, run, tuple(lines))
+    return inlined, _allocation_failure(inlined, subgraph)
+
+
+def _allocation_failure(compiled: Compiled, subgraph: int) -> AllocationFailure | None:
+    run = compiled.run
+    if run.refusal is not None and not run.refusal.is_at_invoke:
+        node = run.refusal.node if run.refusal.subgraph == subgraph else None
+        return AllocationFailure(node, run.refusal.message, run.refusal.hint)
+    delegated = {one.graph.index: one.delegated for one in run.subgraphs}
+    unregistered = custom_operators(compiled.model, run.target).unregistered
+    failure = prepare_around(compiled.model, delegated, release=run.release, unregistered=unregistered)[subgraph].failure
+    return None if failure is None else AllocationFailure(failure.node, failure.message, _NO_KERNEL)
+
+
+def not_allocated(compiled: Compiled, subgraph: int, failure: AllocationFailure, stage: str, signature: str | None) -> Stop:
+    """Return the stop for tensors that cannot be allocated."""
+    return Stop(
+        "allocation",
+        NOT_ALLOCATED,
+        stage,
+        compiled.section,
+        signature,
+        subgraph,
+        failure.node,
+        _operator(compiled.model, subgraph, failure.node),
+        (failure.message,),
+        failure.hint,
+    )
 
 
 def signature_of(model: Model, subgraph: int | None) -> str | None:
@@ -135,7 +201,7 @@ def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Bu
 
 
 def replacement_in(text: str, section: str) -> BundleReplacement | None:
-    """Return the replacement of nodes that a line of the runtime's log tells; None for another line."""
+    """Return the replacement of nodes that a line of the runtime's log reports; None for other lines."""
     match = _REPLACING.fullmatch(text)
     if match is None:
         return None
@@ -215,7 +281,7 @@ def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
             if text:
                 node = compiled.model.subgraphs[run.graph.index].nodes[index]
                 yield Stop(
-                    "gpu-kernel",
+                    "delegate-kernel",
                     text,
                     stage,
                     compiled.section,
@@ -223,9 +289,22 @@ def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
                     run.graph.index,
                     index,
                     node.op,
-                    hint="change the operator in the export: the engine crashes when it builds the kernel of this node",
+                    hint=_LOOKUP_HINT if node.op == _LOOKUP else _KERNEL_HINT,
                     is_crash=True,
                 )
+
+
+def _crashing_build(section: str, model: Model, refusal: Refusal, stage: str) -> Stop:
+    place = section, signature_of(model, refusal.subgraph), refusal.subgraph, refusal.node
+    return Stop(
+        "delegate-kernel",
+        refusal.message,
+        stage,
+        *place,
+        _operator(model, refusal.subgraph, refusal.node),
+        hint=refusal.hint,
+        is_crash=True,
+    )
 
 
 def _crash(model: Model, subgraph: int, index: int) -> str:

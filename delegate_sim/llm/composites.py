@@ -1,43 +1,62 @@
-"""Replace the composites of a subgraph by their bodies, as the interpreter does before the first run of the subgraph."""
+"""Replace composites of a subgraph by their bodies, as the interpreter does before the first run of the subgraph.
+
+Source: ``Subgraph::InlineCompositeNodes`` (``tflite/core/subgraph.cc``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
-from ..foundation.limits import raised
-from ..model.model import Model, Node, Subgraph
+from ..errors import LimitError
+from ..foundation.limits import how_to_raise, raised
+from ..graph.reachable_subgraphs import subgraphs_from
+from ..model.model import Model, Node
 
 COMPOSITE = "STABLEHLO_COMPOSITE"
-_MOST_NODES = 1 << 20
+_MOST_NODES = 200_000
+_WEIGHT_OF_A_SUBGRAPH = 16
+"""Number of nodes that are added to a model's size for each subgraph, because delegates are applied to each one."""
 
 
-def has_composites(model: Model, subgraph: int) -> bool:
-    """Return whether a subgraph calls the body of a composite."""
-    return any(node.op == COMPOSITE for node in model.subgraphs[subgraph].nodes)
+class InliningBudget:
+    """The limit on the size of all models that arise while composites are inlined.
 
-
-def with_inlined_composites(model: Model, index: int) -> Model:
-    """Return the model with each composite of a subgraph replaced by its body. Composites in bodies are replaced as well.
-
-    A composite is kept if its body does not fit or contains the composite itself.
+    Each round inlines the composites that the delegate left over in the round before. If each body calls another body twice, the
+    number of nodes doubles in each round. If a body calls itself, the rounds have no end.
     """
-    subgraph = _inlined(model, model.subgraphs[index], frozenset({index}))
-    subgraphs = [subgraph if other.index == index else other for other in model.subgraphs]
-    return model.with_same_bytes(subgraphs=tuple(subgraphs))
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    def spend(self, model: Model, subgraph: int) -> None:
+        """Count a model before it is simulated. Raises LimitError if all models together are too large."""
+        self._nodes += sum([len(one.nodes) + _WEIGHT_OF_A_SUBGRAPH for one in model.subgraphs if one.nodes])
+        if self._nodes > raised(_MOST_NODES):
+            raise LimitError(
+                f"the composites of subgraph {subgraph} contain further composites: to inline them takes models of more than "
+                f"{raised(_MOST_NODES):,} nodes in total{how_to_raise()}"
+            )
 
 
-def _inlined(model: Model, subgraph: Subgraph, outer: frozenset[int]) -> Subgraph:
+def composites_left(model: Model, subgraph: int, delegated: Container[int]) -> frozenset[int]:
+    """Return the composites of a subgraph that no delegate takes and that can be inlined."""
+    return frozenset(
+        [node.index for node in model.subgraphs[subgraph].nodes if node.index not in delegated and _body(model, node) is not None]
+    )
+
+
+def with_inlined_composites(model: Model, index: int, composites: Container[int]) -> Model:
+    """Return the model with some composites of a subgraph replaced by their bodies. Composites in the bodies are kept."""
+    subgraph = model.subgraphs[index]
     tensors, nodes = list(subgraph.tensors), list[Node]()
     for node in subgraph.nodes:
-        body_index = _body(model, node)
-        if body_index is None or body_index in outer or len(nodes) > raised(_MOST_NODES):
+        body_index = _body(model, node) if node.index in composites else None
+        if body_index is None:
             nodes.append(node)
             continue
-        body = _inlined(model, model.subgraphs[body_index], outer | {body_index})
-        if len(body.inputs) != len(node.inputs) or len(body.outputs) != len(node.outputs):
-            nodes.append(node)
-            continue
-        places = {index: len(tensors) + index for index in range(len(body.tensors))}
+        body = model.subgraphs[body_index]
+        places = {tensor: len(tensors) + tensor for tensor in range(len(body.tensors))}
         tensors += [tensor._replace(index=places[tensor.index]) for tensor in body.tensors]
         places.update(zip(body.inputs, node.inputs, strict=True))
         places.update(zip(body.outputs, node.outputs, strict=True))
@@ -49,13 +68,26 @@ def _inlined(model: Model, subgraph: Subgraph, outer: frozenset[int]) -> Subgrap
             )
             for inner in body.nodes
         ]
-    return replace(
+    inlined = replace(
         subgraph, tensors=tuple(tensors), nodes=tuple([node._replace(index=number) for number, node in enumerate(nodes)])
     )
+    return model.with_same_bytes(subgraphs=tuple([inlined if one.index == index else one for one in model.subgraphs]))
+
+
+def only_called(model: Model, index: int) -> Model:
+    """Return the model without the nodes of subgraphs that a subgraph does not call, which takes less time to simulate."""
+    called = subgraphs_from(model, [index])
+    kept = [one if one.index in called else replace(one, nodes=()) for one in model.subgraphs]
+    return model.with_same_bytes(subgraphs=tuple(kept))
 
 
 def _body(model: Model, node: Node) -> int | None:
+    """Return the subgraph with the body of a composite; None if the body is missing or has other numbers of inputs or outputs."""
     if node.op != COMPOSITE or node.is_custom:
         return None
     index = int(model.options(node).decomposition_subgraph_index)
-    return index if 0 <= index < len(model.subgraphs) else None
+    if not 0 <= index < len(model.subgraphs):
+        return None
+    body = model.subgraphs[index]
+    fits = len(body.inputs) == len(node.inputs) and len(body.outputs) == len(node.outputs)
+    return index if fits else None

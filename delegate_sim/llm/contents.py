@@ -7,12 +7,13 @@ from typing import Any
 
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, read_header, section_names
+from ..bundles.local_files import local_content
+from ..bundles.ranged import Content
 from ..errors import ModelError
-from ..foundation.files import file_content, open_input
 from ..foundation.printable import printable
 from ..model.model import Model
 from ..model.precompiled import precompiled
-from ..model.reader import load
+from ..model.reader import load_content
 from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, check_beginning
 from .report import Stopped
 from .sections.metadata import LlmMetadata, read_llm_metadata
@@ -92,8 +93,7 @@ class BundleContents:
 def read_contents(path: str) -> BundleContents:
     """Read the contents of a bundle. Damaged sections have a ``fault``. Raises ModelError if the header is damaged."""
     try:
-        with open_input(path) as file:
-            content = file_content(file)
+        content = local_content(path)
         check_beginning(content)
         header = read_header(content)
     except OSError as error:
@@ -117,20 +117,20 @@ def read_contents(path: str) -> BundleContents:
     )
 
 
-def _metadata(section: Section, content: memoryview) -> LlmMetadata | None:
+def _metadata(section: Section, content: Content) -> LlmMetadata | None:
     try:
         return read_llm_metadata(bytes(content[section.begin : section.end]))
     except ProtobufError:
         return None
 
 
-def _section(section: Section, name: str, content: memoryview) -> SectionContents:
+def _section(section: Section, name: str, content: Content) -> SectionContents:
     fault, model = "", None
     if not section.begin <= section.end <= len(content):
         fault = f"ends at byte {section.end:,}, but the file has {len(content):,} bytes"
     elif section.is_model:
         try:
-            model = _model(load(content[section.begin : section.end]))
+            model = _model(load_content(content[section.begin : section.end]))
         except ModelError as error:
             fault = str(error)
     elif section.data_type == LLM_METADATA and _metadata(section, content) is None:

@@ -10,8 +10,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..bundles.local_files import local_content
+from ..bundles.ranged import Content
 from ..errors import ModelError
-from ..foundation.files import file_content, open_input
 from ..foundation.printable import printable
 from ..releases.catalogue import NEWEST, Release
 from .backends import (
@@ -177,7 +178,9 @@ def _run_artisan(progress: EngineProgress) -> None:
     bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
     if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):
         text = "terminating due to uncaught exception of type std::bad_cast: std::bad_cast"
-        hint = "the artisan backend needs its own section, and no section tf_lite_prefill_decode"
+        hint = (
+            "for the backend gpu_artisan, the bundle must have this section, and must not have the section tf_lite_prefill_decode"
+        )
         raise Stopped(Stop("artisan-section", text, section=section, hint=hint, is_crash=True))
     place = bundle.models[ARTISAN_DECODER]
     begin = place.begin - place.begin % PAGE
@@ -198,12 +201,11 @@ def _run_artisan(progress: EngineProgress) -> None:
     if model is None or _PARAMETERS not in model.metadata:
         text = f"NOT_FOUND: Failed to get metadata: {_PARAMETERS}"
         raise Stopped(Stop("artisan-metadata", text, section=section, hint="use the model with another backend"))
-    progress.notes.append("the kernels of an artisan bundle are not simulated")
+    progress.notes.append("the kernels of the backend gpu_artisan are not simulated")
 
 
-def _content(path: str) -> memoryview:
+def _content(path: str) -> Content:
     try:
-        with open_input(path) as file:
-            return file_content(file)
+        return local_content(path)
     except OSError as error:
         raise ModelError(printable(f"{path}: {error.strerror or error}")) from error

@@ -19,7 +19,7 @@ _MEANINGS = (
     ("Not recognized backend", "this build of the engine does not have the backend"),
     (
         "backend constraint mismatch",
-        "the bundle allows only other backends for this model (backend_constraint): use one that it allows",
+        "the bundle does not allow this backend for the model: use a backend in its backend_constraint",
     ),
     ("Unsupported activation data type", "prefer_activation_type in the bundle names a type that the engine does not know"),
     ("Invalid magic number", "the file is not a LiteRT-LM bundle, or its download is damaged"),
@@ -28,7 +28,7 @@ _MEANINGS = (
     ("Invalid header end offset", "the bundle is damaged: download it again"),
     ("Unknown model type", "a section has a type that this release does not know: use a newer release, or take out the section"),
     ("Failed to parse LlmMetadata", "the bundle's metadata is damaged or of another format"),
-    ("not found in the model.", "the bundle has no such section, or is cut: download it again, or use another bundle"),
+    ("not found in the model.", "the bundle has no such section, or is truncated: download it again, or use another bundle"),
     ("No tokenizer found", "the bundle has no tokenizer, or it cannot be unpacked"),
     ("sentencepiece_processor", "the bundle's SentencePiece tokenizer is damaged"),
     ("Invalid flatbuffer", "a model in the bundle is damaged: download or export it again"),
@@ -59,13 +59,13 @@ _MEANINGS = (
     ("Failed to get metadata", "the section has no metadata of a GPU_ARTISAN model: use the bundle with another backend"),
     ("Failed to register input tensor buffer", "an input of a model has another size than the engine's buffer"),
     ("Unsupported external weights type", "the GPU cannot build EMBEDDING_LOOKUP of a float table; the process ends"),
-    ("Failed to create engine", "LiteRT-LM's engine cannot be created; the text behind it, and lines around it, say why"),
-    ("Failed to create session", "the engine was created, but its session was not; the text behind it says why"),
-    ("Failed to create conversation", "the engine was created, but its conversation was not; lines before it say why"),
-    ("Failed to run prefill", "the engine cannot read the prompt; the text behind it says why"),
-    ("Failed to run decode", "the engine cannot generate tokens; the text behind it says why"),
+    ("Failed to create engine", "LiteRT-LM's engine cannot be created; the rest of this line, and the lines around it, say why"),
+    ("Failed to create session", "the engine was created, but its session was not; the rest of this line says why"),
+    ("Failed to create conversation", "the engine was created, but its conversation was not; lines before this line say why"),
+    ("Failed to run prefill", "the engine cannot read the prompt; the rest of this line says why"),
+    ("Failed to run decode", "the engine cannot generate tokens; the rest of this line says why"),
 )
-"""Meanings by words in an error; the first that fits counts."""
+"""Meanings by words in an error. The first meaning whose words are in the error is used."""
 
 
 def engine_meaning(line: str) -> str:

@@ -23,13 +23,13 @@ from .bundle import (
     section_name,
 )
 from .compiled import (
-    NOT_ALLOCATED,
     NOT_MODIFIED,
     Compiled,
     StoppedWhileCompiling,
     compile_for_cpu,
     compile_for_gpu,
     first_run,
+    not_allocated,
 )
 from .magic_numbers import target_of
 from .progress import EngineProgress
@@ -61,7 +61,7 @@ _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """An embedder that the engine can create, with the sizes of an embedding without the batch and token dimensions."""
+    """An embedder that the engine can create, and the sizes of one embedding. The batch and token dimensions are left out."""
 
     sizes: tuple[int, ...]
 
@@ -121,7 +121,7 @@ def make_executor(progress: EngineProgress) -> Executor:
 
 
 def _check_npu(progress: EngineProgress, model: Model) -> None:
-    """Check that the auxiliary model has the mask signatures, the first check for a model that was compiled for an NPU."""
+    """Check that the auxiliary model has the mask signatures. A model compiled for an NPU must pass this check first."""
     auxiliary = readable_model(progress.bundle, AUX, ENGINE)
     assert auxiliary is not None
     section = section_name(AUX)
@@ -350,21 +350,7 @@ def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
     inlined, failure = first_run(compiled, subgraph.index)
     progress.add_lines(inlined.replacements)
     if failure is not None:
-        node = inlined.model.subgraphs[subgraph.index].nodes[failure.node]
-        hint = "change this operator in the export: an embedder runs on the CPU, and the CPU has no kernel for the operator"
-        raise Stopped(
-            Stop(
-                "allocation",
-                NOT_ALLOCATED,
-                section=section,
-                signature=key,
-                subgraph=subgraph.index,
-                node=failure.node,
-                operator=node.op,
-                reasons=(failure.message,),
-                hint=hint,
-            )
-        )
+        raise Stopped(not_allocated(inlined, subgraph.index, failure, ENGINE, key))
     return Embedder(tuple(dimensions(subgraph.tensors[outputs[0]])[2:]) if outputs else ())
 
 

@@ -38,7 +38,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class FileSpan:
-    """A range of bytes of a file, which is read in pieces: a mapped file would count as memory once it was read."""
+    """A range of bytes in a file.
+
+    The bytes are read in pieces, because a mapped file would count as used memory after it was read.
+    """
 
     path: str
     begin: int
@@ -119,7 +122,7 @@ def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
 
 
 def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]) -> None:
-    """Write a bundle again with other bytes in some of its sections, by their numbers. Raises ModelError."""
+    """Write a bundle again. Some sections get new bytes, which are keyed by section number. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
     files: dict[int, PartBytes] = {part.section.number: FileSpan(path, part.section.begin, part.section.end) for part in parts}

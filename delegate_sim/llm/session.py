@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ..model.model import Model, Signature
 from .backends import CPU, GPU, NPU
 from .bundle import AUDIO_ADAPTER, AUDIO_ENCODER, PREFILL_DECODE, VISION_ADAPTER, VISION_ENCODER, readable_model, section_name
-from .compiled import NOT_ALLOCATED, Compiled, StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run
+from .compiled import Compiled, StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run, not_allocated
 from .executor import Embedder, Executor
 from .progress import EngineProgress
 from .report import DECODE as DECODE_STAGE
@@ -63,7 +63,8 @@ def generate(progress: EngineProgress, executor: Executor, tokenizer: Tokenizer)
     else:
         groups = _work_groups(executor.prefills, count, executor.context, is_greedy=progress.backend == CPU)
     runs = _FirstRuns(progress, executor)
-    for signature in groups:
+    # The last token of the prompt waits for the next run, so a prompt of one token runs no prefill signature.
+    for signature in groups if count > 1 else ():
         _check_embeddings(executor, signature)
         if any(name.startswith(_CONVOLUTION_CACHE) for name in executor.caches):
             text = f"Failed to run prefill: the caches named {_CONVOLUTION_CACHE}N are no caches of keys and values"
@@ -133,23 +134,8 @@ class _FirstRuns:
         compiled = self._executor.compiled
         inlined, failure = first_run(compiled, signature.subgraph, is_clustered=self._progress.is_clustered)
         self._progress.add_lines(inlined.replacements)
-        if failure is None:
-            return
-        node = inlined.model.subgraphs[signature.subgraph].nodes[failure.node]
-        raise Stopped(
-            Stop(
-                "allocation",
-                NOT_ALLOCATED,
-                stage,
-                _SECTION,
-                signature.key,
-                signature.subgraph,
-                failure.node,
-                node.op,
-                (failure.message,),
-                "change the operator in the export, because the engine has no CPU kernel for this node",
-            )
-        )
+        if failure is not None:
+            raise Stopped(not_allocated(inlined, signature.subgraph, failure, stage, signature.key))
 
 
 def _check_embeddings(executor: Executor, signature: Signature) -> None:
@@ -187,7 +173,7 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check for faults that only the first decode finds: unused parameters, and caches with different sizes."""
+    """Check for faults that only the first decode finds: unused parameters, and caches of other sizes than in prefill."""
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")
@@ -240,7 +226,7 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
         section = section_name(AUDIO_ADAPTER)
         raise Stopped(Stop("audio-section", f"{section} not found in the model.", SESSION, section))
     _compile(progress, AUDIO_ADAPTER, adapter, CPU)
-    progress.notes.append("other names of inputs and outputs in the audio models are not checked")
+    progress.notes.append("in the audio models, only the name of the encoder's input is checked")
 
 
 def _encoder(progress: EngineProgress, model_type: str) -> Model:

@@ -1,4 +1,4 @@
-"""The arena that a model needs: the plan of its head, and an estimate of its tail."""
+"""The arena that a model needs: the planned head of the arena, and the estimated tail."""
 
 from __future__ import annotations
 

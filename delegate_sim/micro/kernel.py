@@ -49,7 +49,7 @@ _AT_INVOKE = Condition[MicroTarget]("when the node runs (Invoke)", lambda _: Tru
 
 
 def all_checks(kernel: MicroKernel) -> OpRule[MicroTarget]:
-    """Return the checks of a kernel's Prepare and then those of its Invoke, each with its own source."""
+    """Return the checks of a kernel's Prepare, followed by the checks of Invoke. Each check has its own source."""
     invoke = [check.when(_AT_INVOKE) for check in _with_sources(kernel.invoke)]
     return OpRule((*_with_sources(kernel.prepare), *invoke)).from_source(*kernel.prepare.source, *kernel.invoke.source)
 

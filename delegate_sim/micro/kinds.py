@@ -13,7 +13,7 @@ MISSING_OPERATOR = Kind(
     Problem.OPERATOR,
     "operator that the resolver lacks",
     "The application does not register the operator, or TensorFlow Lite Micro has no kernel for it. The interpreter looks up "
-    "all kernels first, so it cannot allocate tensors.",
+    "the kernels of all operators before it allocates tensors. If a kernel is missing, the allocation fails.",
     "If the runtime has a kernel for the operator, register the operator in the application's resolver. Otherwise, replace the "
     "operator in the model, or register your own kernel with AddCustom or AddBuiltin.",
     "replace the operator in the model, or register your own kernel",
@@ -28,16 +28,16 @@ DYNAMIC_TENSOR = Kind(
     "fix the shapes of the model before converting it",
 )
 HYBRID = kinds.HYBRID.reworded(
-    meaning="The kernels take operands of the same type, or int8 or int16 activations with int8 weights. They refuse float "
-    "activations with quantized weights, which dynamic-range quantization writes.",
+    meaning="The kernels take operands of the same type, or int8 or int16 activations with int8 weights. They do not support "
+    "float activations with quantized weights, as in models with dynamic-range quantization.",
     advice="Quantize fully: int8 activations and weights, with a representative data set.",
     hint="quantize fully to int8, with a representative data set",
 )
 TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
     meaning="The kernel does not support this type. Most kernels support int8 and float32, several support int16, and few "
     "support uint8 or int64.",
-    advice="Convert the model to int8 with a representative data set. If a model has uint8 tensors, an old converter wrote it: "
-    "convert it again.",
+    advice="Convert the model to int8 with a representative data set. A model with uint8 tensors was written by an old "
+    "converter: convert this model again.",
     hint="convert so that the tensor has a supported type, such as int8",
 )
 KINDS = (

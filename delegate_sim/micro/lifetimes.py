@@ -9,6 +9,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..bundles.ranged import unpacked
 from ..graph.graph import Graph
 from ..model.model import Model, Node
 from .graph import byte_size, is_allocated
@@ -99,13 +100,16 @@ class _Marking:
 
 
 def offline_offsets(model: Model) -> Sequence[int] | None:
-    """Return the offset that the model's metadata gives for each tensor, or None without metadata. -1 means no fixed offset."""
+    """Return the offset that the model's metadata gives for each tensor, or None if there is no such metadata.
+
+    -1 means that the offset is not fixed.
+    """
     span = model.metadata.get(OFFLINE_METADATA)
     if span is None or span[1] < 12:
         return None
     offset, size = span
     count = min((size - 12) // 4, sum([len(subgraph.tensors) for subgraph in model.subgraphs]))
-    return struct.unpack_from(f"<{count}i", model.content, offset + 12)
+    return unpacked(struct.Struct(f"<{count}i"), model.content, offset + 12)
 
 
 def planned_buffers(model: Model, preparation: Preparation) -> tuple[Buffer, ...]:

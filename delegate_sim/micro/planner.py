@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 ALIGNMENT = 16
 ONLINE = -1
-"""The offline offset of a buffer that the planner places itself."""
+"""The value in place of an offset if the model file does not fix the offset of a buffer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ def aligned(size: int) -> int:
 def plan(requirements: Sequence[Requirement]) -> tuple[int, ...]:
     """Return the offset of each buffer.
 
-    Buffers with a fixed offset come first. The other buffers are placed from the largest to the smallest. Each gets the first gap
-    between the buffers that are used at the same time.
+    Buffers with a fixed offset come first. The other buffers are placed from the largest to the smallest. Each of these buffers
+    gets the first gap that is large enough between the buffers that are used at the same time.
     """
     offline = [index for index, wanted in enumerate(requirements) if wanted.offline_offset != ONLINE]
     online = [index for index, wanted in enumerate(requirements) if wanted.offline_offset == ONLINE]

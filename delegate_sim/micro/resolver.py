@@ -1,4 +1,4 @@
-"""The operators that an application registers: generate the C++ lines, or read them from C++ source."""
+"""Generate the lines of C++ that register operators, or read from C++ source which operators an application registers."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ SignalFilterBankSquareRoot:FilterBankSquareRoot SignalFilterBankSpectralSubtract
 SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCAN SignalRfft:Rfft SignalStacker:Stacker
 SignalWindow:Window
 """
-"""Operators, with the last part of the name of the function that registers the operator."""
+"""Pairs of an operator and a function name. The function registers the operator. The prefix ``Add`` of its name is left out."""
 ETHOS_U = "ethos-u"
-"""The custom operator of models that Vela compiled. Only builds with Arm's driver have its kernel."""
+"""The custom operator of models that Vela compiled. Only builds with Arm's driver have a kernel for this operator."""
 
 
 def _functions(words: str) -> Mapping[str, str]:
@@ -52,9 +52,9 @@ def _functions(words: str) -> Mapping[str, str]:
 
 
 BUILTIN_FUNCTIONS = _functions(_BUILTIN)
-"""The function of ``MicroMutableOpResolver`` that registers each builtin operator (``micro_mutable_op_resolver.h``)."""
+"""For each builtin operator, the function of ``MicroMutableOpResolver`` that registers it (``micro_mutable_op_resolver.h``)."""
 CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"})
-"""The function that registers each custom operator with a kernel in the runtime."""
+"""For each custom operator for which the runtime has a kernel, the function that registers the operator."""
 _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

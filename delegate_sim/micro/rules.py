@@ -81,6 +81,6 @@ def _book(read: Callable[[ModuleType], Rules[MicroTarget]], *, is_prepare: bool)
 PREPARE = _book(_prepare_rules, is_prepare=True)
 """The checks of the kernels' Prepare functions."""
 INVOKE = _book(_invoke_rules, is_prepare=False)
-"""The checks of the kernels' Invoke functions, which apply to nodes that Prepare accepts."""
+"""The checks of the kernels' Invoke functions. They apply to nodes that Prepare accepts."""
 RULES = _book(_all_rules, is_prepare=True)
-"""The checks of Prepare, and then those of Invoke, for documentation."""
+"""All checks, for documentation: the checks of Prepare are followed by the checks of Invoke."""

@@ -1,7 +1,8 @@
-"""The tail of the arena: the data that the interpreter keeps until its end.
+"""The tail of the arena: the data that the interpreter keeps until it is destroyed.
 
 The size is an estimate, because it depends on the compiler and on the linked kernels. The sizes of structures are from a 32-bit
-build. The sizes of kernel data were measured with the Python package on x86-64, where they are larger, and rounded up.
+build. The sizes of kernel data were measured with the Python package on x86-64 and rounded up. On 32-bit systems, kernel data
+is smaller.
 """
 
 from __future__ import annotations
@@ -59,10 +60,10 @@ def _kernel_bytes() -> Mapping[str, int]:
 
 
 KERNEL_BYTES = _kernel_bytes()
-"""The largest measured size of an operator's kernel data and parameters, in models with one node."""
+"""For each operator, the size of kernel data and parameters: the largest size that was measured in models with one node."""
 _OTHER_KERNEL = 120
 _CHANNEL = 8
-"""A multiplier and a shift for each output channel."""
+"""The size in bytes of the multiplier and the shift of one output channel."""
 _TABLES_OF_INT16_SOFTMAX = 2 * 2 * 513
 _PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
 """Operators with a multiplier for each output channel, and the filter dimension of the output channels."""

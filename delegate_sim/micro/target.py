@@ -18,7 +18,7 @@ KERNELS: tuple[Kernels, ...] = ("reference", "cmsis-nn")
 
 
 def parse_kernels(name: str) -> Kernels:
-    """Return the kernels with a name. Raises OptionError for an unknown name."""
+    """Return the kernels that ``name`` means. Raises OptionError for an unknown name."""
     for kernels in KERNELS:
         if kernels == name:
             return kernels

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..bundles.ranged import part_of
 from .model import Model
 
 METADATA_NAME = "model_control_dependencies"
@@ -26,7 +27,7 @@ def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     if METADATA_NAME not in model.metadata:
         return None
     offset, size = model.metadata[METADATA_NAME]
-    numbers = _varints(model.content[offset : offset + size])
+    numbers = _varints(part_of(model.content, offset, offset + size))
     subgraphs: list[ControlEdges] = []
     try:
         if next(numbers) != _FORMAT_VERSION or next(numbers) != len(model.subgraphs):

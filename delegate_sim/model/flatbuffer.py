@@ -19,11 +19,11 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from ..bundles.ranged import Content
 from ..foundation.limits import how_to_raise, raised
 from . import schema
 from .model import OPTIONAL_TENSOR
 
-IDENTIFIER = b"TFL3"
 _SMALLEST_TABLE = 8
 """Smallest number of bytes for a table: a reference to the table, and the table's own reference to its vtable."""
 _SMALLEST_VTABLE = 4
@@ -51,19 +51,16 @@ def _outside(what: str) -> Malformed:
 class Flatbuffer:
     """The bytes of a file, and a limit on the total size that is read.
 
-    The arguments ``what`` describe the data in error messages.
+    In all methods, the argument ``what`` describes the data in error messages.
     """
 
-    def __init__(self, content: memoryview) -> None:
-        self.content = content
+    def __init__(self, content: Content) -> None:
+        self.content: Any = content
         self.size = len(content)
         if self.size == 0:
             raise Malformed("is empty")
         if self.size < 8:
             raise Malformed(f"is {self.size} byte{'s' if self.size > 1 else ''} long, too short for a TFLite model")
-        identifier = bytes(content[4:8])
-        if identifier != IDENTIFIER:
-            raise Malformed(f"is not a TFLite model: the identifier at offset 4 is {identifier!r}, not {IDENTIFIER!r}")
         self._most = raised(_GREATEST_STRUCTURE)
         self._budget = min(_SHARING * self.size, self._most)
 
@@ -141,6 +138,28 @@ class Flatbuffer:
     def root(self, name: str) -> Tables:
         """Return the root table of the file."""
         return Tables(self, name, self.gather(_REFERENCE, [0], "the root"))
+
+
+class RangedFlatbuffer(Flatbuffer):
+    """A flatbuffer in a file that is read in parts."""
+
+    def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
+        """Read the numbers at these positions, with all missing parts of the file at once."""
+        form = struct.Struct(kind)
+        if max(positions, default=0) + form.size > self.size:
+            raise _outside(what)
+        parts = self.content.read_each([(position, position + form.size) for position in positions])
+        return [number for (number,) in map(form.unpack, parts)]
+
+    def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
+        forms = [struct.Struct(f"<{count}{code}") for count in counts]
+        spans = [(target + 4, target + 4 + form.size) for target, form in zip(targets, forms, strict=True)]
+        return [form.unpack(part) for form, part in zip(forms, self.content.read_each(spans), strict=True)]
+
+
+def flatbuffer_of(content: Content) -> Flatbuffer:
+    """Return the flatbuffer in the bytes of a file. Raise Malformed."""
+    return Flatbuffer(content) if isinstance(content, memoryview) else RangedFlatbuffer(content)
 
 
 class Tables:

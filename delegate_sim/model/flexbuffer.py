@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from ..bundles.ranged import part_of
 from .model import Model, Node
 
 _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError, struct.error)
@@ -13,7 +14,7 @@ _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeErro
 def custom_options(model: Model, node: Node) -> FlexbufferMap:
     """Return the options of a custom operator. If the node has no options, every key is absent."""
     offset, size = node.custom_options or (0, 0)
-    return FlexbufferMap(model.content[offset : offset + size])
+    return FlexbufferMap(part_of(model.content, offset, offset + size))
 
 
 class FlexbufferMap:

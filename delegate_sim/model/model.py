@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from ..bundles.address import split_address
+from ..bundles.ranged import Content, pieces
 from ..errors import ModelError
 from ..foundation.files import open_input
 from ..foundation.limits import element_count
@@ -17,6 +18,8 @@ from . import schema
 from .numbers import FlatNumbers, StoredNumbers, flat
 from .options import Options, OptionsReader, absent_options
 
+IDENTIFIER = b"TFL3"
+"""The identifier of TFLite models, at offset 4 of the file."""
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
@@ -96,9 +99,9 @@ class Sparsity:
 class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
-    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are 0
-    unless the tensor has exactly one scale (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data`` is the place of a
-    constant's data in the file, as (offset, size) in bytes.
+    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are
+    set if the tensor has exactly one scale; otherwise, they are 0 (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data``
+    is the place of a constant's data in the file, as (offset, size) in bytes.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -248,7 +251,9 @@ class Model:
     signatures: tuple[Signature, ...]
     metadata: Mapping[str, tuple[int, int]]
     """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
-    content: memoryview
+    content: Content
+    identifier: bytes = IDENTIFIER
+    """The identifier of the file. Only TensorFlow Lite Micro runs a model with another identifier."""
     parts_digest: str = ""
     """A digest of the parts that were read, for a model in a remote store. Empty for a local model."""
     offset_buffers: frozenset[int] = frozenset()
@@ -274,8 +279,12 @@ class Model:
 
         if self.parts_digest:
             return self.parts_digest
-        if self.path is None or isinstance(self.content.obj, bytes) or len(split_address(self.path)) > 1:
-            return hashlib.sha256(self.content).hexdigest()
+        is_whole = isinstance(self.content, memoryview) and isinstance(self.content.obj, bytes)
+        if self.path is None or is_whole or len(split_address(self.path)) > 1:
+            digest = hashlib.sha256()
+            for piece in pieces(self.content):
+                digest.update(piece)
+            return digest.hexdigest()
         try:
             with open_input(self.path) as file:
                 digest = hashlib.sha256()

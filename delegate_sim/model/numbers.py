@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from ..bundles.ranged import Content, part_of, unpacked
 from ..foundation.late_numpy import np
 from ..foundation.limits import bounded
 
@@ -28,7 +29,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 """The format characters of the struct module for numpy's types, except complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""With more elements than this number, numpy is faster even if numpy must be imported first."""
+"""For more elements than this number, numpy is faster, even if the time for importing numpy is counted."""
 
 
 class FlatNumbers(Protocol):
@@ -59,7 +60,7 @@ class StoredNumbers:
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
-    def __init__(self, kind: str, content: memoryview = _NOTHING, start: int = 0, count: int = 0) -> None:
+    def __init__(self, kind: str, content: Content = _NOTHING, start: int = 0, count: int = 0) -> None:
         self.kind = kind
         """numpy's name for the type, such as ``<i4``."""
         self._content = content
@@ -99,7 +100,7 @@ class StoredNumbers:
         form, width = _FORMATS.get(self.kind), int(self.kind[2:])
         if form is None:
             return self.tolist()[index]
-        return struct.unpack_from(f"<{form}", self._content, self._start + index % self._count * width)[0]
+        return unpacked(struct.Struct(f"<{form}"), self._content, self._start + index % self._count * width)[0]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
@@ -114,7 +115,7 @@ class StoredNumbers:
         return f"<{self._count} elements of {self.kind}>"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = np.frombuffer(self._content, self.kind, self._count, self._start)
+        array = np.frombuffer(self._stored(), self.kind, self._count)
         return array if dtype is None and not copy else array.astype(array.dtype if dtype is None else dtype)
 
     def any(self) -> bool:
@@ -127,11 +128,15 @@ class StoredNumbers:
         if form is None:
             elements: list[Any] = np.asarray(self).tolist()
             return elements
-        return list(struct.unpack_from(f"<{self._count}{form}", self._content, self._start))
+        return list(struct.unpack(f"<{self._count}{form}", self._stored()))
 
     def tobytes(self) -> bytes:
         """Return the elements as bytes."""
-        return bytes(self._content[self._start : self._start + self.nbytes])
+        stored = self._stored()
+        return stored if isinstance(stored, bytes) else stored.tobytes()
+
+    def _stored(self) -> bytes | memoryview:
+        return part_of(self._content, self._start, self._start + self.nbytes)
 
 
 class RepeatedNumber(StoredNumbers):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from ..bundles.ranged import Content, unpacked
 from . import schema
 from .table import FileTable
 
@@ -44,7 +45,7 @@ def absent_options(table: str) -> Options:
 class OptionsReader:
     """A reader of the options tables of a file. Nodes with equal options share one ``Options`` object."""
 
-    def __init__(self, content: memoryview) -> None:
+    def __init__(self, content: Content) -> None:
         self._content = content
         self._layouts: dict[tuple[str, int], _OptionsLayout] = {}
         """Layouts of options tables, keyed by table name and vtable position. Many tables share one vtable."""
@@ -79,19 +80,19 @@ class OptionsReader:
         """Return the table's name and all bytes that determine its values, or None if the file is too short."""
         content = self._content
         try:
-            vtable = position - _TO_VTABLE.unpack_from(content, position)[0]
+            vtable = position - unpacked(_TO_VTABLE, content, position)[0]
             known = self._layouts.get((name, vtable))
             if known is None:
                 if vtable < 0:
                     return None
-                size = _VTABLE_SIZE.unpack_from(content, vtable)[0]
+                size = unpacked(_VTABLE_SIZE, content, vtable)[0]
                 known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
             parts = [bytes(content[position + 4 : position + known.end])]
             for offset, width in known.elsewhere:
                 # The distance from the table to an equal vector may differ, so the distance is not part of the key.
                 parts[0] = parts[0][: offset - 4] + bytes(4) + parts[0][offset:]
-                start = position + offset + _REFERENCE.unpack_from(content, position + offset)[0]
-                (count,) = _REFERENCE.unpack_from(content, start)
+                start = position + offset + unpacked(_REFERENCE, content, position + offset)[0]
+                (count,) = unpacked(_REFERENCE, content, start)
                 parts.append(bytes(content[start : start + 4 + count * width]))
         except struct.error:
             return None

@@ -37,6 +37,7 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
         signatures=_read_signatures(root.child_vectors("signature_defs")[0]),
         metadata=_read_metadata(root.child_vectors("metadata")[0], buffers),
         content=buffer.content,
+        identifier=bytes(buffer.content[4:8]),
         parts_digest=digest,
         offset_buffers=offset_buffers,
     )
@@ -56,7 +57,7 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code in a byte field, and new files store it in an int field. The code is the larger number of both fields
+    Old files store a code in a byte field, and new files store it in an int field. The code is the larger of the two numbers
     (``schema_utils.cc``).
     """
     codes = []

@@ -122,7 +122,9 @@ def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
 def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:
     """Return a sentence about the delegates that can run a model with a compiled program."""
     if is_runnable:
-        return "The model runs nowhere without this delegate, not even on the CPU; the file does not show what was compiled"
+        return (
+            "Without this delegate, the model does not run, not even on the CPU. The file does not show which nodes were compiled"
+        )
     return f"The model runs only with {operator.runner}: this target needs the source model"
 
 

@@ -7,35 +7,55 @@ import os
 from ..bundles.address import SEPARATOR
 from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of, source_format
+from ..bundles.local_files import local_content
+from ..bundles.ranged import Content, RangedView
 from ..bundles.stores import is_url
 from ..errors import ModelError
-from ..foundation.files import file_content, open_input
 from ..foundation.printable import printable
-from .flatbuffer import Flatbuffer, Malformed
-from .model import Model
+from .flatbuffer import Flatbuffer, Malformed, flatbuffer_of
+from .model import IDENTIFIER, Model
 from .parsing import read_model
 
 
-def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
+def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, any_identifier: bool = False) -> Model:
     """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
 
     A file of more than 64 MiB is mapped into memory. Such a file must not become shorter while the model is used. In a model
-    from a URL (``s3://...``, ``https://...``), large weights are replaced by zeros. Raise ModelError with a line that names the
-    file and the fault.
+    from a URL (``s3://...``, ``https://...``), large weights are replaced by zeros. With ``any_identifier``, a model with the
+    wrong identifier is accepted. Raise ModelError with a line that names the file and the fault.
     """
     if isinstance(source, bytes | bytearray | memoryview):
-        return _read_named(_bytes_of(memoryview(source)), None, "the given bytes")
-    path = os.fsdecode(source)
+        return load_content(source, any_identifier)
+    return _load_path(os.fsdecode(source), any_identifier)
+
+
+def load_content(content: bytes | bytearray | Content, any_identifier: bool = False) -> Model:
+    """Read a model from bytes. Raise ModelError."""
+    own = content if isinstance(content, RangedView) else _bytes_of(memoryview(content))
+    return _read_named(own, None, _GIVEN_BYTES, any_identifier)
+
+
+def _load_path(path: str, any_identifier: bool) -> Model:
     try:
         content, digest = _content(path)
     except OSError as error:
         raise _model_error(path, error.strerror or str(error)) from error
     except (ValueError, Malformed, BundleError) as error:
         raise _model_error(path, str(error)) from error
-    return _read_named(content, path, path, digest)
+    return _read_named(content, path, path, any_identifier, digest)
 
 
-def _content(path: str) -> tuple[memoryview, str]:
+def require_identifier(model: Model) -> None:
+    """Raise ModelError if a model has the wrong identifier."""
+    if model.identifier != IDENTIFIER:
+        raise _model_error(model.path or _GIVEN_BYTES, _identifier_fault(model.identifier))
+
+
+def _identifier_fault(identifier: bytes) -> str:
+    return f"is not a TFLite model: the identifier at offset 4 is {identifier!r}, not {IDENTIFIER!r}"
+
+
+def _content(path: str) -> tuple[Content, str]:
     """Return the bytes at a path, an address or a URL, and a digest.
 
     The digest covers the parts that were read from a URL. For a path or an address, the digest is empty.
@@ -45,7 +65,7 @@ def _content(path: str) -> tuple[memoryview, str]:
         from ..bundles.members import member_content
 
         member = member_content(path)
-    if isinstance(member, memoryview):
+    if isinstance(member, memoryview) or (member is not None and member.is_local):
         return member, ""
     if not is_url(path):
         return _file_content(path), ""
@@ -60,12 +80,11 @@ def _bytes_of(view: memoryview) -> memoryview:
     return (view.cast("B") if view.c_contiguous else memoryview(view.tobytes())).toreadonly()
 
 
-def _file_content(path: str) -> memoryview:
+def _file_content(path: str) -> Content:
     if os.path.isdir(path):
         saved_model = source_format(path, b"")
         raise Malformed(_source_fault(saved_model) if saved_model else "is a directory, not a model file")
-    with open_input(path) as file:
-        content = file_content(file)
+    content = local_content(path)
     if not content:
         raise Malformed("is empty")
     return content
@@ -98,10 +117,12 @@ def _source_fault(source: str) -> str:
     return f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
 
 
+_GIVEN_BYTES = "the given bytes"
+_SCHEMA_VERSION = 3
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def _read_named(content: memoryview, path: str | None, label: str, digest: str = "") -> Model:
+def _read_named(content: Content, path: str | None, label: str, any_identifier: bool, digest: str = "") -> Model:
     if bytes(content[: len(_LFS_POINTER)]) == _LFS_POINTER:
         raise _model_error(label, "is a Git LFS pointer, not the model itself: run git lfs pull")
     beginning = bytes(content[:512])
@@ -111,6 +132,19 @@ def _read_named(content: memoryview, path: str | None, label: str, digest: str =
     if format_of(beginning, label) not in (MODEL, None):
         raise _model_error(label, _bundle_fault(path))
     try:
-        return read_model(Flatbuffer(content), path, digest)
-    except Malformed as error:
+        buffer = flatbuffer_of(content)
+        identifier = bytes(content[4:8])
+        if identifier != IDENTIFIER and not (any_identifier and _is_otherwise_a_model(buffer)):
+            raise Malformed(_identifier_fault(identifier))
+        return read_model(buffer, path, digest)
+    except (Malformed, BundleError) as error:
         raise _model_error(label, str(error)) from error
+
+
+def _is_otherwise_a_model(buffer: Flatbuffer) -> bool:
+    """Return whether a file with the wrong identifier has the version of the schema and at least one subgraph."""
+    try:
+        root = buffer.root("Model")
+        return root.numbers("version")[0] == _SCHEMA_VERSION and root.lengths("subgraphs", "the subgraphs")[0] > 0
+    except Malformed:
+        return False

@@ -12,7 +12,7 @@ from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of
 from ..bundles.ranged import RangedView
 from ..bundles.stores import RemoteFile
-from .flatbuffer import Flatbuffer
+from .flatbuffer import Flatbuffer, Malformed
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
@@ -43,9 +43,15 @@ def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
     try:
         parts.ensure([0], _SMALLEST)
         beginning = bytes(parts.content[:_BLOCK])
-        if format_of(beginning, "") not in (MODEL, None):
+        kind = format_of(beginning, "")
+        if kind not in (MODEL, None):
             return RemoteContent(memoryview(beginning), parts.digest(), parts.read)
-        weights = _weights(_RangedFlatbuffer(parts))
+        try:
+            weights = _weights(_RangedFlatbuffer(parts))
+        except Malformed:
+            if kind == MODEL:
+                raise
+            return RemoteContent(memoryview(beginning), parts.digest(), parts.read)  # the reader says that this is no model
         parts.fetch(_outside(weights, file.size))
     except _WholeFile as whole:
         return RemoteContent(memoryview(whole.content), hashlib.sha256(whole.content).hexdigest(), len(whole.content))
@@ -72,7 +78,10 @@ class _Parts:
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
-        """Read the blocks with numbers of ``width`` bytes at these positions. Positions outside the file are ignored."""
+        """Read the blocks that contain the numbers at these positions.
+
+        Each number has ``width`` bytes. Positions outside the file are ignored.
+        """
         inside = [position for position in positions if 0 <= position < self.size]
         blocks = {position // _BLOCK for position in inside}
         blocks |= {(min(position + width, self.size) - 1) // _BLOCK for position in inside}

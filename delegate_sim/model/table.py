@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..bundles.ranged import Content, unpacked
 from . import schema
 
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", "<i", "<H"))
@@ -20,14 +21,14 @@ _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", 
 class FileTable:
     """A table at a position of the file. Reading past the end of the file raises struct.error."""
 
-    content: memoryview
+    content: Content
     name: str
     position: int
 
     @classmethod
-    def root(cls, content: memoryview) -> FileTable:
+    def root(cls, content: Content) -> FileTable:
         """Return the root table of a model."""
-        return cls(content, "Model", _REFERENCE.unpack_from(content)[0])
+        return cls(content, "Model", unpacked(_REFERENCE, content, 0)[0])
 
     @property
     def fields(self) -> Mapping[str, schema.Field]:
@@ -39,18 +40,18 @@ class FileTable:
         return self._place(self.fields[field].slot)
 
     def _place(self, slot: int) -> int:
-        vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
+        vtable = self.position - unpacked(_TO_VTABLE, self.content, self.position)[0]
         entry = 4 + 2 * slot
-        if vtable < 0 or entry + 2 > _VTABLE_ENTRY.unpack_from(self.content, vtable)[0]:
+        if vtable < 0 or entry + 2 > unpacked(_VTABLE_ENTRY, self.content, vtable)[0]:
             return 0
-        offset: int = _VTABLE_ENTRY.unpack_from(self.content, vtable + entry)[0]
+        offset: int = unpacked(_VTABLE_ENTRY, self.content, vtable + entry)[0]
         return offset and self.position + offset
 
     def places(self) -> dict[int, int]:
         """Return the positions of the stored fields, keyed by slot. Fields that the schema lacks are included."""
-        vtable = self.position - _TO_VTABLE.unpack_from(self.content, self.position)[0]
-        slots = (_VTABLE_ENTRY.unpack_from(self.content, vtable)[0] - 4) // 2
-        offsets = struct.unpack_from(f"<{slots}H", self.content, vtable + 4)
+        vtable = self.position - unpacked(_TO_VTABLE, self.content, self.position)[0]
+        slots = (unpacked(_VTABLE_ENTRY, self.content, vtable)[0] - 4) // 2
+        offsets = unpacked(struct.Struct(f"<{slots}H"), self.content, vtable + 4)
         return {slot: self.position + offset for slot, offset in enumerate(offsets) if offset}
 
     def target(self, field: str) -> int:
@@ -65,10 +66,10 @@ class FileTable:
         if not place:
             return declared.default
         if declared.format is not None:
-            return struct.unpack_from(declared.format, self.content, place)[0]
+            return unpacked(struct.Struct(declared.format), self.content, place)[0]
         start = self._follow(place)
-        (count,) = _REFERENCE.unpack_from(self.content, start)
-        elements = struct.unpack_from(f"<{count}{declared.element or 's'}", self.content, start + 4)
+        (count,) = unpacked(_REFERENCE, self.content, start)
+        elements = unpacked(struct.Struct(f"<{count}{declared.element or 's'}"), self.content, start + 4)
         return elements if declared.element else elements[0].decode("utf-8", "replace")
 
     def children(self, field: str) -> list[FileTable]:
@@ -77,10 +78,10 @@ class FileTable:
         if not start:
             return []
         assert name is not None
-        (count,) = _REFERENCE.unpack_from(self.content, start)
+        (count,) = unpacked(_REFERENCE, self.content, start)
         # bounded: the reader has counted these tables
         return [FileTable(self.content, name, self._follow(start + 4 + 4 * number)) for number in range(count)]
 
     def _follow(self, place: int) -> int:
-        distance: int = _REFERENCE.unpack_from(self.content, place)[0]
+        distance: int = unpacked(_REFERENCE, self.content, place)[0]
         return place + distance

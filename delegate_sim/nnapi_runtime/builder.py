@@ -18,16 +18,18 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
 
 OPERAND_INDEX = Rule(
-    "operand-index", "The index belongs to an operand that was added.", "common/types/src/Validation.cpp: validateOperandListImpl"
+    "operand-index",
+    ("The index must belong to an operand that was added."),
+    "common/types/src/Validation.cpp: validateOperandListImpl",
 )
 BOUNDARY_POINTER = Rule(
     "model-boundary-pointers",
-    "The lists of a model's inputs and outputs are not empty.",
+    "The lists of a model's inputs and outputs must not be empty.",
     "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_identifyInputsAndOutputs",
 )
 BOUNDARY_OPERAND = Rule(
     "model-boundary-operand",
-    "A model input or output has no value and is not listed yet.",
+    "A model input or output must not have a value, and must not be listed twice.",
     "runtime/ModelBuilder.cpp: identifyInputsAndOutputs",
 )
 
@@ -35,9 +37,9 @@ BOUNDARY_OPERAND = Rule(
 class ModelBuilder:
     """A model under construction.
 
-    The caller may continue after a refused call. Without ``on_refusal``, every refusal is raised. With ``on_refusal``, only
-    refusals by ``finish`` are raised. All other refusals are passed to ``on_refusal``, and the refused calls take effect, so
-    that later calls report more refusals.
+    The caller may continue after a rejected call. Without ``on_refusal``, every refusal is raised. With ``on_refusal``, only
+    refusals by ``finish`` are raised. All other refusals are passed to ``on_refusal``. The rejected calls then take effect all
+    the same, so that later calls can report more refusals.
     """
 
     def __init__(
@@ -170,7 +172,7 @@ class ModelBuilder:
                 code = ResultCode.BAD_DATA if has_pointer else ResultCode.UNEXPECTED_NULL
                 refuse(BOUNDARY_POINTER, Call.IDENTIFY, subject, "none", "at least 1", code)
         self._check_indices((*inputs, *outputs), Call.IDENTIFY)
-        # A refused call keeps the changes that it made before the refusal.
+        # A rejected call keeps the changes that it made before it was rejected.
         self._inputs = list(inputs)
         self._list(inputs, Lifetime.MODEL_INPUT)
         self._outputs = list(outputs)
@@ -221,7 +223,7 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return the operand with an index. If there is no such operand, refuse the call and return None."""
+        """Return the operand with an index. If there is no such operand, reject the call and return None."""
         try:
             self._check_indices((index,), call)
         except NnRefused as refused:

@@ -21,18 +21,23 @@ from .types import AndroidRelease, OperationType, Preference, ResultCode, is_ext
 _FILE = "runtime/ExecutionPlan.cpp"
 STEP_BOUNDARY = Rule(
     "compilation-step-boundary",
-    "Each step has an input and an output. A step has no output if nothing reads its results.",
+    "Each step must have an input and an output. A step has an output only if it writes an output of the model, or a result "
+    "that another step reads.",
     f"{_FILE}: finishStepModel",
     AndroidRelease.ANDROID_12,
 )
-STEP_PREPARED = Rule("compilation-driver", "The driver compiles the step.", f"{_FILE}: compile")
+STEP_PREPARED = Rule("compilation-driver", "The driver must compile the step.", f"{_FILE}: compile")
 STEP_SIZES = Rule(
     "compilation-step-sizes",
-    "If a device has a feature level below 3, its steps pass only results of known size to other steps. Up to Android 11, this "
-    "applies to all devices.",
+    "The steps of a device with a feature level below 3 must pass only results of known size to other steps. Up to Android 11, "
+    "this requirement applies to all devices.",
     f"{_FILE}: CompoundBody::finish",
 )
-SIMULATED = Rule("compilation-simulated", "No failure is simulated.", "runtime/CompilationBuilder.cpp: forTest_failPartitioning")
+SIMULATED = Rule(
+    "compilation-simulated",
+    ("The options must not ask for a simulated failure."),
+    "runtime/CompilationBuilder.cpp: forTest_failPartitioning",
+)
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
@@ -76,7 +81,7 @@ class CompilationOptions:
 class Compilation:
     """The result of a compilation.
 
-    ``refusal`` is the first failure. If the CPU runs the model after this failure, ``code`` means success.
+    ``refusal`` is the first failure. If the CPU runs the model after this failure, ``code`` is the code for success.
     """
 
     code: int
@@ -133,7 +138,7 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
             _finish_step(step, plan.models[0].android)
         if plan.models[0].android < _DYNAMIC_SINCE:
             for step in plan.execution_steps:
-                _check_sizes(step, "a known size, or both operations in the same step")
+                _check_sizes(step, "a known size, or the operations that write and read the operand in the same step")
     if options.simulated_failure:
         violation = Violation("plan", "a simulated failure", "none")
         raise NnRefused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
@@ -142,7 +147,9 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Find temporary operands that another step, or an interpreted IF or WHILE, reads. Make them outputs of their steps.
+    """Find temporary operands that are read by another step, or by an interpreted IF or WHILE.
+
+    Make these operands outputs of the steps that write them.
 
     Upstream: findTempsAsStepModelOutputs.
     """
@@ -186,7 +193,7 @@ def _check_prepared(code: ResultCode, device: Device) -> None:
 
 
 def _check_outputs_read_later(plan: Plan) -> None:
-    """Raise ProcessAborted if a step reads a model output, but no step of the main model writes the output.
+    """Raise ProcessAborted if a step reads a model output that no step of the main model writes.
 
     The runtime aborts because an assertion fails. Upstream: findModelOutputsThatAreDownstreamInputs.
     """

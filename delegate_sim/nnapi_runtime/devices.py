@@ -88,7 +88,7 @@ class Device(Protocol):
         """True if the driver is updated separately from Android."""
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return whether the device supports each operation of a model, in run order."""
+        """For each operation of a model, in run order, return whether the device supports the operation."""
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
         """Compile these operations of a model and return the device's result code."""
@@ -140,7 +140,7 @@ class DriverDevice:
         return Version(self.feature_level)
 
     def supported(self, model: NnModel) -> list[bool]:
-        """Return whether the driver accepts each operation.
+        """For each operation, return whether the driver accepts the operation.
 
         The driver sees only the operations that its feature level allows. If the call to the driver fails, the driver accepts
         no operation.

@@ -20,33 +20,36 @@ _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
 
 RUN_ORDER = Rule(
     "model-run-order",
-    "Every operand that an operation reads has a value, or an operation writes it. There are no cycles.",
+    "Every operand that an operation reads must have a value, or must be written by an operation. There must be no cycles.",
     "runtime/ModelBuilder.cpp: sortIntoRunOrder",
 )
-MODEL_EMPTY = Rule("model-empty", "A model has operands and operations.", _VALIDATION)
+MODEL_EMPTY = Rule("model-empty", "A model must have operands and operations.", _VALIDATION)
 MODEL_LIFETIME = Rule(
     "model-submodel-operand",
-    "Operands of type MODEL refer to a model, and other operands do not.",
+    "Operands of type MODEL must refer to a model. Operands of other types must not refer to a model.",
     "common/types/src/Validation.cpp: validateOperandLifeTime",
 )
 MODEL_BOUNDARY = Rule(
     "model-boundary",
-    "Each model input and output is listed once and is not a constant.",
+    "Each model input and output must be listed exactly once, and must not be a constant.",
     "common/types/src/Validation.cpp: validateModelSubgraphInputOutputs",
 )
 WRITTEN_TWICE = Rule(
     "model-written-twice",
-    "An operation does not write constants, model inputs, or operands that another operation writes.",
+    "An operation must not write constants, model inputs, or operands that another operation writes.",
     "common/types/src/Validation.cpp: validateExecutionOrder",
 )
 NEVER_WRITTEN = Rule(
     "model-never-written",
-    "An operation writes every operand, except constants, model inputs and omitted operands, even if nothing reads the operand.",
+    "Every operand must be written by an operation, even if no operation reads the operand. Constants, model inputs and "
+    "omitted operands are exceptions.",
     "common/types/src/Validation.cpp: validateExecutionOrder",
     AndroidRelease.ANDROID_11,
 )
 MODEL_LEVEL = Rule(
-    "model-feature-level", "The model needs no feature level above that of the runtime.", "runtime/ModelBuilder.cpp: finish"
+    "model-feature-level",
+    ("The feature level that the model needs must not be above the runtime's feature level."),
+    "runtime/ModelBuilder.cpp: finish",
 )
 
 

@@ -148,42 +148,55 @@ def _rule(code: str, summary: str, function: str, file: str = "common/types/src/
     return Rule(code, summary, f"{file}: {function}")
 
 
-OPERAND_TYPE = _rule("operand-type", "The type belongs to NNAPI or to a registered extension.", "validateOperandType")
-SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar has no dimensions.", "validateScalarDimensions")
+OPERAND_TYPE = _rule("operand-type", "The type must belong to NNAPI or to a registered extension.", "validateOperandType")
+SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar must not have dimensions.", "validateScalarDimensions")
 DIMENSIONS_POINTER = _rule(
     "operand-dimensions-pointer",
-    "The pointer to the dimensions is set if there are dimensions, and is null if there are no dimensions.",
+    "The pointer to the dimensions must be set if there are dimensions, and must be null if there are no dimensions.",
     "ANeuralNetworksModel_addOperand",
     "runtime/ModelBuilder.cpp",
 )
-OPERAND_BYTES = _rule("operand-bytes", "The known dimensions of the tensor give less than 4 GiB.", "validateTensorDimensions")
-OPERAND_SCALE = _rule("operand-scale", "The scale is positive or zero, as the type requires.", "validateOperandTypeImpl")
-OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point is in the range of the type.", "validateOperandTypeImpl")
+OPERAND_BYTES = _rule(
+    "operand-bytes",
+    ("The size that results from the tensor's known dimensions must be less than 4 GiB."),
+    "validateTensorDimensions",
+)
+OPERAND_SCALE = _rule(
+    "operand-scale", ("The scale must be positive for some types, and 0 for all other types."), "validateOperandTypeImpl"
+)
+OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point must be in the range of the type.", "validateOperandTypeImpl")
 CHANNEL_TYPE = _rule(
     "channel-type",
-    "Only TENSOR_QUANT8_SYMM_PER_CHANNEL has a scale for each channel.",
+    "Only a TENSOR_QUANT8_SYMM_PER_CHANNEL may have a scale for each channel.",
     "validateOperandSymmPerChannelQuantParamsImpl",
 )
 CHANNEL_DIMENSION = _rule(
-    "channel-dimension", "The channel dimension is a dimension of the tensor.", "validateOperandSymmPerChannelQuantParamsImpl"
+    "channel-dimension",
+    ("The channel dimension must be a dimension of the tensor."),
+    "validateOperandSymmPerChannelQuantParamsImpl",
 )
-CHANNEL_COUNT = _rule("channel-count", "There is one scale for each channel.", "validateOperandSymmPerChannelQuantParamsImpl")
+CHANNEL_COUNT = _rule(
+    "channel-count", ("There must be one scale for each channel."), "validateOperandSymmPerChannelQuantParamsImpl"
+)
 CHANNEL_SCALE = _rule("channel-scale", "Each scale is positive.", "validateOperandSymmPerChannelQuantParamsImpl")
-CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor has scales.", "validateOperandExtraParams")
+CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor must have scales.", "validateOperandExtraParams")
 VALUE_POINTER = _rule(
     "value-pointer",
-    "The length of a value is 0 if the pointer to the value is null, and more than 0 for any other pointer.",
+    "The length of a value must be 0 if the pointer to the value is null, and more than 0 for any other pointer.",
     "setOperandValue",
     "runtime/ModelBuilder.cpp",
 )
 VALUE_SHAPE = _rule(
     "value-shape",
-    "The rank and the dimensions of a constant tensor are known and not 0.",
+    "The rank and the dimensions of a constant tensor must be known, and must not be 0.",
     "setOperandValue",
     "runtime/ModelBuilder.cpp",
 )
 VALUE_LENGTH = _rule(
-    "value-length", "The length of the value matches the type and the dimensions.", "setOperandValue", "runtime/ModelBuilder.cpp"
+    "value-length",
+    ("The length of the value must match the type and the dimensions."),
+    "setOperandValue",
+    "runtime/ModelBuilder.cpp",
 )
 
 _T = OperandType
@@ -235,7 +248,7 @@ def _check_quantization(operand: NnOperand, call: Call) -> None:
         needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
-        # The source only compares the scale with 0, but real runtimes also refuse infinite scales.
+        # The source only compares the scale with 0, but real runtimes also reject infinite scales.
         if not 0 < operand.scale < float("inf"):
             refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
     elif operand.scale != 0:
@@ -304,5 +317,5 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
 
 
 def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
-    """Return a new operand after addOperand, with the scale rounded to single precision."""
+    """Return a new operand, as addOperand creates it: its scale is rounded to single precision."""
     return NnOperand(code, tuple(dimensions), float32(scale), zero_point)

@@ -19,7 +19,7 @@ from .types import AndroidRelease, OperationType, Preference
 
 NO_DEVICE = Rule(
     "compilation-no-device",
-    "Each operation has at least one device that supports it.",
+    "At least one device must support each operation.",
     "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
 )
 
@@ -189,8 +189,8 @@ class _StepPartitioner:
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
         """Return the device with the lowest cost among the devices that support an operation.
 
-        If several devices have the lowest cost, prefer the CPU, then the first of these devices. On Android 12, devices that
-        are updated separately from Android come before other devices of equal cost.
+        If several devices have the lowest cost, return the CPU if it is one of them. Otherwise, return the first of these
+        devices. On Android 12, devices that are updated separately from Android come before other devices of equal cost.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW

@@ -11,7 +11,7 @@ from .types import AndroidRelease, ResultCode
 
 
 class Call(str, Enum):
-    """The NNAPI function of a refused call."""
+    """The NNAPI function of a rejected call."""
 
     ADD_OPERAND = "ANeuralNetworksModel_addOperand"
     SET_CHANNEL_QUANTIZATION = "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams"

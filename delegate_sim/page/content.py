@@ -28,6 +28,7 @@ from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
 from ..results.report.measures import TAKEN, Measures, measure, outcome_text
 from ..results.report.multiply_adds import ComputeTotals, compute_of
+from ..results.report.outcome_words import plugin_notes, words_of
 from ..results.report.placement import border_bytes, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
 from ..results.report.verdict import verdict, verdict_summary
@@ -219,6 +220,8 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
         "headline": _text(verdict(run, measures)),
         "summary": _text(verdict_summary(run, measures)),
+        "words": _words(run.delegate.name),
+        "note": next(plugin_notes([run]), "") if run.takes_nodes else "",
         "grade": _grade(run, measures, compute.totals),
         "measures": {
             **asdict(measures),
@@ -248,15 +251,25 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
     }
 
 
+def _words(delegate: str) -> dict[str, str]:
+    """Return the words for the nodes of a delegate or a compiler plugin."""
+    words = words_of(delegate)
+    names = ("actor", "taken", "left", "elsewhere", "kernel", "kernels")
+    return {name: getattr(words, name) for name in names}
+
+
 def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
     """Return the color of the verdict: ``bad`` for a failure, otherwise a color for the delegated share of multiply-adds.
 
-    For a model without multiply-adds, the share of nodes is used.
+    For a model without multiply-adds, the share of nodes is used. The color ``selected`` is for the nodes of a compiler plugin,
+    because it is not known whether these nodes run.
     """
     if run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
     if not measures.is_delegated:
         return "none"
+    if run.delegate.is_plugin:
+        return "selected"
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
 
@@ -359,7 +372,8 @@ def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
     """Return a ranked cause as plain data.
 
-    ``numbers`` maps causes to numbers. ``needs`` of the result lists the causes that must be fixed together with this cause.
+    ``numbers`` maps causes to numbers. The key ``needs`` of the result lists the causes that must be fixed together with this
+    cause.
     """
     cause = finding.cause
     return {

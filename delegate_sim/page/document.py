@@ -17,7 +17,7 @@ _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "ver
 
 
 def page(views: Sequence[PageView]) -> str:
-    """Return the page for some views as HTML. The page opens with the first view.
+    """Return the page for some views as HTML. When a reader opens the page, it shows the first view.
 
     The page loads nothing from the network or from other files. Raises MissingPackageError if the layout package is missing.
     """
@@ -26,8 +26,7 @@ def page(views: Sequence[PageView]) -> str:
 
 def document(content: Mapping[str, Any]) -> str:
     """Return the HTML of a page with content from ``page_content``."""
-    style = _asset("page.css")
-    script = "\n".join(['"use strict";', "(() => {", *map(_asset, _SCRIPTS), "})();", ""])
+    script, style = _script(), _asset("page.css")
     names = ", ".join([model["name"] for model in content["models"]])
     parts = {
         "policy": _policy(script, style),
@@ -52,6 +51,15 @@ def as_data(content: Any) -> str:
     for character, escape in escapes.items():
         text = text.replace(character, escape)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def code_digests() -> tuple[str, str]:
+    """Return the digests of the script and of the style of every page, as content security policies have them."""
+    return f"'{_digest(_script())}'", f"'{_digest(_asset('page.css'))}'"
+
+
+def _script() -> str:
+    return "\n".join(['"use strict";', "(() => {", *map(_asset, _SCRIPTS), "})();", ""])
 
 
 def _policy(script: str, style: str) -> str:

@@ -1,8 +1,8 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
 The package fast-sugiyama computes the layers and the order of the nodes in each layer. For large graphs, some optimizations of
-the package are switched off. A chain of a thousand nodes would be one long, thin line. Tall layouts are therefore folded into
-columns, and long rows of boxes are broken into lines.
+the package are switched off. Where the package is not installed, ``layered_layout`` takes its place. A chain of a thousand nodes
+would be one long, thin line. Tall layouts are therefore folded into columns, and long rows of boxes are broken into lines.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from ..errors import MissingPackageError
 from ..graph.graph import Graph
 from ..runtime.interpreter import SubgraphRun
+from .layered_layout import Edges, layered_layout
 
 NODE_WIDTH, NODE_HEIGHT = 122, 28
 """Size of a node in units of the drawing. A unit is a pixel at scale 1."""
@@ -51,13 +51,7 @@ The run time of fast-sugiyama grows with this length.
 _STACK = 512 << 20
 """Stack size in bytes for fast-sugiyama, which recurses once for each node of a path. Unused stack takes no memory."""
 
-MISSING = (
-    "the report page needs the package fast-sugiyama, which is not installed: "
-    "pip install 'delegate-sim[report]' (Python 3.11 or newer)"
-)
-
 Key = TypeVar("Key")
-Edges = Sequence[tuple[int, int]]
 Place = tuple[float, float]
 
 
@@ -82,20 +76,17 @@ class Drawing:
     columns: tuple[tuple[int, ...], ...]
 
 
-def require_library() -> None:
-    """Raise MissingPackageError with installation instructions if the layout package is missing."""
+def _library() -> Any:
+    """Return the module fast_sugiyama, or None if it is not installed."""
     try:
-        import fast_sugiyama  # noqa: F401  # only to check that it is installed
-    except ImportError as error:
-        raise MissingPackageError(MISSING) from error
+        import fast_sugiyama
+    except ImportError:
+        return None
+    return fast_sugiyama
 
 
 def draw(run: SubgraphRun) -> Drawing:
-    """Place the nodes and partitions of a subgraph. Call this function only inside ``with_deep_stack``.
-
-    Raises MissingPackageError if the layout package is missing.
-    """
-    require_library()
+    """Place the nodes and partitions of a subgraph. Call this function only inside ``with_deep_stack``."""
     return _draw(run.graph, _parts(run))
 
 
@@ -163,25 +154,27 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
     """Return the connected parts of a graph in the order of their first nodes. A part maps each node to (column, layer)."""
     order = {node: position for position, node in enumerate(nodes)}
-    pieces = [_layered(positions) for positions in _library_layouts(edges)]
+    pieces = [_layered(positions) for positions in _layouts(edges)]
     connected = {node for edge in edges for node in edge}
     pieces += [{node: (0.0, 0.0)} for node in nodes if node not in connected]
     return sorted(pieces, key=lambda piece: min([order[node] for node in piece]))
 
 
-def _library_layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
-    import fast_sugiyama
-
+def _layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
+    """Return the layout of each connected part, as pairs of a node and its position."""
     if not edges:
         return []
     layers = _layers(edges)
     if sum([abs(layers[b] - layers[a]) for a, b in edges]) > _MOST_ROUTED:
         return [_in_order(layers)]
+    library = _library()
+    if library is None:
+        return [layered_layout(layers, piece) for piece in _connected(edges)]
     is_narrow = max(Counter(layers.values()).values()) <= _WIDEST_OPTIMIZED
     is_optimized = is_narrow and len(layers) * (len(edges) - len(layers)) <= _MOST_OPTIMIZED
     layouts: list[Any] = []
     for piece in _connected(edges):  # one by one, because the library's memory is quadratic in the number of pieces
-        layouts += fast_sugiyama.from_edges(
+        layouts += library.from_edges(
             piece,
             vertex_spacing=1,
             dummy_vertices=False,
@@ -274,7 +267,7 @@ def _columns(count: int, edges: Edges) -> list[list[int]]:
         return alone
     columns: dict[int, list[tuple[float, int]]] = {}
     placed = set()
-    for positions in _library_layouts(edges):
+    for positions in _layouts(edges):
         for number, (x, layer) in _layered(positions).items():
             columns.setdefault(int(layer), []).append((x, number))
             placed.add(number)
@@ -325,9 +318,11 @@ def _lines(widths: Sequence[float], heights: Sequence[float], room: float) -> _L
 def with_deep_stack(work: Callable[[], Key]) -> Key:
     """Run ``work`` in a thread with a large stack. With a normal stack, fast-sugiyama crashes on a path of about 10,000 nodes.
 
-    The system frees the stack some time after the thread ends, so draw everything in one call. Raises MemoryError if there is no
-    memory for the stack.
+    The system frees the stack some time after the thread ends, so draw everything in one call. If the package is not installed,
+    the work needs no thread. Raises MemoryError if there is no memory for the stack.
     """
+    if _library() is None:
+        return work()
     results: list[Key] = []
     errors: list[BaseException] = []
 

@@ -13,11 +13,11 @@ from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_tim
 
 _LONGEST_NAME = 200
 _MOST_BARS = 500
-"""Largest number of bars. Of more parts, the shortest share one bar at the end."""
+"""Largest number of bars. If there are more parts, the shortest parts share one bar at the end."""
 
 
 def strip_entry(timings: Sequence[Timing]) -> dict[str, Any] | None:
-    """Return the bars of the first profile; None if there is none."""
+    """Return the bars of the first profile, or None if there is no profile with parts."""
     if not timings or not timings[0].parts:
         return None
     timing = timings[0]
@@ -37,7 +37,7 @@ def _bar(part: MeasuredPart) -> dict[str, Any]:
 
 
 def subgraph_times(run: SubgraphRun, delegate: str, timings: Sequence[Timing]) -> dict[str, Any]:
-    """Return the times of nodes by position, and the times of partitions by number, where they are known."""
+    """Return the known times: those of nodes by position, and those of partitions by number."""
     if not timings:
         return {}
     index = run.graph.index
@@ -55,7 +55,7 @@ def subgraph_times(run: SubgraphRun, delegate: str, timings: Sequence[Timing]) -
 
 
 def cause_times(nodes: Sequence[NodeKey], timings: Sequence[Timing]) -> dict[str, Any]:
-    """Return the measured CPU time of the nodes of a cause, if any of them has one."""
+    """Return the measured CPU time of a cause's nodes. The result is empty if no node has a measured time."""
     time = cpu_time(timings, nodes)
     return {"ms": time.ms, "without_time": time.unknown} if time.unknown < len(nodes) else {}
 

@@ -27,7 +27,7 @@ _LARGEST_RESULT = 1 << 20
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
     """Return the results of a node, computed from its operands. ``types`` has the types of the results.
 
-    Return None if the operator is not supported, if a result is too large, or if the operands do not match.
+    Return None if the operator is not supported, if a result is too large, or if the operands do not fit the operator.
     """
     evaluator = _EVALUATORS.get(op)
     kinds = [schema.NUMPY_TYPES.get(name) for name in types]

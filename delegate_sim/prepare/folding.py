@@ -1,8 +1,8 @@
 """Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
 A converter replaces a SHAPE by a constant if the shape is known. The converter then also computes every node with operands that
-became constant. A node that reads only constants of the model file is not computed, such as a DEQUANTIZE of float16 weights.
-The converter left such a node in the model on purpose.
+became constant. A node that reads only constants of the model file is not computed. The converter left such a node in the model
+on purpose, for example a DEQUANTIZE of float16 weights.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Folding:
         """Return the result of a product with a factor of zeros: zeros, or the bias repeated for each row.
 
         Return None if the result has too many elements. The elements of a quantized result are placeholders: 1 if the bias has
-        an element other than 0, or 0.
+        an element other than 0, and 0 otherwise.
         """
         result = node.output(0)
         bias = None

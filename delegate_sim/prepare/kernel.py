@@ -353,17 +353,17 @@ class KernelNode:
             raise PrepareError(f"has {counted(self.input_count, 'input')} and {counted(self.output_count, 'output')}")
 
     def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
-        """Refuse the node unless the tensor has the given type or one of the given types."""
+        """Refuse the node if the tensor has another type than the given type or types."""
         if tensor.type != types if isinstance(types, str) else tensor.type not in types:
             raise PrepareError(f"tensor {tensor.index} is {tensor.type}, an unsupported type")
 
     def ensure_rank(self, tensor: KernelTensor, rank: int) -> None:
-        """Refuse the node unless the tensor has this number of dimensions."""
+        """Refuse the node if the tensor has another number of dimensions."""
         if len(tensor.shape) != rank:
             raise PrepareError(f"tensor {tensor.index} has {counted(tensor.rank, 'dimension')}, not {rank}")
 
     def ensure_shape(self, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-        """Refuse the node unless the tensor has this shape."""
+        """Refuse the node if the tensor has another shape."""
         if tensor.shape != shape:
             raise PrepareError(f"tensor {tensor.index} has the shape {list(tensor.shape)}, not {list(shape)}")
 
@@ -374,8 +374,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuse the node if the tensor is constant and its shape or size in bytes changes. Also refuse the node if a dimension is
-        negative and the tensor's type has a size in bytes.
+        Refuse the node if the tensor is constant and the new shape would change its shape or its size in bytes. Also refuse the
+        node if a dimension is negative and the tensor's type has a size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))
@@ -424,7 +424,7 @@ Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
 """The Prepare function of each operator. The results of an operator without a Prepare function stay as in the model file."""
 CHANGED_IN: dict[str, tuple[Release, ...]] = {}
-"""The releases in which the Prepare function of each operator changed."""
+"""For each operator, the releases in which its Prepare function changed."""
 
 
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:

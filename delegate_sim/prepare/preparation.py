@@ -105,7 +105,9 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the first subgraph after delegates took nodes. Return the failure, or None if all nodes can be prepared.
+    """Prepare the nodes of the first subgraph that stay on the CPU when delegates have taken nodes.
+
+    Return the failure, or None if all nodes can be prepared.
 
     Nodes after the first node with a dynamic result are not prepared. ``taken`` has the delegated nodes by subgraph. It is not
     known which shapes a delegate gives to the results of its nodes. Therefore, these results get the shapes from the CPU
@@ -137,7 +139,7 @@ def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
 
 
 class Repreparation:
-    """A prepared graph with nodes that can be prepared again after a delegate changes operands."""
+    """A prepared graph. Its nodes can be prepared again after a delegate has changed their operands."""
 
     def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
         self._graph = graph
@@ -227,7 +229,7 @@ class _Interpreter:
         self._calls_made = 0
 
     def prepared_graph(self, index: int) -> Graph:
-        """Prepare a subgraph as calling nodes have changed it, and return the prepared graph."""
+        """Prepare a subgraph with the changes that calling nodes have made, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
         return subgraph.freeze()
@@ -327,7 +329,9 @@ class _Interpreter:
         if not refused or not subgraph.nodes:
             return None
         node = refused[0]
-        message = f"the runtime did not add node {node.index} of the file ({node.op}), because an input is also the output"
+        message = (
+            f"the runtime did not add node {node.index} of the file ({node.op}), because an input of this node is also its output"
+        )
         return PrepareFailure(0, message, (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:

@@ -25,9 +25,9 @@ class Release(NamedTuple):
     def order(self) -> tuple[int, ...]:
         """A sort key that orders releases by the age of their rules.
 
-        LiteRT continues TensorFlow Lite after release 2.17. A later TensorFlow release has the key of the LiteRT release from the
-        same time. A release newer than all known releases has the key of the newest known release. ``tf-2.15`` has the key of
-        ``tf-2.15.0``.
+        LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
+        from the same time. A release newer than all known releases has the key of the newest known release. ``tf-2.15`` has the
+        key of ``tf-2.15.0``.
         """
         if self.is_after_newest:
             return NEWEST.order

@@ -93,9 +93,9 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """Whether the delegate reads the operands of accepted nodes. False if the delegate selects nodes only by operator."""
+    """True if the delegate reads the operands of accepted nodes, or False if the delegate selects nodes only by operator."""
     has_native_messages: bool = False
-    """Whether the native name of a refusal is the delegate's own message (``Check.said``)."""
+    """True if the native name of a refusal is the delegate's own message (``Check.said``)."""
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
@@ -186,7 +186,10 @@ class RuleBook(Generic[T]):
         return self._worded(kind).code(self.delegate)
 
     def native_of(self, kind: Kind) -> str:
-        """Return the delegate's own name for a kind of problem, or delegate-sim's name if the delegate has no name."""
+        """Return the delegate's own name for a kind of problem.
+
+        If the delegate has no name for it, return delegate-sim's name.
+        """
         worded = self._worded(kind)
         return worded.native or worded.suffix or worded.name
 

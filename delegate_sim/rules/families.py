@@ -1,7 +1,7 @@
 """Rules that are loaded one operator family at a time.
 
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family. This module is imported if a model has an operator of
-the family. ``model/operator_families.py`` lists the families and their operators.
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family. This file is imported only if a model has an operator
+of the family. ``model/operator_families.py`` lists the families and their operators.
 """
 
 from __future__ import annotations
@@ -66,6 +66,6 @@ def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_ru
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
-    """Return rules that ``change`` changes when they are loaded. ``change`` must not add operators."""
+    """Return rules to which the function ``change`` is applied when the rules are loaded. The function must not add operators."""
     possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
     return LazyRules(possible, lambda: change(rules))

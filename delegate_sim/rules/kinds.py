@@ -1,6 +1,6 @@
 """Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
-A delegate uses its own wording for a kind only if the delegate's problem really differs (``Kind.reworded``).
+A delegate uses its own wording for a kind only if the general wording does not fit the delegate's problem (``Kind.reworded``).
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ DYNAMIC_TENSORS = Kind(
 CPU_KERNEL_AFTER_REMAPPING = Kind(
     "cpu-kernel-after-remapping",
     Problem.QUANTIZATION,
-    "CPU node left with float16 constants",
+    "CPU node with float16 constants",
     "The delegate lets nodes read FLOAT16 constants directly instead of through a DEQUANTIZE. Some of these nodes stay on the "
     "CPU, usually because of a limit on partitions. Their CPU kernels do not support FLOAT16, so the runtime undoes all "
     "delegation.",
@@ -279,8 +279,8 @@ OPERATOR_NOT_LOADED = Kind(
     "operator-not-loaded",
     Problem.RELEASE,
     "operator that the runtime does not load",
-    "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If a kernel is "
-    "missing, the model does not load, even if a delegate would take the node or no node uses the operator.",
+    "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If a kernel "
+    "is missing, the model does not load, even if a delegate would take the node, and even if no node uses the operator.",
     "Use a release of the runtime that loads the operator (delegate-sim releases lists them), or convert so that the "
     "operator keeps an older version. If your application registers the operator itself, use --assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",

@@ -54,10 +54,9 @@ _FEWEST: Mapping[tuple[int, int], str] = {
 The CPU kernels require these numbers (``kernels/*.cc: Prepare``). The numbers were verified for each operator with
 ai-edge-litert 2.3.0. PAD and PADV2 share one kernel, which takes two or three operands.
 
-ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN need fewer operands here than in their kernels. VX, which takes nodes before Prepare,
-takes ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a result here. Their
-kernels take the number of results from the options, and the options may say 0. A node without results does nothing.
-"""
+For ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN, the numbers here are below those of the kernels. The reason is that VX takes nodes
+before Prepare: it takes ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a
+result here, although their kernels also accept 0 results if the options say 0. A node without results does nothing."""
 
 _MOST_GIVEN = 3
 """If an operator requires more operands than this number, all of its operands except the first may be omitted (-1)."""

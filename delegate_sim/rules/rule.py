@@ -23,7 +23,7 @@ TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
 class Reason(NamedTuple):
     """One reason why a node does not run on the delegate.
 
-    ``kind`` is the delegate's own name for the reason, or delegate-sim's name if the delegate has no name.
+    ``kind`` is the delegate's own name for the reason, or delegate-sim's name if the delegate does not name the reason.
     """
 
     code: str

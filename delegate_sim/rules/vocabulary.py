@@ -170,8 +170,8 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0.
 
-    Sizes below 0 occur only in malformed files, and some delegates do not check for them. ``allows_negative`` accepts such
-    sizes.
+    Sizes below 0 occur only in malformed files, and some delegates do not check for them. With ``allows_negative``, such sizes
+    pass the check.
     """
     tensor_of = which.tensor
 

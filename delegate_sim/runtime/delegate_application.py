@@ -125,8 +125,8 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        If failures of the delegate make the whole model fail, the delegate keeps no nodes. Otherwise, it keeps the nodes of
-        earlier subgraphs.
+        If failures of the delegate make the whole model fail, the delegate keeps no nodes. Otherwise, the delegate keeps the
+        nodes of earlier subgraphs.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
@@ -256,7 +256,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """If the stage behind the delegate refused a call, add the refusal's warnings and the delegate's log line."""
+        """If the stage behind the delegate rejected a call, add the warnings of this stage and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
@@ -355,7 +355,7 @@ class DelegateApplication:
         return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """Add verdicts on nodes for reports, in subgraphs that the runtime does not reach."""
+        """For reports, add verdicts on the nodes of subgraphs that the runtime does not reach."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):

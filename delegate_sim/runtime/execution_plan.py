@@ -1,4 +1,4 @@
-"""The execution plan that a delegate leaves for the next delegate."""
+"""The execution plan after a delegate was applied, as the next delegate gets it."""
 
 from __future__ import annotations
 

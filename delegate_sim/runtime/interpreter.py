@@ -56,8 +56,8 @@ def simulate_chain(
 ) -> tuple[Run, ...]:
     """Simulate delegates that are applied to a model one after another.
 
-    Each delegate sees the plan that the earlier delegates left. In this plan, kernels of the earlier delegates are nodes. The
-    targets may differ only in delegate and options.
+    Each delegate gets the plan that the earlier delegates produced. In this plan, kernels of the earlier delegates are nodes.
+    The targets may differ only in delegate and options.
 
     ``by_default`` returns the target of the delegate that the runtime applies by itself when tensors are allocated
     (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). This delegate is not applied if the first subgraph
@@ -171,7 +171,7 @@ class _Chain:
     def _compile(self, target: Target) -> None:
         """Let a compiler plugin select nodes of the model file. The runtime then loads the model without these nodes."""
         if self.runs:
-            raise OptionError(f"{target.delegate.name} must be the first delegate, because it compiles the file for the runtime")
+            raise OptionError(f"{target.delegate.name} must be the first delegate, because it compiles the model for the runtime")
         from .compiler_plugins import run_plugin  # few delegates are plugins
 
         run = run_plugin(self.model, target, self.assumptions.accepted, self.assumptions.ended)
@@ -185,7 +185,10 @@ class _Chain:
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Replace the partitions that a plugin compiled. The runtime replaces them before it applies the first delegate."""
+        """Replace the partitions that a plugin compiled by kernels of the dispatch delegate.
+
+        This happens before the first delegate.
+        """
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
         from .compiler_plugins import dispatched

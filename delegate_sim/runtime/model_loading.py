@@ -213,7 +213,7 @@ def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, ru
         reason = unresolved(code.op, code.version, loading.release)
         yield f"{reason}; the simulation assumes that the application registers this operator"
     for code in loading.unknown:
-        yield f"{unresolved(code.op, code.version, loading.release)}; the simulation assumes that it does"
+        yield f"{unresolved(code.op, code.version, loading.release)}; the simulation assumes that the release loads this version"
     yield from precompiled(model).words
     for op in custom.assumed:
         yield f"custom operator {op}: assumed to be registered by the application"

@@ -22,7 +22,8 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""Largest number of repeated applications for which log lines are returned. Each level of nesting doubles the number."""
+"""Largest number of repeated applications for which log lines are returned. Each level of nesting doubles the number of
+applications."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -67,7 +68,7 @@ class Reapplications:
         self._applied[graph.index] = _Applied(graph, tuple(lines), delegated)
 
     def lines(self, graph: Graph, delegated: Collection[int] = ()) -> Iterator[str]:
-        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph, except the nodes in ``delegated``."""
+        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph. Nodes in ``delegated`` are left out."""
         for index in graph.execution_plan:
             node = graph.nodes[index]
             if node.op not in _CALLED or node.is_custom or index in delegated:

@@ -63,7 +63,7 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
     """
     known = _versions(release)
     if known is None:
-        return f"whether {release} loads {op} version {version} is not known"
+        return f"it is not known whether {release} loads {op} version {version}"
     maximum = known.maximum.get(op)
     if maximum is None:
         return f"{release} has no CPU kernel for {op}"

@@ -212,7 +212,7 @@ LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENS
 """For each family and release, the operators with a new highest version. The oldest release comes first."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""The lowest version of each operator without a version 1, in all releases."""
+"""For each operator that has no version 1, the lowest version in all releases."""
 
 NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {
@@ -226,7 +226,7 @@ NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     },
     "litert": {(1, 0): "STABLEHLO_COMPOSITE", (1, 1): "STABLEHLO_CASE"},
 }
-"""For each family and release, the operator with the highest builtin code in the schema, even if it has no kernel."""
+"""For each family and release, the operator with the highest builtin code in the schema, even if this operator has no kernel."""
 
 NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4", (2, 22): "FLOAT8_E5M2"},

@@ -79,11 +79,11 @@ class Refusal:
     stage: str = ""
     """For a compiler plugin: ``load`` if LiteRT's loader refuses the model file, or ``partition`` if the plugin fails."""
     behind: StageRefusal | None = None
-    """The call that a stage behind the delegate refused, if any."""
+    """The call that a stage behind the delegate rejected, if any."""
 
     @property
     def text(self) -> str:
-        """The message. If a stage behind the delegate refused a call for a node, the message begins with this node."""
+        """The message. If a stage behind the delegate rejected a call for a node, the message begins with this node."""
         if self.behind is None or not self.behind.is_of_node or self.node is None:
             return self.message
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
@@ -118,6 +118,11 @@ class Run:
     def delegate(self) -> Delegate:
         """The delegate that was applied."""
         return self.target.delegate
+
+    @property
+    def takes_nodes(self) -> bool:
+        """Whether the delegate takes nodes, and nothing fails afterwards."""
+        return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
 
     @property
     def options(self) -> OptionValues:

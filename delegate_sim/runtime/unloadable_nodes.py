@@ -139,7 +139,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that the window has dimensions, and that the length of every other given vector matches them.
+    """Check that the window has dimensions, and that the length of every other given vector fits their number.
 
     The paddings need two elements for each dimension of the window. All other vectors need one element for each dimension.
     """

@@ -74,7 +74,9 @@ def stored_name(path: str) -> str:
 
 
 def answer(job: Job) -> JobAnswer:
-    """Simulate a model on every target. Targets are skipped if the model file and the rules are unchanged since their result.
+    """Simulate a model on every target.
+
+    A target is skipped if an earlier scan has a result for it, and the model file and the rules have not changed since then.
 
     A model that cannot be simulated gets rows with an error. No exception is raised.
     """

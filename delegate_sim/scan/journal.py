@@ -51,7 +51,7 @@ class Journal:
             raise
 
     def take_over(self, tables: ScanTables) -> None:
-        """Import the output of an earlier scan, unless the output was imported before.
+        """Import the output of an earlier scan, if the output was not imported before.
 
         Errors while reading the output are raised unchanged.
         """

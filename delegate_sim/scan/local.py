@@ -17,7 +17,7 @@ from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
 _AHEAD = 3
-"""The largest number of running and queued batches per process. It limits the memory that batches take."""
+"""The largest number of running and queued batches per process. This number limits the memory that batches take."""
 
 
 def usable_cores() -> int:
@@ -60,8 +60,8 @@ def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
         with _Pool(1, 1) as pool:
             guilty = yield from pool.answers(waiting)
         message = (
-            "the process that simulated the model died; if the model file did not shrink during the scan, please report this "
-            "with the model"
+            "the process that simulated the model died. A model file that becomes shorter during the scan can cause this. If "
+            "yours did not, please report this problem, and attach the model"
         )
         yield [failed(job, f"{job.model}: {message}") for job in guilty]
 

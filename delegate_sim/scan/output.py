@@ -191,7 +191,7 @@ def _parquet_rows(path: str, table: str) -> ScanRows:
 
 
 def check_columns(columns: Sequence[str], table: str) -> None:
-    """Raise ValueError unless the names are the names of a table's columns."""
+    """Raise ValueError if the names are not those of a table's columns."""
     if list(columns) != names(table):
         raise ValueError(f"its columns are not those of {table}")
 

@@ -54,8 +54,8 @@ def scan(
 
     ``show`` is called with the number of finished models and the number of all models. Results of an earlier scan are reused if
     the model file, the target and the rules are unchanged. The earlier scan may be incomplete. Results are first stored in a
-    journal next to the output, so no result is lost if the process ends. After KeyboardInterrupt, the results so far are written
-    to the output. Raises ScanError and OSError.
+    journal next to the output file, so no result is lost if the process ends early. After KeyboardInterrupt, the results so far
+    are written to the output. Raises ScanError and OSError.
     """
     file_format = format_for(output)
     keep_inputs(split_address(model)[0] for model in models)

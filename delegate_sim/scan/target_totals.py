@@ -52,7 +52,7 @@ class TargetTotals:
         self.delegated_multiply_adds += delegated_multiply_adds
 
     def verdict(self, target: str) -> str:
-        """Return the share of all models' work that the target runs, and the number of models on which the target fails."""
+        """Return the share of the models' work that the target runs, and the number of models on which the target fails."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
@@ -67,8 +67,8 @@ class TargetTotals:
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best target runs the most multiply-adds. It is a compiler plugin only if all targets are plugins, because plugins only
-        select nodes.
+        The best target is the one that runs the most multiply-adds. Compiler plugins count only if all targets are plugins,
+        because a plugin only selects nodes and does not run them.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]

@@ -1,4 +1,4 @@
-"""Run a conversion and the float model on the CPU, and measure how much the outputs differ. Results are cached."""
+"""Run a conversion and the float model on the CPU, and measure the difference between their outputs. Results are cached."""
 
 from __future__ import annotations
 

@@ -43,6 +43,8 @@ class SweepRow:
     """True if the row is one of the best rows (``pareto``)."""
     is_float_model: bool = False
     """True if the row is the float model with which the converter's other rows are compared."""
+    left: tuple[tuple[tuple[str, int], ...], ...] = ()
+    """For each target, the operators that are not delegated, with their numbers of nodes."""
 
     @property
     def is_model(self) -> bool:

@@ -15,7 +15,7 @@ from .directions import EVERYWHERE, FIXED, directions, followed, with_options
 from .rows import Origin, SweepRow
 from .shapes import Shapes
 
-BEGINNING = Origin("the beginning")
+BEGINNING = Origin("the first conversion")
 ASKED = Origin("asked for")
 USUAL = Origin("often worth a try")
 EVERYTHING = Origin("everything is tried")
@@ -125,7 +125,7 @@ def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everythin
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
     """Combine the trial's option with all settings that the routes support.
 
-    Yield nothing unless the trial is float with exactly one option, and this option works with every quantization.
+    Yield nothing if the trial is not float with exactly one option, or if this option does not work with every quantization.
     """
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return

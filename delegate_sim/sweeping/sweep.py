@@ -17,6 +17,7 @@ from ..errors import ModelError
 from ..foundation.limits import problem_text
 from ..model.model import Model
 from ..model.reader import load
+from ..results.report.placement import undelegated_operators
 from ..runtime.target import LabeledTarget, Target, with_labels
 from .differences import difference_from
 from .rows import SweepRow, pareto
@@ -108,13 +109,14 @@ class _Judge:
             return replace(row, unreadable=fault)
         earlier = next((other for other in self.rows if other.is_model and other.conversion.digest == conversion.digest), None)
         if earlier is not None:
-            row = replace(row, same_as=earlier.number, costs=earlier.costs)
+            row = replace(row, same_as=earlier.number, costs=earlier.costs, left=earlier.left)
         else:
             try:
                 self._latest = tuple([diagnose(model, target.target) for target in self._targets])
             except Exception as error:  # a failed conversion has a row too
                 return replace(row, unreadable=problem_text(error, "this conversion")[0])
-            row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]))
+            left = tuple([tuple(undelegated_operators(diagnosis.run).items()) for diagnosis in self._latest])
+            row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]), left=left)
         if conversion.settings == FLOAT and conversion.route.quantizer is None:
             self._references.setdefault(conversion.route.converter, conversion)
             row = replace(row, is_float_model=True)

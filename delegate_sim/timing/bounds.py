@@ -17,7 +17,7 @@ KernelNodes = Sequence[Collection[NodeKey]]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The time of a delegate for a multiply-add of one operator, in nanoseconds: the smallest and the largest measured rate."""
+    """The smallest and the largest measured time of a delegate for one multiply-add of an operator, in nanoseconds."""
 
     op: str
     low: float
@@ -47,10 +47,13 @@ class TimeBounds:
     gone_kernels: int
     """The number of kernels that are merged into other kernels."""
     gone_ms: float | None
-    """The longest time that this many of the merged kernels take; None if kernels were not measured."""
+    """The time of all merged kernels, without the fastest of each group that becomes one kernel.
+
+    None if a kernel was not measured.
+    """
     total_ms: float
     kernels: int
-    """The number of kernels that were measured, or 0 if the profile shows none of the delegate."""
+    """The number of kernels that were measured, or 0 if the profile shows no kernel of the delegate."""
     stays_on_cpu: bool
     """Whether other nodes of the profile stay on the CPU."""
     estimate: Estimate | None
@@ -98,8 +101,8 @@ def bounds(
 ) -> TimeBounds:
     """Return the bounds of a change that takes the nodes ``moved`` off the CPU.
 
-    ``before`` and ``after`` are the delegate's kernels, with the nodes of the unchanged model. A profile of the delegated run is
-    used if there is one, because its CPU times are those that the change saves.
+    ``before`` and ``after`` are the delegate's kernels, with the nodes of the unchanged model. If possible, the profile of a run
+    with the delegate is used, because the change saves CPU times of this run.
     """
     ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
     has_kernels = bool(ordered) and delegate in ordered[0].delegates
@@ -126,13 +129,13 @@ def _times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset
 
 
 def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
-    """Return, for each kernel after the change, the kernels before the change whose nodes it has."""
+    """For each kernel after the change, return the kernels before the change that became part of this kernel."""
     groups = [frozenset(kernel) for kernel in before]
     return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]
 
 
 def _longest(times: Mapping[frozenset[NodeKey], float], merged: Sequence[Sequence[frozenset[NodeKey]]]) -> float | None:
-    """Return the time of all kernels that are merged except the fastest of each group; None if a kernel has no time."""
+    """Return the time of all merged kernels, without the fastest kernel of each group; None if a kernel has no time."""
     total = 0.0
     for group in merged:
         if any(kernel not in times for kernel in group):
@@ -157,7 +160,7 @@ def _estimate(
     cpu = cpu_time([*on_delegate, *on_cpu], rated)
     missing = tuple(sorted({ops[key] for key in moved} - {ops[key] for key in rated}))
     if not rated or not cpu.is_known:
-        return None, f"no kernel of the delegate shows the rate of {', '.join(missing)}" if missing else "no rate is known"
+        return None, f"the delegate's rate is not known for {', '.join(missing)}" if missing else "no rate is known"
     fast, slow = (sum([counts[key] * getattr(rates[ops[key]], end) for key in rated]) / 1e6 for end in ("low", "high"))
     return Estimate(round(cpu.ms - slow, 6), round(cpu.ms - fast, 6), len(rated), missing), ""
 

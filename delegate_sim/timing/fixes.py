@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..diagnosis.causes.cause import Cause, Identity
+from ..diagnosis.diagnose import diagnose
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Examined, Examiner
+from ..fixing.search import FixPlan
+from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.compare.comparison import Comparison, match_sides
+from ..model.model import Model
+from ..results.compare.compared_runs import simulated_side
+from ..results.compare.comparison import Comparison, compare, match_sides
+from ..results.report.display import TimeRow
 from ..results.report.placement import CPU, left_nodes
 from ..runtime.interpreter import Run
+from ..runtime.target import Target
 from .bounds import KernelNodes, TimeBounds, bounds
-from .measured import Timing, cpu_time
+from .measured import CpuTime, Timing, cpu_time
 
 _MOST_SIMULATED = 12
 """Number of causes whose fix is simulated."""
 
 
 class FixTimes:
-    """The bounds of fixing the causes of a diagnosis. Each is computed when it is asked for."""
+    """The bounds of fixing the causes of a diagnosis. The bounds of a fix are computed when they are needed."""
 
     def __init__(self, diagnosis: Diagnosis, timings: Sequence[Timing]) -> None:
         self.diagnosis = diagnosis
         self.timings = tuple(timings)
         self._examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
+
+    def of_cause(self, finding: RankedCause) -> CpuTime:
+        """Return the CPU time of the nodes of a cause."""
+        return cpu_time(self.timings, finding.cause.nodes)
 
     def of(self, finding: RankedCause) -> TimeBounds | None:
         """Return the bounds of fixing a cause and the causes that it needs; None if the fix does not help or is not simulated."""
@@ -47,11 +60,16 @@ class FixTimes:
         graphs = [subgraph.graph for subgraph in run.subgraphs]
         return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), _origin_kernels(after))
 
+    def rows(self) -> Iterator[TimeRow]:
+        """Yield the times of each profile, for tables."""
+        for timing in self.timings:
+            yield from timing.rows()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the timings, and the time and bounds of each cause, as plain data."""
         causes = []
         for finding in self.diagnosis.findings:
-            time, own = cpu_time(self.timings, finding.cause.nodes), self.of(finding)
+            time, own = self.of_cause(finding), self.of(finding)
             entry = {"name": finding.cause.name, "cpu_ms": round(time.ms, 6), "nodes_without_time": time.unknown}
             causes.append({**entry, "bounds": None if own is None else own.to_dict()})
         return {
@@ -79,12 +97,66 @@ def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Time
     return bounds(timings, run.delegate.name, graphs, moved, _kernels(run), after)
 
 
-def change_entry(comparison: Comparison, timings: Sequence[Timing]) -> dict[str, Any]:
-    """Return the timings of side A, and the bounds of the change to side B, as plain data; empty if there are no timings."""
+@dataclass(frozen=True)
+class ChangeTimes:
+    """The timings of side A of a comparison, and the bounds of the change to side B."""
+
+    comparison: Comparison
+    timings: tuple[Timing, ...]
+
+    @functools.cached_property
+    def bounds(self) -> TimeBounds:
+        """The bounds of the change."""
+        return comparison_bounds(self.comparison, self.timings)
+
+    @property
+    def run(self) -> Run:
+        """The run of side A."""
+        return self.comparison.a.run
+
+    def rows(self) -> Iterator[TimeRow]:
+        """Yield the times of each profile, for tables."""
+        for timing in self.timings:
+            yield from timing.rows()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the timings and the bounds as plain data."""
+        return {"profiles": [timing.to_dict() for timing in self.timings], "bounds": self.bounds.to_dict()}
+
+
+@dataclass(frozen=True)
+class PlanTimes(ChangeTimes):
+    """The timings of the unchanged model, and the bounds of a fix on one target."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the delegate, the timings and the bounds as plain data."""
+        return {"delegate": self.run.delegate.name, **ChangeTimes.to_dict(self)}
+
+
+def timed_diagnosis(
+    model: Model, target: Target, timings: Sequence[Timing], effort: Effort | None = None
+) -> tuple[Diagnosis, FixTimes | None]:
+    """Diagnose a model. With timings, causes are ranked by measured time, and the diagnosis has the times."""
     if not timings:
-        return {}
-    entry = comparison_bounds(comparison, timings).to_dict()
-    return {"time": {"profiles": [timing.to_dict() for timing in timings], "bounds": entry}}
+        return diagnose(model, target, effort), None
+    diagnosis = diagnose(model, target, effort, lambda nodes: cpu_time(timings, nodes).ms)
+    times = FixTimes(diagnosis, timings)
+    return replace(diagnosis, times=times), times
+
+
+def timed_comparison(comparison: Comparison, timings: Sequence[Timing]) -> Comparison:
+    """Return a comparison with the times of side A, or the unchanged comparison without timings."""
+    return replace(comparison, times=ChangeTimes(comparison, tuple(timings))) if timings else comparison
+
+
+def plan_times(plan: FixPlan, timings: Mapping[str, Sequence[Timing]]) -> tuple[PlanTimes, ...]:
+    """Return the times of each target of a fix. ``timings`` has the timings of the unchanged model by delegate."""
+    times = []
+    for target in plan.targets if plan.split is None else ():
+        if own := timings.get(target.delegate.name):
+            sides = [simulated_side(model, target) for model in (plan.model, plan.rewritten.model)]
+            times.append(PlanTimes(compare(*sides), tuple(own)))
+    return tuple(times)
 
 
 def _on_cpu(run: Run) -> list[NodeKey]:
@@ -101,7 +173,7 @@ def _kernels(run: Run) -> KernelNodes:
 
 
 def _origin_kernels(examined: Examined) -> KernelNodes:
-    """Return the kernels of a changed model with the nodes of the unchanged model."""
+    """Return the kernels of a changed model as groups of nodes of the unchanged model."""
     return [
         [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)
     ]

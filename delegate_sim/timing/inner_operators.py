@@ -15,10 +15,10 @@ INNER = "Delegate/"
 
 
 def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
-    """Return the operators inside of kernels. An operator has a node if there is one kernel, and the order tells the node.
+    """Return the operators inside of kernels. The node of an operator is known only if the plan has one kernel.
 
-    The profiler adds up the times of operators with the same name and number in different kernels. So with several kernels, no
-    node is known.
+    The profiler adds up the times of operators with the same name and number in different kernels. With several kernels, no node
+    is therefore known.
     """
     timed = [(row.outputs.removeprefix(INNER), row.time.ms) for row in rows if row.time is not None]
     kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
@@ -27,7 +27,7 @@ def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator
 
 
 def _nodes(names: Sequence[str], kernel: PlannedStep, plan: TimedPlan) -> dict[int, NodeKey]:
-    """Return the node of each operator by number. An operator of TFLite that occurs as often as its nodes has their order."""
+    """Return the node of each operator, by number. If a type of operator has as many rows as nodes, they have the same order."""
     graph, delegate = plan.graphs[kernel.subgraph], find_delegate(kernel.op)
     numbers: dict[str, list[int]] = {}
     for number, name in enumerate(names):

@@ -25,16 +25,19 @@ from .plan import PlannedStep, TimedPlan, kernel_delegate, plan_of
 from .totals import total_notes
 
 _CUT = 20
-"""Number of characters after which a name equals a longer name that begins with it, because lines may be cut."""
+"""The smallest length of a name that may be the beginning of a longer name, because the line was cut off."""
 _NO_STEP = "the simulation has no such {what} here"
 
 
 class WrongProfileError(ReconcileError):
-    """Raised if a profile is not of the model."""
+    """Raised if a profile belongs to another model."""
 
 
 def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing | None:
-    """Match the times of a log that belongs to the model by other signs; None if its times are of another model."""
+    """Match the times of a log. Other lines show that the log belongs to the model.
+
+    Return None if the times are of another model.
+    """
     try:
         return match_profile(OpProfile(path, log), model, target)
     except WrongProfileError:
@@ -42,7 +45,7 @@ def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing
 
 
 def match_profile(profile: OpProfile, model: Model, target: Target) -> Timing:
-    """Match a profile with the plan of a simulation. Raises WrongProfileError if the profile is of another model."""
+    """Match a profile with the plan of a simulation. Raises WrongProfileError if the profile belongs to another model."""
     log = profile.log
     plan = plan_of(model, log, target)
     tables = [*log.run_orders, *log.slowest, *log.summaries]
@@ -148,7 +151,7 @@ class _Matcher:
                 taken.add(step.index)
 
     def _by_index(self, one: _Timed) -> PlannedStep | None:
-        """Return the step with the index in the row's name, if the row's outputs agree."""
+        """Return the step whose index is in the row's name, if the step and the row have the same outputs."""
         if one.row.node is None:
             return None
         if one.delegate is None:
@@ -178,7 +181,7 @@ class _Matcher:
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
-        """Match the remaining rows of an operator or delegate in order, if as many steps remain."""
+        """Match the remaining rows of an operator or delegate in order, if equally many rows and steps remain."""
         taken = {step.index for step in self.found.values()}
         rows: dict[tuple[bool, str], list[int]] = {}
         for number, one in enumerate(timed):
@@ -213,7 +216,7 @@ def _part(one: _Timed, step: PlannedStep | None) -> MeasuredPart:
 
 
 def _is_same(printed: str, name: str) -> bool:
-    """Return whether printed output names are those of a node. A line that was cut has only the beginning."""
+    """Return whether printed output names are those of a node. A line that was cut off has only the beginning of the names."""
     one, other = without_commas(printed), without_commas(name)
     return not one or one == other or (len(one) >= _CUT and other.startswith(one.rstrip(".")))
 
@@ -238,7 +241,7 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
         ]
         if len(own) != count:
             what = "nodes" if delegate is None else "delegate kernels"
-            why = f"the profile has {count:,} {what}, the simulation {len(own):,}" if delegate != "" else ""
+            why = f"the profile has {count:,} {what}, but the simulation has {len(own):,}" if delegate != "" else ""
             why = why or "a delegate that is not simulated"
             yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=why)
             continue
@@ -251,7 +254,7 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
 
 
 def _left_on_cpu(parts: Sequence[MeasuredPart], plan: TimedPlan) -> Iterator[str]:
-    """Yield a note if the device ran nodes on the CPU that the simulation delegates, or the other way around."""
+    """Yield a note if CPU nodes of the profile are delegated in the simulation, or if rows match nothing in the simulation."""
     delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
     count = len([part for part in parts if part.kind == NODE and len(part.nodes) == 1 and part.nodes[0] in delegated])
     if count:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..device.parse.profiles.run_times import RunTimes
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..results.report.display import TimeRow, TimeTotals
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 """Kinds of measured parts."""
@@ -66,6 +67,11 @@ class TimeGroup:
     count: int
     ms: float
 
+    @property
+    def words(self) -> str:
+        """The group in words. The name of an operator may be unescaped."""
+        return {KERNEL: f"{self.op} kernels", NODE: f"{self.op} on the CPU", UNMATCHED: "not matched"}[self.kind]
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
@@ -113,6 +119,17 @@ class Timing:
         groups = [TimeGroup(kind, op, int(count), ms) for (kind, op), (count, ms) in sums.items()]
         order = (KERNEL, NODE, UNMATCHED)
         return tuple(sorted(groups, key=lambda group: (order.index(group.kind), -group.ms, group.op)))
+
+    @property
+    def totals(self) -> TimeTotals:
+        """The sums of the kinds of parts."""
+        return TimeTotals(self.path, _rounded(self.total_ms), *[_rounded(self.ms_of(kind)) for kind in (KERNEL, NODE, UNMATCHED)])
+
+    def rows(self) -> Iterator[TimeRow]:
+        """Yield the groups, for tables."""
+        for group in self.groups:
+            share = round(group.ms / self.total_ms, 6) if self.total_ms else None
+            yield TimeRow(self.path, group.words, group.count, _rounded(group.ms), share)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the timing as plain data."""

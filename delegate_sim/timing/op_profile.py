@@ -11,7 +11,7 @@ from ..foundation.printable import printable
 
 @dataclass(frozen=True, slots=True)
 class OpProfile:
-    """The log of the run that was profiled. ``notes`` says what the file lacks."""
+    """The log of the run that was profiled. ``notes`` describes what is missing in the file."""
 
     path: str
     log: DeviceLog

@@ -26,9 +26,9 @@ class OpProfiles:
         return tuple(map(read_op_profile, self.paths))
 
     def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-        """Match each profile with the model, on the first target whose delegate it shows, or else on the first target.
+        """Match each profile with the model, on the first target with a delegate that the profile shows.
 
-        Raises WrongProfileError for a profile of another model.
+        If there is none, use the first target. Raises WrongProfileError for a profile of another model.
         """
         timings = []
         for profile in self.profiles:

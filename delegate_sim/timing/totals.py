@@ -23,6 +23,6 @@ def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
         yield "the summary lacks rows: its percentages do not add up to 100"
     expected = log.times.profiled_ms
     if expected is not None and abs(expected - ms) > max(_SHARE * expected, _ROUNDING_MS * max(rows, 1)):
-        yield f"the rows add up to {ms:,.3f} ms, the profile's own total is {expected:,.3f} ms"
+        yield f"the rows add up to {ms:,.3f} ms, but the profile's own total is {expected:,.3f} ms"
     if log.lost_events:
         yield "the profiler dropped events because its buffer was full (--max_profiling_buffer_entries), so times are missing"

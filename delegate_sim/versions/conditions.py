@@ -110,7 +110,7 @@ def rescales_upwards(node: NodeView) -> bool:
 
 
 def broadcasts_above_rank_4(node: NodeView) -> bool:
-    """Return whether the shapes of the operands differ and one operand has more than four dimensions."""
+    """Return whether the shapes of the operands differ from each other, and one operand has more than four dimensions."""
     if len(node.inputs) < 2:
         return False
     return node.input(0).shape != node.input(1).shape and max(tensor.rank for tensor in node.inputs) > 4

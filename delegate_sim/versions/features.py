@@ -189,7 +189,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "broadcast-rank": Explanation(
             "broadcasting with more than 4 dimensions",
-            "The shapes of the two operands differ and one has more than 4 dimensions.",
+            "The shapes of the two operands differ from each other, and one operand has more than 4 dimensions.",
             "In the model's code, merge dimensions (tf.reshape) so that 4 are enough, or give both operands the same shape "
             "first.",
         ),

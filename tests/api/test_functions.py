@@ -353,7 +353,8 @@ def test_hints_can_be_resolved():
         (
             lambda: delegate_sim.analyze(b"", android=11, defaults="api"),
             "analyze: got an unexpected keyword argument 'android'; its arguments are model, delegate, options, runtime, "
-            "defaults, assume_ops_registered; an option of the delegate goes into options: options={'android': ...}",
+            "defaults, assume_ops_registered, op_profile, live; "
+            "an option of the delegate goes into options: options={'android': ...}",
         ),
         (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
         (lambda: delegate_sim.load(b"", b""), "load: too many positional arguments; its arguments are source"),
@@ -362,3 +363,11 @@ def test_hints_can_be_resolved():
 def test_arguments_that_a_function_does_not_have_are_an_error_of_this_package(call, told):
     with pytest.raises(delegate_sim.OptionError, match=f"^{re.escape(told)}"):
         call()
+
+
+def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
+    content = model.read_bytes()
+    loaded = sim.load(content[:4] + b"TFL9" + content[8:])
+    assert sim.analyze_micro(loaded).to_dict() == sim.analyze_micro(model).to_dict()
+    with pytest.raises(sim.ModelError, match="the given bytes: is not a TFLite model: the identifier at offset 4 is b'TFL9'"):
+        sim.analyze(loaded, defaults="api")

@@ -85,8 +85,8 @@ def test_a_failure_says_why_and_what_to_change(mixed):
         "on the CPU: 2 nodes",
         "ROUND: 1 node [1]",
         "nnapi-operator: ROUND is not mapped",
-        "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if the delegate takes the new nodes: 3 of 4 "
-        "nodes in 2 kernels",
+        "hint: ROUND can be written as FLOOR of x + 0.5, which rounds halves up; if the delegate takes the new nodes (counted as "
+        "one node): 3 of 4 nodes in 2 kernels",
         "ADD: 1 node [2]",
         "nnapi-operator-version: version 4; needs version at most 2",
         "hint: the node does not need the version in the file: use a converter as old as the delegate",

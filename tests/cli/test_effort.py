@@ -46,9 +46,8 @@ COMMANDS = [
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_path, monkeypatch, arguments):
-    package = {"report": "fast_sugiyama", "export": "networkx"}.get(arguments[0])
-    if package:
-        pytest.importorskip(package, reason=f"{arguments[0]} needs it")
+    if arguments[0] == "export":
+        pytest.importorskip("networkx", reason="export needs it")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.tflite").write_bytes(bytes(little.content))
     form = [arguments.pop(1)] if arguments[0] == "export" else []
@@ -109,8 +108,6 @@ def test_a_command_leaves_out_questions_and_says_so(run, little, tmp_path, monke
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_a_model_that_is_too_large_for_a_command(run, little, tmp_path, monkeypatch, arguments, question):
-    if arguments[0] == "report":
-        pytest.importorskip("fast_sugiyama", reason="report needs it")
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.tflite").write_bytes(bytes(little.content))
@@ -122,7 +119,6 @@ def test_a_model_that_is_too_large_for_a_command(run, little, tmp_path, monkeypa
 
 
 def test_a_page_of_a_model_that_is_too_large_for_a_diagnosis(run, little, tmp_path, monkeypatch):
-    pytest.importorskip("fast_sugiyama", reason="report needs it")
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.DRAWING.simulations)
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
@@ -134,7 +130,7 @@ def test_the_defaults_of_the_api_are_left_out(run, little, tmp_path, monkeypatch
     path = tmp_path / "m.tflite"
     path.write_bytes(bytes(little.content))
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 69 * effort.SIMULATION.simulations)
-    assert "With the API's defaults, not simulated: 20 nodes" in run("analyze", path, "--delegate", "nnapi").stdout
+    assert "The result with the API's defaults is not simulated: 20 nodes" in run("analyze", path, "--delegate", "nnapi").stdout
 
 
 def test_assumptions_about_a_device_are_left_out(run, little, tmp_path, monkeypatch):

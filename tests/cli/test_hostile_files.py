@@ -53,8 +53,6 @@ def folder(tmp_path, monkeypatch):
     ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
 )
 def test_a_model_is_not_overwritten(run, folder, arguments, link):
-    if arguments[0] == "report":
-        pytest.importorskip("fast_sugiyama", reason="the report page needs fast-sugiyama")
     target = "model.tflite"
     if link != "itself":
         target = "link"

@@ -12,7 +12,8 @@ import pytest
 from delegate_sim.bundles.model_files import matching_files, models_below
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import ModelError
-from delegate_sim_cli.console.progress import Progress
+from delegate_sim_cli.console.progress import ProgressLine
+from delegate_sim_cli.console.terminal import report_progress
 from delegate_sim_cli.models import read_model
 from fixtures.builder import ModelBuilder
 from tests.support.models import MIXED, chain_model
@@ -224,7 +225,7 @@ def test_progress_appears_after_a_while_and_goes_away(monkeypatch):
     monkeypatch.setattr("delegate_sim_cli.console.progress._AFTER", 0.0)
     monkeypatch.setattr("delegate_sim_cli.console.progress._EVERY", 0.001)
     stream = io.StringIO()
-    progress = Progress(stream, "delegate-sim")
+    progress = ProgressLine(stream, "delegate-sim")
     progress.show("2 of 9: model.tflite")
     while "2 of 9: model.tflite" not in stream.getvalue():
         pass
@@ -249,7 +250,22 @@ def test_progress_names_each_model(run, folder, monkeypatch, command):
     for module in ("models", "commands.check"):
         monkeypatch.setattr(f"delegate_sim_cli.{module}.show_progress", lambda *told: shown.append(told))
     assert run(*command).exit_code == 0
+    shown = [told[:2] for told in shown]
     assert shown == [(f"{number} of 3: {path}", (number - 1) / 3) for number, path in enumerate(ALL, 1)]
+
+
+def test_progress_names_each_target_of_a_model(run, folder):
+    shown = []
+    report_progress(lambda *told: shown.append(told))
+    assert run("analyze", *ALL[:2], *VX, "--delegate", "gpu").exit_code == 0
+    assert shown == [
+        (f"1 of 2: {ALL[0]}", 0.0),
+        (f"1 of 2: {ALL[0]}: vx", 0.0),
+        (f"1 of 2: {ALL[0]}: gpu", 0.25),
+        (f"2 of 2: {ALL[1]}", 0.5),
+        (f"2 of 2: {ALL[1]}: vx", 0.5),
+        (f"2 of 2: {ALL[1]}: gpu", 0.75),
+    ]
 
 
 def test_nothing_but_a_terminal_sees_progress(run, folder):

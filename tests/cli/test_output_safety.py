@@ -159,7 +159,6 @@ def test_markdown(run, model):
 
 
 def test_the_report_page(run, model):
-    pytest.importorskip("fast_sugiyama", reason="the report page needs fast-sugiyama")
     assert run("report", model, *DELEGATE, "--output", "page.html").exit_code == 0
     parser = _Tags()
     with open("page.html", encoding="utf-8") as file:

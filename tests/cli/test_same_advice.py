@@ -57,7 +57,6 @@ def from_report(entry):
 
 
 def test_every_output_has_the_same_advice(case, run):
-    pytest.importorskip("fast_sugiyama", reason="places the nodes of the page")
     delegate = case.runs[0].delegate.name
 
     def output(*arguments):

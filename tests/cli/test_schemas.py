@@ -9,10 +9,22 @@ import jsonschema
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.llm.engine import run_engine
+from delegate_sim.llm.report import BundleReplacement
+from delegate_sim.results.report.outcome_words import NOT_COMPILED
+from delegate_sim_cli.text.bundles.engine import engine_entry
+from fixtures.bundles import zip_bytes
+from fixtures.language_models import bundle, decoder, embedder
 from tests.support.cli.own_schemas import SCHEMAS, validate
 from tests.support.gate_models import classifier, reshaper, upsampler
 from tests.support.models import MIXED, chain_model
 
+LIVE = (
+    LiveBundle("CPU", "litert-lm-api 0.18.1", lacks="a package"),
+    LiveBundle("CPU", "litert-lm-api 0.18.1", "crash", "engine", differences=("live: crash; simulated: starts",)),
+    LiveBundle("CPU", "litert-lm-api 0.18.1", "starts", None, None, (BundleReplacement("", "GPU", 1, 2, 2, 0, "decode"),)),
+)
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 
 
@@ -105,6 +117,40 @@ def test_schemas_refuse_what_they_do_not_know(scratch, run):
         validate("check", checked)
 
 
+@pytest.fixture
+def bundles(tmp_path):
+    rank5 = decoder(operators={"decode": ["RESHAPE5"]})
+    about = {"model_type": "tf_lite_embedder", "backend_constraint": "cpu", "other": "text"}
+    (tmp_path / "llm.litertlm").write_bytes(
+        bundle(rank5, further=[(3, about, embedder()), (3, None, b"damaged"), (42, None, b"x")])
+    )
+    (tmp_path / "other.litertlm").write_bytes(bundle(decoder()))
+    (tmp_path / "broken.litertlm").write_bytes(b"no bundle")
+    (tmp_path / "llm.task").write_bytes(zip_bytes({"TF_LITE_PREFILL_DECODE": rank5}))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("command", "schema"), [("analyze", "engine"), ("inspect", "bundle")])
+def test_bundles(bundles, run, command, schema):
+    for names in (["llm"], ["other"], ["llm", "other", "broken"]):
+        found = run(command, *[bundles / f"{name}.litertlm" for name in names], "--format", "json")
+        validate(schema, json.loads(found.stdout))
+
+
+@pytest.mark.parametrize("result", LIVE, ids=lambda result: result.outcome or "not run")
+def test_live_answers_of_the_engine(bundles, result):
+    report = run_engine(str(bundles / "other.litertlm"), "cpu", {})
+    validate("engine", json.loads(json.dumps(engine_entry("other.litertlm", [report], [result]))))
+
+
+@pytest.mark.parametrize("name", ["llm.litertlm", "other.litertlm", "llm.task"])
+@pytest.mark.parametrize("is_written", [False, True])
+def test_fixes_of_bundles(bundles, run, name, is_written):
+    options = ["-o", bundles / "fixed", "--no-proof"] if is_written else ["--plan"]
+    found = run("fix", bundles / name, "--delegate", "mldrift", *options, "--format", "json")
+    validate("fix-bundle", json.loads(found.stdout))
+
+
 LOGS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "logs").glob("*.log"))
 
 
@@ -142,3 +188,34 @@ def test_the_outcome_of_a_plugin_is_the_same_word_everywhere(scratch, run):
         entry("releases", "mixed.tflite")["releases"][0]["measures"]["outcome"],
     ]
     assert set(outcomes) == {"delegated"}
+
+
+QUALIFIED = {
+    "analyze": ("report", ["--no-default-xnnpack"], lambda entry: entry["runs"][0]),
+    "diagnose": ("diagnosis", [], lambda entry: entry),
+    "compare": ("compare", ["--with", "runtime=litert-2.2.0"], lambda entry: entry["a"]),
+    "whatif": ("compare", ["--fix-shapes"], lambda entry: entry["b"]),
+    "fix": ("fix", ["--plan"], lambda entry: entry["targets"][0]),
+    "releases": ("releases", [], lambda entry: entry),
+}
+
+
+@pytest.mark.parametrize("command", QUALIFIED)
+def test_the_result_of_a_plugin_is_qualified_in_the_same_words_everywhere(scratch, run, command):
+    schema, options, part = QUALIFIED[command]
+    arguments = (command, "mixed.tflite", "--delegate", "npu-samsung", *options)
+    entry = json.loads(run(*arguments, "--format", "json").stdout)
+    validate(schema, entry)
+    assert part(entry)["state"] == "selected"
+    (warning,) = part(entry)["warnings"]
+    text = " ".join(run(*arguments).stdout.split())
+    assert NOT_COMPILED in text
+    assert warning in text
+
+
+def test_a_plugin_is_never_the_best_target_without_a_reservation(scratch, run):
+    for command in ("analyze", "diagnose", "releases"):
+        text = " ".join(run(command, "mixed.tflite", "--delegate", "npu-mediatek", "--delegate", "npu-samsung").stdout.split())
+        verdict, _, _ = text.partition("delegate ")
+        assert "Best of 2 targets: the plugin npu-samsung takes all nodes (4) in 1 partition; this is no promise" in verdict
+        assert NOT_COMPILED in text

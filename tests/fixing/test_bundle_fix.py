@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from delegate_sim import load
 from delegate_sim.errors import FixError, ModelError
 from delegate_sim.fixing.bundle_fix import fix_bundle, search_bundle
+from delegate_sim.graph import effort
 from delegate_sim.llm.contents import read_contents
+from fixtures.bundles import zip_bytes
 from fixtures.language_models import bundle, decoder, embedder, encoder, metadata, tokenizer
 from tests.support.fixing.targets import target
 
@@ -133,3 +136,24 @@ def test_a_bundle_without_anything_to_fix(tmp_path):
     assert not plan.is_changed
     with pytest.raises(FixError, match="nothing to write"):
         fix_bundle(plan, str(tmp_path / "fixed.litertlm"), proves=False)
+
+
+def test_a_task_file(tmp_path):
+    source, path = tmp_path / "llm.task", str(tmp_path / "fixed.task")
+    source.write_bytes(zip_bytes({"TF_LITE_PREFILL_DECODE": RANK5, "TOKENIZER_MODEL": tokenizer()}))
+    plan = search_bundle(str(source), [GPU])
+    fixed = fix_bundle(plan, path, proves=False)
+    assert fixed.models[0].path == f"{path}!/TF_LITE_PREFILL_DECODE"
+    assert fixed.engine == ()
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["TF_LITE_PREFILL_DECODE", "TOKENIZER_MODEL"]
+        assert archive.read("TOKENIZER_MODEL") == tokenizer()
+    assert operators(path, "TF_LITE_PREFILL_DECODE")[1].count("RESHAPE") == 1
+
+
+def test_all_models_share_one_limit(source, monkeypatch):
+    monkeypatch.setattr(effort, "_MOST_NODES", 600)
+    plans = [section.plan for section in search_bundle(source, [GPU]).sections]
+    assert "limited to 600 nodes" in plans[0].not_simulated[0]
+    assert plans[1:] == [None, None]
+    assert "limited to 600 nodes" in search_bundle(source, [GPU]).sections[1].problem

@@ -45,6 +45,8 @@ def is_bounded(node: ast.expr) -> bool:
             return name in COUNTS or name.isupper()
         case ast.Name(id=name):
             return name in COUNTS or name.isupper()
+        case ast.BinOp(op=ast.Mod(), right=right):
+            return is_bounded(right)
         case ast.BinOp(left=left, right=right):
             return is_bounded(left) and is_bounded(right)
         case ast.UnaryOp(operand=operand):

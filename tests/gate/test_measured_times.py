@@ -13,6 +13,7 @@ from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
 from delegate_sim.gate.measured_times import Sum, read_times
 from fixtures.op_profiles import ProfiledRow, write_profile
+from tests.support.cli.own_schemas import validate
 from tests.support.models import chain_model
 
 FILE = "delegate-sim-times.json"
@@ -38,6 +39,7 @@ def check(**options):
 
 def test_an_update_keeps_the_sums_of_the_profile(folder):
     check(update=True, op_profiles=["cpu.txt"])
+    validate("times", json.loads((folder / FILE).read_text()))
     (key, entry), *others = read_times(FILE).items()
     assert (key, others) == (EntryKey("model.tflite", "phone"), [])
     assert (entry.operators, entry.kernels) == ({"RELU": Sum(1, 4.5), "ADD": Sum(2, 4.0)}, {})
@@ -53,8 +55,8 @@ def test_a_regression_shows_what_the_nodes_took(folder):
     assert case.status == "failed"
     prices = [note for note in case.notes if "in the profile of" in note]
     assert prices == [
-        f"1 more RELU on the CPU; it took 4.500 ms in the profile of {date}",
-        f"2 more ADD on the CPU; they took 2.000 ms each in the profile of {date}",
+        f"1 more RELU on the CPU; RELU took 4.500 ms per node in the profile of {date}",
+        f"2 more ADD on the CPU; ADD took 2.000 ms per node in the profile of {date}",
     ]
 
 
@@ -66,7 +68,7 @@ def test_without_a_regression_there_is_no_price(folder):
 
 def test_a_profile_is_of_one_model(folder):
     (folder / "second.tflite").write_bytes(chain_model(["ADD"]).bytes())
-    with pytest.raises(ConfigurationError, match="one MODEL and --target"):
+    with pytest.raises(ConfigurationError, match="one MODEL and one --target"):
         check(update=True, op_profiles=["cpu.txt"])
     assert not (folder / FILE).exists()
 

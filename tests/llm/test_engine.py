@@ -20,6 +20,7 @@ MODEL = decoder()
 RANK5 = decoder(operators={"decode": ["RESHAPE5"]})
 CUSTOM = decoder(operators={"decode": ["MyOp"]})
 EMBEDDED = decoder(names={"tokens": "embeddings"})
+CUSTOM_PREFILL = decoder(operators={"prefill_16": ["MyOp"]})
 VISION = "tf_lite_vision_encoder"
 
 
@@ -210,6 +211,20 @@ CASES = {
     "no mask": (bundle(decoder(names={"mask": "bias"})), {}, "starts-then-fails", "prefill", "tokens allowed: 12 >= 1"),
     "few tokens": (bundle(MODEL), {"kw": {"max_num_tokens": 4}}, "starts-then-fails", "prefill", "tokens allowed: 12 >= 4"),
     "long prompt": (bundle(MODEL), {"prompt": "ab" * 80}, "starts-then-fails", "prefill", "tokens allowed: 81 >= 64"),
+    "a custom operator in prefill": (
+        bundle(CUSTOM_PREFILL),
+        {"prompt": "abab"},
+        "starts-then-fails",
+        "prefill",
+        "Failed to allocate",
+    ),
+    "a prompt of one token runs no prefill": (
+        bundle(CUSTOM_PREFILL, about=metadata(start=False)),
+        {"prompt": "ab"},
+        "starts",
+        None,
+        None,
+    ),
     "no embedder": (bundle(EMBEDDED), {}, "starts-then-fails", "prefill", "No embeddings found in inputs."),
     "embedder of two tokens": (
         bundle(MODEL, further=[(3, "tf_lite_embedder", embedder(tokens=2))]),

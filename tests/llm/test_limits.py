@@ -8,14 +8,15 @@ import pytest
 
 import delegate_sim
 from delegate_sim.bundles import litertlm
-from delegate_sim.errors import ModelError
+from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.llm import bundle as llm_bundle
 from delegate_sim.llm import composites
+from delegate_sim.llm.compiled import compile_for_cpu, first_run
 from delegate_sim.llm.contents import read_contents
 from delegate_sim.llm.sections import protobuf, tokenizer
 from delegate_sim.llm.sections.tokenizer import Tokenizer
-from fixtures.builder import ModelBuilder
 from fixtures.language_models import bundle, decoder
+from tests.support.composites import nested_composites
 
 
 def test_fields_beyond_the_limit_are_refused(monkeypatch):
@@ -57,17 +58,8 @@ def test_items_beyond_the_limit_are_left_out(monkeypatch, tmp_path):
     assert "other" not in str(read_contents(str(path)).to_dict())
 
 
-def test_composites_beyond_the_limit_stay(monkeypatch):
-    builder = ModelBuilder()
-    for name in ("main", "body"):
-        graph = builder.subgraph(name)
-        source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
-        if name == "main":
-            graph.node("STABLEHLO_COMPOSITE", [source], [result], options={"name": "c", "decomposition_subgraph_index": 1})
-        else:
-            graph.node("RELU", [source], [result])
-        graph.outputs(result)
-    model = delegate_sim.load(builder.bytes())
-    assert not composites.has_composites(composites.with_inlined_composites(model, 0), 0)
-    monkeypatch.setattr(composites, "_MOST_NODES", -1)
-    assert composites.has_composites(composites.with_inlined_composites(model, 0), 0)
+def test_composites_that_grow_without_bound_are_refused(monkeypatch):
+    compiled = compile_for_cpu("decoder", delegate_sim.load(nested_composites(40, 2)), "engine")
+    monkeypatch.setattr(composites, "_MOST_NODES", 10_000)
+    with pytest.raises(LimitError, match="composites of subgraph 0 contain further composites"):
+        first_run(compiled, 0)

@@ -78,6 +78,11 @@ class TestFiles:
         assert "is b'TFL9', not b'TFL3'" in fault(content[:4] + b"TFL9" + content[8:])
         assert r"\x1b[31" in fault(content[:4] + b"\x1b[31" + content[8:])
 
+    @pytest.mark.parametrize("garbage", [b"not a model at all", bytes(64), b"\x08\0\0\0TFL9" + bytes(56)])
+    def test_garbage_is_no_model_with_another_identifier(self, garbage):
+        with pytest.raises(ModelError, match="is not a TFLite model: the identifier at offset 4 is"):
+            load(garbage, any_identifier=True)
+
     def test_missing(self, tmp_path):
         path = tmp_path / "none.tflite"
         assert fault(path) == f"{path}: No such file or directory"

@@ -13,12 +13,7 @@ from tests.support.pages import MODELS, timed_view, views
 
 
 @pytest.fixture(scope="session")
-def _library():
-    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
-
-
-@pytest.fixture(scope="session")
-def pages(_library, tmp_path_factory):
+def pages(tmp_path_factory):
     """Return the addresses of pages that tests look at, by name."""
     folder = tmp_path_factory.mktemp("pages")
     block = str(MODELS / "transformer_block.tflite")
@@ -30,6 +25,7 @@ def pages(_library, tmp_path_factory):
         "fails": page(views(str(MODELS / "cannot_prepare.tflite"), delegates=("vx", "nnapi"))),
         "many": page(views(block, delegates=DELEGATE_NAMES)),
         "left out": page([PageView(view.model, view.run, causes_left_out="a limit") for view in views(block)]),
+        "frees": page(views(str(MODELS / "convolutions.tflite"))),
         "timed": page([timed_view(str(MODELS / "many_partitions.tflite"))]),
         "empty": page(views(chain_model(()).bytes())),
     }
@@ -39,6 +35,6 @@ def pages(_library, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser(_library, system_chromium):
-    """Return the system's Chromium, where there are pages to open."""
+def browser(system_chromium):
+    """Return the system's Chromium."""
     return system_chromium

@@ -116,6 +116,7 @@ def test_the_table_of_targets_has_both_shares_and_repeats_no_target(opened):
 
 def test_a_model_that_does_not_run_is_not_shown_as_delegated(opened):
     page = opened("fails")
+    page.select_option("#beside", "-1")
     assert text(page, ".headline").startswith("The model does not run, although the VX delegate takes 9 of 17 nodes: ")
     assert page.locator(".verdict.bad").count() == 1
     assert page.locator("#targets tr.bad").count() == 2
@@ -222,8 +223,8 @@ def test_a_node_stays_selected_when_the_target_changes(opened):
 
 
 def test_two_models_stand_side_by_side(opened):
-    page = opened("models")
-    page.select_option("#beside", "1")
+    page = opened("models")  # with exactly two views, the page opens with both
+    page.click("#tab-differences")
     assert page.locator("#drawings canvas").count() == 2
     assert page.locator("#strips canvas").count() == 2
     differences = text(page, "#panel-differences")
@@ -237,6 +238,10 @@ def test_what_two_targets_do_otherwise_is_listed(opened):
     page.select_option("#beside", "1")
     differences = text(page, "#panel-differences")
     assert "On the CPU in A, on the delegate in B: 6 nodes" in differences
+    entries = page.locator("#panel-differences li").all()
+    assert [entry.inner_text().split(", ")[0] for entry in entries] == ["GATHER", "FULLY_CONNECTED"]
+    assert [entry.locator("button").count() for entry in entries] == [1, 6]
+    assert "Only in" not in differences  # an empty group has no heading
     page.click("#panel-differences button >> nth=0")
     assert "gpu" in text(page, "#panel-node")
 
@@ -252,6 +257,20 @@ def test_a_cause_marks_its_nodes(opened):
     page.click("#tab-causes")
     button.click()
     assert button.get_attribute("aria-pressed") == "false"
+    button.click()
+    page.click("#tab-boundaries")
+    page.locator("#panel-boundaries tbody button").first.click()
+    page.click("#tab-causes")
+    assert button.get_attribute("aria-pressed") == "false"  # the nodes of a partition are shown without the marks of the cause
+
+
+def test_a_cause_marks_the_nodes_that_it_also_frees_only_faintly(opened):
+    page = opened("frees")
+    page.locator(".causes > li > button").first.click()
+    assert "Fixing it also frees 13 nodes that stay on the CPU only because of this node." in text(page, "#panel-causes")
+    assert "1 node marked, and 13 that the fix also frees, faintly" in text(page, "#announcer")
+    page.click("#tab-nodes")
+    assert page.locator("#panel-nodes tbody button").count() == 1
 
 
 def test_the_nodes_of_a_cause_come_into_view(opened):

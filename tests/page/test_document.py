@@ -12,10 +12,9 @@ import pytest
 
 from delegate_sim.page.content import PageView, page_content
 from delegate_sim.page.document import as_data, document, page
+from delegate_sim.results.report.outcome_words import NOT_COMPILED
 from tests.support.hostile_names import NAMES, hostile_model
 from tests.support.pages import MODELS, timed_view, views
-
-pytestmark = pytest.mark.usefixtures("_library")
 
 
 class Elements(HTMLParser):
@@ -159,6 +158,12 @@ class TestContent:
         (given,) = views(str(MODELS / "mobilenet_block.tflite"))
         (found,) = page_content([given])["views"]
         assert [cause["title"] for cause in found["causes"]] == [each.cause.title for each in given.diagnosis.findings]
+
+    def test_nodes_of_a_plugin_are_only_selected(self):
+        (found,) = page_content(views(str(MODELS / "mobilenet_block.tflite"), delegates=("npu-samsung",)))["views"]
+        assert found["grade"] == "selected"
+        assert found["note"] == NOT_COMPILED
+        assert (found["words"]["left"], found["words"]["kernels"]) == ("off the NPU", "partitions to compile")
 
     def test_nodes_of_two_models_are_matched(self):
         found = page_content(views(str(MODELS / "static_shape_chain.tflite"), str(MODELS / "dynamic_shape_chain.tflite")))

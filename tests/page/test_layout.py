@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 import threading
 
 import pytest
 
 import delegate_sim
-from delegate_sim.errors import MissingPackageError
 from delegate_sim.page import content, layout
 from delegate_sim.page.content import PageView
-from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, require_library, with_deep_stack
+from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, with_deep_stack
 from tests.support.models import MIXED, chain_model
 
 MODELS = ("mobilenet_block", "transformer_block", "many_partitions", "pooling", "several_subgraphs", "control_flow")
@@ -25,24 +24,20 @@ def overlap(a, b):
     return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
-def test_without_the_library_one_line_says_what_to_install(monkeypatch):
-    real = builtins.__import__
+@pytest.fixture
+def _no_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fast_sugiyama", None)
 
-    def refuse(name, *arguments, **keywords):
-        if name == "fast_sugiyama":
-            raise ImportError(name)
-        return real(name, *arguments, **keywords)
 
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(MissingPackageError, match=r"pip install 'delegate-sim\[report\]'") as caught:
-        require_library()
-    assert "\n" not in str(caught.value)
+@pytest.fixture
+def _library():
+    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
 
 
 class TestDrawing:
-    @pytest.fixture(autouse=True)
-    def _library(self):
-        pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
+    @pytest.fixture(autouse=True, params=["library", "no library"])
+    def _either(self, request):
+        request.getfixturevalue("_library" if request.param == "library" else "_no_library")
 
     @pytest.mark.parametrize("name", MODELS)
     def test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(self, name):
@@ -89,6 +84,12 @@ class TestDrawing:
         for name in MODELS:
             self.test_every_node_lies_in_the_box_of_its_partition_and_nothing_overlaps(name)
 
+
+class TestLibrary:
+    @pytest.fixture(autouse=True)
+    def _installed(self, _library):
+        pass
+
     @pytest.mark.parametrize(("width", "ranking", "transpose"), [(5_000, None, None), (5_001, "up", False)])
     def test_thousands_of_nodes_side_by_side_are_placed_more_simply(self, monkeypatch, width, ranking, transpose):
         import fast_sugiyama
@@ -98,7 +99,7 @@ class TestDrawing:
             fast_sugiyama, "from_edges", lambda edges, **keywords: options.append(keywords) or place(edges, **keywords)
         )
         readers = range(1, width + 1)
-        (positions,) = layout._library_layouts([(0, reader) for reader in readers])
+        (positions,) = layout._layouts([(0, reader) for reader in readers])
         assert sorted(node for node, _ in positions) == [0, *readers]
         assert [(given["ranking_type"], given["transpose"]) for given in options] == [(ranking, transpose)]
 
@@ -106,7 +107,7 @@ class TestDrawing:
         """In one call, the library takes 2 GiB for 3,000 pairs."""
         resource = pytest.importorskip("resource", reason="the system does not tell the memory of a process")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        pieces = list(layout._library_layouts([(2 * pair, 2 * pair + 1) for pair in range(3000)]))
+        pieces = list(layout._layouts([(2 * pair, 2 * pair + 1) for pair in range(3000)]))
         assert sorted(node for piece in pieces for node, _ in piece) == list(range(6000))
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
 
@@ -119,6 +120,12 @@ class TestDrawing:
         assert threading.get_ident() not in threads
 
 
+@pytest.mark.usefixtures("_no_library")
+def test_without_the_library_everything_is_drawn_in_the_same_thread():
+    assert with_deep_stack(threading.get_ident) == threading.get_ident()
+
+
+@pytest.mark.usefixtures("_library")
 def test_an_error_in_the_thread_is_the_callers():
     def fail():
         raise RuntimeError("from the library")
@@ -127,6 +134,7 @@ def test_an_error_in_the_thread_is_the_callers():
         with_deep_stack(fail)
 
 
+@pytest.mark.usefixtures("_library")
 def test_a_stack_that_does_not_fit_into_memory_is_a_memory_error(monkeypatch):
     def refuse(thread):
         raise RuntimeError("can't start new thread")

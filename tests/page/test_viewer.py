@@ -44,7 +44,6 @@ def test_viewers_are_plain_data():
     assert pickle.loads(pickle.dumps(report().viewer)) == report().viewer
 
 
-@pytest.mark.usefixtures("_library")
 class TestPage:
     def test_a_chain_has_a_view_for_each_delegate(self):
         written = delegate_sim.simulate(chain_model(MIXED).bytes(), [("nnapi", {}), ("xnnpack", {})], defaults="api").to_html()

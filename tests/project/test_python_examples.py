@@ -9,15 +9,21 @@ from pathlib import Path
 
 import pytest
 
+import delegate_sim
+from fixtures.op_profiles import profiled_rows, write_profile
+
 ROOT = Path(__file__).resolve().parents[2]
-NEEDS_MORE = ("report.show", "delegate_sim.check", "delegate_sim.reconcile")
-"""Calls that need a display, a configuration or a device's log; only the functions are looked up."""
+VELA = ("delegate_sim.analyze(model, 'ethos-u55-128'", "delegate_sim.compare(model, delegate='ethos-u55-128'")
+NEEDS_MORE = ("report.show", "delegate_sim.check", "delegate_sim.reconcile", *VELA)
+"""Calls that need a display, a configuration, a device's log or Vela; only the functions are looked up."""
 
 
 def test_the_examples_run(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     for name in ("model.tflite", "after.tflite"):
         shutil.copy(ROOT / "fixtures" / "models" / "transformer_block.tflite", tmp_path / name)
+    run = delegate_sim.analyze(tmp_path / "model.tflite", "nnapi", defaults="benchmark").runs[0]
+    (tmp_path / "profile.txt").write_text(write_profile(profiled_rows(run, lambda op, node: 2.0)), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     variables = {}

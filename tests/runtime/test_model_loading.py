@@ -454,7 +454,7 @@ def test_what_is_not_known_of_a_release_is_said_to_be_assumed():
     assert loading.loads is Loads.UNKNOWN
     custom = custom_operators(model, replace(target(), release=release))
     assert list(loading_warnings(model, loading, custom)) == [
-        f"whether {release} loads RELU version 1 is not known; the simulation assumes that it does"
+        f"it is not known whether {release} loads RELU version 1; the simulation assumes that the release loads this version"
     ]
 
 

@@ -111,7 +111,7 @@ def with_a_deadly_model(zoo):
 def test_a_model_that_ends_its_process_takes_no_other_with_it(with_a_deadly_model, monkeypatch):
     monkeypatch.setattr("delegate_sim.scan.local.answers_to", ends_its_process)
     error = found_beside_a_deadly_model(answers_here(with_a_deadly_model, 65, 2))
-    assert error.startswith("zoo/b.tflite: the process that simulated the model died; if the model file did not shrink")
+    assert error.startswith("zoo/b.tflite: the process that simulated the model died. A model file that becomes shorter")
 
 
 def shrinks_while_it_is_read(batch):
@@ -123,7 +123,7 @@ def shrinks_while_it_is_read(batch):
             os.truncate("zoo/b.tflite", 0)
         return content
 
-    with patch("delegate_sim.model.reader.file_content", cut):
+    with patch("delegate_sim.bundles.local_files.file_content", cut):
         return [answer(job) for job in batch]
 
 
@@ -133,8 +133,8 @@ def shrinks_while_it_is_read(batch):
     [
         (
             1,
-            "the process that simulated the model died; if the model file did not shrink during the scan, please report this "
-            "with the model",
+            "the process that simulated the model died. A model file that becomes shorter during the scan can cause this. If "
+            "yours did not, please report this problem, and attach the model",
         ),
         (2, "is empty"),
     ],

@@ -44,7 +44,7 @@ def test_the_search_begins_with_float_and_goes_where_diagnosis_points(swept):
     found, asked = swept(PHONE)
     assert asked == ["float", "float+fixed"]
     first, second = found.rows
-    assert (first.origin.words, first.costs[0].measures.delegated_nodes) == ("the beginning", 0)
+    assert (first.origin.words, first.costs[0].measures.delegated_nodes) == ("the first conversion", 0)
     assert (second.origin.row, second.origin.target, second.origin.cause) == (1, "nnapi", "dynamic-shape:inputs")
     assert second.costs[0].multiply_add_share == 1
     assert found.best_for("nnapi") == second

@@ -13,11 +13,13 @@ from delegate_sim.device.parse.log import read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.profiles import profile_files
 from delegate_sim.errors import DelegateSimError
+from delegate_sim.model.schema import is_operator
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time
 from delegate_sim.timing.op_profile import read_op_profile
 from delegate_sim.timing.op_profiles import OpProfiles
-from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_profile
+from fixtures.builder import ModelBuilder
+from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_litert_profile, write_profile
 from tests.support.models import chain_model
 
 MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ROUND", "ADD", "GELU", "ADD"]).bytes())
@@ -57,6 +59,24 @@ def test_rows_match_nodes_and_kernels_in_every_form(timing, form):
     assert kinds(found) == expected(ROWS, RUN)
     assert (found.delegates, found.notes) == (("nnapi",), ())
     assert found.total_ms == pytest.approx(sum([row.ms for row in ROWS]))
+
+
+INNER = [ProfiledRow("Add (ND, F32)", "", 0, 0.25), ProfiledRow("Clamp (NC, F32)", "", 1, 0.5)]
+
+
+def test_litert_lists_the_operators_inside_of_kernels_among_the_nodes(timing):
+    found = timing(write_litert_profile(ROWS, INNER))
+    assert kinds(found) == expected(ROWS, RUN)
+    assert [(inner.name, inner.ms) for inner in found.inner] == [("Add (ND, F32)", 0.25), ("Clamp (NC, F32)", 0.5)]
+
+
+def test_the_summary_of_litert_has_averages_of_calls(timing):
+    for rows, inner in ((CPU_ROWS, []), (ROWS, INNER)):
+        text = write_litert_profile(rows, inner)
+        found = timing(text[text.index("Number of nodes") :])
+        assert {group.op: group.ms for group in found.groups} == {
+            group.op: pytest.approx(group.ms, abs=0.003) for group in timing(write_profile(rows, "summary")).groups
+        }
 
 
 def test_the_slowest_rows_match_too(timing):
@@ -270,13 +290,18 @@ REAL = {
 """Logs that devices printed: the sum of the rows in milliseconds, the number of rows, and the totals of the log."""
 
 
-@pytest.mark.parametrize("number", REAL)
-def test_tables_of_real_logs(number):
+def real_log(number):
     paths = list((SHARED / "logs").glob(f"{number}_*"))
     if not paths:
         pytest.skip(f"../shared has no log {number}")
+    return str(paths[0])
+
+
+@pytest.mark.parametrize("number", REAL)
+def test_tables_of_real_logs(number):
+    path = real_log(number)
     total, count, profiled, times = REAL[number]
-    log = read_runs_file(str(paths[0]))[-1]
+    log = read_runs_file(path)[-1]
     if log.run_orders:
         rows = log.run_orders[0].rows
         assert (sum([row.time.ms for row in rows]), len(rows)) == (pytest.approx(total), count)
@@ -289,4 +314,68 @@ def test_tables_of_real_logs(number):
     assert log.times.profiled_ms == profiled
     assert {name: getattr(log.times, name) for name in times} == times
     with pytest.raises(DelegateSimError, match="is the profile from this model"):
-        OpProfiles((str(paths[0]),)).timings(OTHER, [GPU])
+        OpProfiles((path,)).timings(OTHER, [GPU])
+
+
+def model_of_rows(rows, summary):
+    """Return a model with the CPU nodes that a log shows, at their places. The other nodes are ABS on INT64."""
+    builder = ModelBuilder("as in a log")
+    graph = builder.subgraph("main")
+    source = graph.input("x", "INT64", [1, 4])
+    named = [row for row in rows if "Delegate" not in row.op and row.op != "DELEGATE"]
+    places = {row.node if row.node is not None else number: row for number, row in enumerate(named)}
+    ops = [op for op, count in ({} if rows else summary.counts).items() for _ in range(0 if "Delegate" in op else count)]
+    for index in range(max([*places, len(ops) - 1, 0]) + 1):
+        row = places.get(index)
+        op = ops[index] if ops else "ABS" if row is None else row.op
+        outputs = [f"t{index}"] if row is None else row.outputs.split(", ")
+        custom = {} if is_operator(op) else {"custom": op}
+        graph.node("CUSTOM" if custom else op, [source], [graph.tensor(name, "INT64", [1, 4]) for name in outputs], **custom)
+    return delegate_sim.load(builder.bytes())
+
+
+MATCHED = {
+    "14": ({"CONV_2D": 266.475, "DEPTHWISE_CONV_2D": 83.740, "CONCATENATION": 0.483}, {}),
+    "42": ({"STRIDED_SLICE": 8.347, "RESIZE_NEAREST_NEIGHBOR": 0.879}, {"TfLiteNnapiDelegate": 149.483}),
+    "43": (
+        {"CONV_2D": 3.640, "MEAN": 0.492, "CONCATENATION": 3.809, "FULLY_CONNECTED": 3.142},
+        {"TfLiteHexagonDelegate": 0.009, "TfLiteGpuDelegateV2": 0.388},
+    ),
+    "44": ({"SPLIT": 0.013, "ADD": 0.022}, {"DELEGATE": 21.287}),
+    "45": (
+        {"TRANSPOSE_CONV": 27.507, "STRIDED_SLICE": 1.098, "TANH": 0.052, "DENSIFY": 0.005},
+        {"TfLiteXNNPackDelegate": 64.801},
+    ),
+}
+"""Logs that devices printed: the times of CPU nodes that match a model with the same nodes, and of kernels that it lacks."""
+
+
+@pytest.mark.parametrize("number", MATCHED)
+def test_rows_of_real_logs_match_a_model_with_the_same_nodes(number):
+    path = real_log(number)
+    log = read_runs_file(path)[-1]
+    rows = log.run_orders[0].rows if log.run_orders else ()
+    found = OpProfiles((path,)).timings(model_of_rows(rows, log.summaries.get(0)), [NNAPI])[0]
+    nodes, kernels = MATCHED[number]
+    sums = {group.op: group.ms for group in found.groups if group.kind == NODE}
+    assert {op: sums[op] for op in nodes} == pytest.approx(nodes)
+    assert {part.op: part.ms for part in found.parts if part.kind == UNMATCHED} == kernels
+    assert found.total_ms == pytest.approx(REAL[number][0])
+
+
+def test_the_only_kernel_of_a_real_log_matches():
+    builder = ModelBuilder("mobilenet v3 as in the log")
+    graph = builder.subgraph("main")
+    last = graph.input("x", "FLOAT32", [1, 4])
+    for index in range(110):
+        output = graph.tensor("MobilenetV3/Predictions/Softmax" if index == 109 else f"t{index}", "FLOAT32", [1, 4])
+        graph.node("ABS", [last], [output])
+        last = output
+    graph.outputs(last)
+    (part,) = OpProfiles((real_log("13"),)).timings(delegate_sim.load(builder.bytes()), [GPU])[0].parts
+    assert (part.kind, part.op, part.ms, len(part.nodes)) == (KERNEL, "gpu", 5.061, 110)
+
+
+def test_a_cut_row_of_a_real_log_matches_nothing_wrong():
+    with pytest.raises(DelegateSimError, match="is the profile from this model"):
+        OpProfiles((real_log("46"),)).timings(MODEL, [NNAPI])

@@ -156,7 +156,7 @@ def profiled(model: Model, run: Run, target: Target, folder: Path, *, has_delega
     rows = profiled_rows(run, lambda op, node: 1.0) if has_delegate else _cpu_rows(run)
     kernels = iter([subset.nodes for subset in run.subgraphs[0].subsets if subset.is_delegated])
     whole = folder / "whole.tflite"
-    whole.write_bytes(model.content)
+    whole.write_bytes(bytes(model.content))
     shapes = _worker({"shapes_of": str(whole)})
     parts = []
     for number, row in enumerate(rows):
@@ -193,7 +193,7 @@ def measured(name: str, content: bytes, target: Target) -> Measured | None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         before, after = folder / "before.tflite", folder / "after.tflite"
-        before.write_bytes(model.content)
+        before.write_bytes(bytes(model.content))
         after.write_bytes(b"".join(map(bytes, write(plan.model, plan.rewritten.change, plan.rewritten.weights))))
         timings = [profiled(model, run, target, folder, has_delegate=has_delegate) for has_delegate in (True, False)]
         pairs = times_of([Part(before, True), Part(after, True)], ROUNDS, 0.4)

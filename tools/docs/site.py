@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from . import web
 from .browser import ROOT, page_of
 
 SITE = ROOT / "site"
@@ -34,13 +35,15 @@ GALLERY = (
 """Models of this repository, the delegates that their reports show, and what to see there."""
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
-    "Tasks": "fallback fix time sweep ci device-logs scan gallery/index",
+    "Tasks": "browser fallback fix time sweep ci device-logs scan gallery/index",
     "Targets": "targets nnapi npu mldrift vx embedded micro llm",
     "Reference": "commands formats codes suggestions passes python api rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",
 }
 """The groups of pages, each with its pages in their order."""
+APPLICATION = "try"
+"""The folder of the browser application in the site."""
 _STYLE = """\
 .container { max-width: 1320px; }
 .dropdown-menu { max-width: 100vw; }
@@ -78,6 +81,8 @@ def navigation(docs: Path) -> list[dict[str, Any]]:
         paths = [path for name in names.split() for path in sorted(docs.glob(f"{name}.md"))]
         pages = [{title(path): path.relative_to(docs).as_posix()} for path in paths]
         groups.append({group: pages})
+    if (docs / APPLICATION).exists():
+        return [{"Try it": f"{APPLICATION}/index.html"}, *groups]
     return groups
 
 
@@ -87,8 +92,10 @@ def title(page: Path) -> str:
     return re.sub(r"What the delegate (\S+) accepts", r"Rules: \1", heading).replace("`", "")
 
 
-def gather(folder: Path) -> None:
-    """Put the pages into a folder, the README as its first, with the files that they link to."""
+def gather(folder: Path, application: Path | None) -> None:
+    """Put the pages into a folder, the README as its first, with the files that they link to, and the browser application."""
+    if application is not None:
+        shutil.copytree(application, folder / APPLICATION)
     shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True)
     for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG"):
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
@@ -117,11 +124,11 @@ def gather(folder: Path) -> None:
     (gallery / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def build(site: Path = SITE) -> int:
-    """Make the site in a folder; return mkdocs' exit code."""
+def build(site: Path = SITE, application: Path | None = None) -> int:
+    """Make the site in a folder, with the browser application if there is one; return mkdocs' exit code."""
     with tempfile.TemporaryDirectory() as folder:
         docs, settings = Path(folder) / "docs", Path(folder) / "mkdocs.yml"
-        gather(docs)
+        gather(docs, application)
         settings.write_text(json.dumps(configuration(docs, site)), encoding="utf-8")  # JSON is YAML
         command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "--config-file", str(settings)]
         done = subprocess.run(command, check=False)
@@ -129,8 +136,14 @@ def build(site: Path = SITE) -> int:
 
 
 def main() -> int:
-    """Make the site in ``site/``, and say where it starts."""
-    code = build()
+    """Make the site in ``site/``, and say where it starts. Without npm, the site is made without the browser application."""
+    try:
+        web.build(numpy=web.fetched_numpy())
+        application = web.DIST
+    except web.UnavailableError as fault:
+        print(f"note: without the browser application: {fault}", file=sys.stderr)
+        application = None
+    code = build(SITE, application)
     if not code:
         print(SITE / "index.html")
     return code

@@ -129,7 +129,7 @@ def _cases(corpus: str, every: int, allowed: Exactness, python: str) -> Iterator
 def _case(name: str, model: Model, report: MicroReport, result: MicroFixPlan, python: str) -> Case:
     with tempfile.TemporaryDirectory() as folder:
         original, rewritten, given = [Path(folder, file) for file in ("original.tflite", "rewritten.tflite", "given.npz")]
-        original.write_bytes(model.content)
+        original.write_bytes(bytes(model.content))
         fix(result.plan, str(rewritten), proves=False)
         np.savez(given, *generated_inputs(model, model.subgraphs[0], 1, {}))
         expected, outputs = Path(folder, "expected.npz"), Path(folder, "outputs.npz")

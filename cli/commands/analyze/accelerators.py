@@ -53,11 +53,12 @@ def analyze_accelerators(
 ) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
 
-    If only some of the SoCs can be simulated, the others are errors on standard error, as unreadable models are.
+    If only some of the SoCs can be simulated, the text has a column for each of the others, and standard error has the reasons.
     """
     form, _, output = outputs
     if form not in _FORMS:
-        raise click.UsageError(f"--accelerators takes --format {' or '.join(_FORMS)}")
+        option = "--soc" if accelerators.accelerators is None else "--accelerators"
+        raise click.UsageError(f"{option} takes --format {' or '.join(_FORMS)}; delegate-sim report takes --soc too")
     socs, errors = _simulated(accelerators.socs)
     stacks = asked_stacks(accelerators.accelerators, socs)
     options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
@@ -72,26 +73,26 @@ def analyze_accelerators(
         view = View(width(), verbose)
         return Answer(
             lambda: [replace(result, report=with_advice(result.report)).to_dict() for result in results],
-            lambda: stack_lines(results, view),
+            lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
         )
 
-    for error in errors:
+    for error in errors.values():
         print_error(str(error))
     code = write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
     return USAGE if errors and code == DONE else code
 
 
-def _simulated(socs: Sequence[str]) -> tuple[list[str], list[OptionError]]:
-    """Return the SoCs that can be simulated, and the errors of the others. Raises OptionError if there are only others."""
-    simulated, errors = list[str](), list[OptionError]()
+def _simulated(socs: Sequence[str]) -> tuple[list[str], dict[str, OptionError]]:
+    """Return the SoCs that can be simulated, and the errors of the others by SoC. Raises OptionError if there are only others."""
+    simulated, errors = list[str](), dict[str, OptionError]()
     for soc in socs:
         try:
             simulated.append(full_soc_name(soc))
         except OptionError as error:
-            errors.append(error)
+            errors[soc] = error
     if errors and not simulated:
-        raise errors[0]
+        raise next(iter(errors.values()))
     return simulated, errors
 
 

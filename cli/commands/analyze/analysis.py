@@ -13,6 +13,7 @@ from delegate_sim.runtime.interpreter import Run, simulate
 from delegate_sim.runtime.target import Target
 
 from ...console.terminal import Line
+from ...models import show_target
 from ...text.analysis.view import View
 
 
@@ -34,10 +35,11 @@ def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) ->
     """
     effort = Effort(model)
     runs: list[Run] = []
-    for target in targets:
+    for number, target in enumerate(targets):
         if runs and not effort.allows_target:
             break
         effort.spend()
+        show_target(targets, number)
         runs.append(simulate(model, target, cache=cache))
     return Report(model, tuple(runs))
 

@@ -17,7 +17,7 @@ from ...console.output_file import allow_replacing, output_option
 from ...console.terminal import width
 from ...gathering import gathered
 from ...models import Models
-from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
+from ...options.delegate_flags import ALL_DELEGATES, ComparingCommand
 from ...options.live import LiveArguments, live_options
 from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
@@ -56,7 +56,7 @@ def _spans(releases: Iterable[str]) -> str:
     return " or ".join([f"{family[0]} to {family[-1]}" for family in families.values()])
 
 
-@click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.command("analyze", cls=ComparingCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @delegates_option("an overview of all")
 @click.option(
@@ -70,7 +70,7 @@ def _spans(releases: Iterable[str]) -> str:
     f"--default-{APPLIED_BY_DEFAULT}/--no-default-{APPLIED_BY_DEFAULT}",
     "applies_default",
     default=True,
-    help=f"Whether {APPLIED_BY_DEFAULT} gets the nodes that the delegate or the chain leaves.",
+    help=f"Whether {APPLIED_BY_DEFAULT} gets the nodes that the delegate or the chain does not take.",
 )
 @op_profile_option
 @live_options
@@ -121,6 +121,8 @@ def _analyze(
 
         return analyze_bundles(models, arguments, outputs, live, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
+    if is_chain and arguments.several:
+        raise click.UsageError(f"--chain takes one value of --{next(iter(arguments.several))}")
     if is_chain and not arguments.delegates:
         raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
     if live.is_given:
@@ -137,7 +139,7 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
     if not arguments.delegates:
         return overview(targets)
     names_fixes = ALL_DELEGATES not in arguments.delegates
-    is_alone = is_chain or len(arguments.delegates) == 1
+    is_alone = is_chain or (len(arguments.delegates) == 1 and not arguments.several)
     has_default = applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(arguments.delegates)
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)

@@ -24,16 +24,17 @@ from .documents import Outputs
 
 _FORMS = ("text", "json")
 _BACKEND = "backend"
-_LIVE_PROMPT = "Hello"
+_LIVE_PROMPT = "Hello 123"
+"""A prompt of at least two tokens. The engine runs no prefill signature for a prompt of one token."""
 
 
 def analyze_bundles(
     paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, live: LiveArguments, *, verbose: bool
 ) -> int:
-    """Analyze bundles on the backends that the options name, by default on all, and return the exit code.
+    """Analyze bundles on the backends that the options name, and return the exit code. By default, all backends are analyzed.
 
-    With ``--live``, also run the real engine. The exit code is then 1 if an answer differs, and 2 if the engine ran on none of
-    the backends.
+    With ``--live``, also run the real engine. The exit code is then 1 if an answer of the engine differs from the simulation,
+    and 2 if the engine ran on none of the backends.
     """
     if outputs.form not in _FORMS or outputs.files:
         raise click.UsageError(

@@ -30,7 +30,8 @@ def _report(targets: Sequence[Target], applies_default: bool, model: Model, cach
 def _default_target(target: Target) -> Target:
     """Return the target of the delegate that the runtime applies by default, with the release of ``target``.
 
-    This function is only called if nodes are left for the default delegate, because the import of its rules takes time.
+    This function is only called if nodes remain for the default delegate, because importing the rules of this delegate takes
+    time.
     """
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")

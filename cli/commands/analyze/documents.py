@@ -40,7 +40,7 @@ def write_analyses(
 ) -> int:
     """Analyze each model, write the reports, and return the exit code.
 
-    Text for standard output is written model by model, unless the text is a table.
+    If text for standard output is not a table, the text of each model is written as soon as the model is analyzed.
     """
     form, files, output = outputs
     documents = _Documents(models, view, analysis)
@@ -125,7 +125,7 @@ class _Documents:
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
 
-        cases = analysis_cases(self._advised(report))
+        cases = analysis_cases(self._advised(report), timings)
         if kind != _WITH_NOTES or not self.analysis.names_fixes:
             return cases
         from ...text.analysis.further import further_notes

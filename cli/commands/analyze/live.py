@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from delegate_sim.live.comparison import LiveResult, comparable_release, compare_live, run_live
+from delegate_sim.live.comparison import LiveResult, comparable_release, run_and_compare
 from delegate_sim.live.difference import difference_report
 from delegate_sim.live.live_runs import ready_engine
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 
 from ...answers import Answer, ModelTable, write_answers
@@ -65,20 +64,18 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
 
     def answer(path: str) -> Answer:
         model = read_model(path)
-        runs, results = [], []
-        for engine, target, release in zip(engines, targets, releases, strict=True):
-            if target.delegate.is_live_only:
-                results.append(run_live(engine, model, target.options))
-                continue
-            runs.append(simulate(model, replace(target, release=release, defaults="api")))
-            results.append(compare_live(engine, model, runs[-1]))
-            if results[-1].differences:
-                differences.append(difference_report(model, runs[-1], results[-1]))
+        pairs = [
+            run_and_compare(engine, model, target, release)
+            for engine, target, release in zip(engines, targets, releases, strict=True)
+        ]
+        results = [result for _, result in pairs]
+        differences.extend([difference_report(model, run, result) for run, result in pairs if run and result.differences])
         every.extend(results)
-        simulated = with_adviser(Report(model, tuple(runs)))
+        report = with_adviser(Report(model, tuple([run for run, _ in pairs if run is not None]), live=tuple(results)))
+        simulated = replace(report, runs=tuple([run for run in report.runs if not run.delegate.is_live_only]))
         return Answer(
-            lambda: [{**simulated.to_dict(advice=True), "live": [result.to_dict() for result in results]}],
-            lambda: [*([*report_lines(simulated, view), Line("")] if runs else []), *live_lines(model, results, view)],
+            lambda: [report.to_dict(advice=True)],
+            lambda: [*([*report_lines(simulated, view), Line("")] if simulated.runs else []), *live_lines(model, results, view)],
             lambda: [[result.name, live_verdict(result)] for result in results],
         )
 

@@ -12,6 +12,7 @@ from delegate_sim.runtime.interpreter import Run
 from ...console.layout import counted, cut, message, name, node_list
 from ...console.terminal import Line
 from ..elements.tables import table
+from ..elements.target import target_names
 
 _HEADING = "bold"
 _OPERATORS_SHOWN = 30
@@ -31,7 +32,7 @@ def _table(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     rows = operator_rows(runs)
     totals = [sum(row.nodes for row in rows), *[sum(row.delegated[column] for row in rows) for column in range(len(runs))]]
     shown = rows if verbose else rows[:_OPERATORS_SHOWN]
-    cells = [("operator", "nodes", *(run.delegate.name for run in runs))]
+    cells = [("operator", "nodes", *target_names([run.target for run in runs]))]
     cells += [
         (cut(name(row.op), _WIDEST_OPERATOR), f"{row.nodes:,}", *(f"{count:,}" for count in row.delegated)) for row in shown
     ]
@@ -44,20 +45,21 @@ def _table(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
 def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     results = disagreements(runs)
     if not results:
-        yield Line("They agree on every node.")
+        yield Line("The delegates agree on every node.")
         return
-    yield Line(f"They disagree on {counted(len(results), 'node')}", _HEADING)
+    yield Line(f"The delegates disagree on {counted(len(results), 'node')}", _HEADING)
     groups: dict[tuple[int, str, tuple[str, ...]], list[Disagreement]] = {}
     for result in results:
         words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
         groups.setdefault((result.subgraph, result.node.op, words), []).append(result)
     several = len(runs[0].subgraphs) > 1
+    labels = target_names([run.target for run in runs])
     shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
     for (subgraph, op, words), members in shown:
         where = f"subgraph {subgraph}, " if several else ""
         nodes = node_list([member.node.index for member in members], None if verbose else width // 2)
         yield Line(f"  {where}{name(op)}: {counted(len(members), 'node')} [{nodes}]")
-        states = [(run.delegate.name, message(state)) for run, state in zip(runs, words, strict=True)]
+        states = [(label, message(state)) for label, state in zip(labels, words, strict=True)]
         yield from table(states, (), width, indent=4)
     if len(groups) > len(shown):
         yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")

@@ -65,7 +65,7 @@ def _headline(result: LiveResult) -> str:
         of_all = f"{counts[NPU]:,} of {counted(counts[NPU] + counts[CPU], 'node')}"
         return f"{of_all} on the NPU, in {operators}; {counts[CPU]:,} on the CPU{removed}"
     if not result.is_compared:
-        return "the vendor's code is closed source, so there is no simulation to compare it with"
+        return "the vendor's code is closed source, so it is not simulated, and there is nothing to compare"
     return "the real delegate agrees with the simulation" if result.is_equal else "the real delegate differs from the simulation"
 
 

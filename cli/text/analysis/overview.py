@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.delegates.npu.soc_names import device_spans
+from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
+from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.scan.target_totals import TargetTotals
@@ -15,8 +18,9 @@ from delegate_sim.scan.target_totals import TargetTotals
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
+from ..elements.plugins import plugin_lines
 from ..elements.tables import table
-from ..elements.target import DEFAULTS_TEXT
+from ..elements.target import DEFAULTS_TEXT, target_names
 from ..many import many_hint, model_names, unanswered_lines
 from .api_defaults import api_lines
 from .view import View
@@ -25,38 +29,48 @@ _HEADING = "bold"
 _HINT = "cyan"
 _NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
-_SELECTED = (
-    "For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles "
-    "these nodes, and whether they run."
-)
 
 
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model, and a hint about details."""
     yield from runs_table(report, view)
     yield Line("")
+    yield from paragraph(_devices_text(), view.width)
+    yield Line("")
     yield Line("For details: --delegate NAME, or --delegate all", _HINT)
+
+
+def _devices_text() -> str:
+    """Return a sentence about the devices of each plugin, and a sentence about the vendors that cannot be simulated."""
+    spans = {plugin_of(vendor): span for vendor, span in device_spans()}
+    devices = [f"{plugin}: {spans[plugin]}" for plugin in PLUGIN_NAMES]
+    closed = [f"{plugin} ({spans[plugin]})" for plugin in CLOSED_PLUGIN_NAMES]
+    return (
+        f"NPUs by device: {'; '.join(devices)}. To choose a device: --soc, such as --soc pixel10. Not simulated: "
+        f"{', '.join(closed)}; --live runs this plugin."
+    )
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model. Columns that do not fit are in further tables."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
-    defaults = DEFAULTS_TEXT[runs[0].target.defaults]
-    title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}, {defaults}"
+    # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
+    defaults = "" if all(run.delegate.is_plugin for run in runs) else f", {DEFAULTS_TEXT[runs[0].target.defaults]}"
+    title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
     yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
-    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", "kernels", "boundary bytes", "main blocker")
-    rows = [titles, *[_cells(run.delegate.name, summary_of(report.model, run)) for run in runs]]
+    kernels = kernels_title([run.delegate.name for run in runs])
+    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", kernels, "boundary bytes", "main blocker")
+    names = target_names([run.target for run in runs])
+    rows = [titles, *[_cells(name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]]
     yield from table(rows, _NUMBERS, width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     if len(legends) > 1:
         yield Line("")
         yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
-    if any(run.delegate.is_plugin for run in runs):
-        yield Line("")
-        yield from paragraph(_SELECTED, width, "", "")
+    yield from plugin_lines(runs, width)
     for run in runs:
         yield from api_lines(report, run, view, is_named=True)
 
@@ -99,7 +113,7 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // (keys + 1))
     names = model_names([row.path for row in rows], room)
     cells = [((name, row.delegate)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
-    titles = ("delegated", "multiply-adds", "kernels", "boundary bytes", "main blocker")
+    titles = ("delegated", "multiply-adds", kernels_title(delegates), "boundary bytes", "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     # bounded: four columns
     yield from table(lines, range(keys, keys + 4), width, keys=keys)

@@ -11,7 +11,7 @@ from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
-from delegate_sim.results.report.outcome_words import words_of
+from delegate_sim.results.report.outcome_words import NOT_COMPILED, words_of
 from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
@@ -24,7 +24,7 @@ from ..elements.measures import kernels_text
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
-from ..elements.target import target_lines
+from ..elements.target import target_lines, target_names
 from ..elements.verdict import chain_verdict_lines, verdict_lines
 from .api_defaults import api_lines
 from .placement import placement_lines
@@ -42,10 +42,6 @@ _VARIANTS_SHOWN = 8
 _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
-_SELECTED = (
-    "Selected, but not compiled: the plugin only selects nodes. Whether these nodes can be compiled and run is known only "
-    "from the vendor's compiler and the device."
-)
 
 
 def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
@@ -75,10 +71,11 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
         if not view.verbose:
             yield from details_hint()
             return
-    for run, advised in zip(report.runs, report.advised_runs, strict=True):
+    labels = target_names([run.target for run in report.runs])
+    for label, run, advised in zip(labels, report.runs, report.advised_runs, strict=True):
         if not is_single:
             yield Line("")
-            yield Line(f"--- {run.delegate.name} ---", HEADING)
+            yield Line(f"--- {label} ---", HEADING)
         yield from verdict_lines(run, view.width)
         if is_single:
             yield from api_lines(report, run, view)
@@ -159,15 +156,15 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 
 def _selected(run: Run, view: View) -> Iterator[Line]:
-    """Yield what the selection means, and the remedies that the vendor publishes for a compiler that fails."""
+    """Yield the meaning of the selection, and the options that the vendor suggests in case its compiler fails."""
     from delegate_sim.delegates.compiler_plugin import CompilerPlugin  # few delegates are plugins
 
     assert isinstance(run.delegate, CompilerPlugin)
-    yield from _paragraph(_SELECTED, view, "", "")
+    yield from _paragraph(NOT_COMPILED, view, "", "")
     yield Line("")
     remedies = run.delegate.remedies_if_not_compiled
     if remedies and any(subgraph.delegated for subgraph in run.subgraphs):
-        yield Line("If the compiler fails, the vendor suggests these options (published, not proved)", HEADING)
+        yield Line("If the compiler fails, the vendor suggests these options (not tested by delegate-sim)", HEADING)
         for remedy in remedies:
             yield from _paragraph(f"{remedy.options}: if {remedy.when} ({remedy.source})", view, "  ", "    ")
         yield Line("")
@@ -220,7 +217,9 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     # Unlike text, a strip must not be wider than the terminal, because a wrapped strip is unreadable.
-    yield from strip_lines(strip(run), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP)))
+    yield from strip_lines(
+        strip(run), words_of(whole.delegate.name), whole.delegate.name, min(view.width, max(columns(), _NARROWEST_STRIP))
+    )
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
     yield from _fallback(run, whole, view)
@@ -259,7 +258,8 @@ def _kernels(run: SubgraphRun) -> int:
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
     """Return the numbers of nodes in dropped partitions as text. Long lists are cut.
 
-    The text does not say what a higher limit brings, because more partitions may make the delegate fail. The advice does.
+    The text does not give the result with a higher limit, because more partitions may make the delegate fail. The advice gives
+    it.
     """
     sizes = [counted(len(subset.nodes), "node") for subset in dropped]
     shown = sizes[:_GAINS_SHOWN]

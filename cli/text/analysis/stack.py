@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
@@ -22,19 +22,25 @@ from .view import HEADING, View
 
 _BAD = "bold red"
 _HINT = "cyan"
+_NOT_SIMULATED = "not simulated"
 
 
-def stack_lines(results: Sequence[StackResult], view: View) -> Iterator[Line]:
+def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Iterable[str] = ()) -> Iterator[Line]:
     """Yield the text of one stack, or the verdicts on several stacks, a table that compares them, and their notes.
+
+    ``not_simulated`` has the names of SoCs that cannot be simulated. Each has a verdict and a column in the table.
 
     In a verbose view, the text of each stack follows the table.
     """
-    is_single = len(results) == 1
+    left_out = list(not_simulated)
+    is_single = len(results) == 1 and not left_out
     if not is_single:
         for result in results:
             yield from _short_verdict(result, view.width)
+        for soc in left_out:
+            yield from paragraph(f"{message(soc)}: {_NOT_SIMULATED}", view.width, "", "  ", style=_BAD)
         yield Line("")
-        yield from _side_by_side(results, view)
+        yield from _side_by_side(results, left_out, view)
         yield from _notes(results, view.width)
     for result in results if is_single or view.verbose else ():
         if not is_single:
@@ -73,7 +79,10 @@ def _because(result: StackResult) -> str:
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
-    """Yield the notes on the stacks and the warnings of their plugins. A note that is not about all stacks names its stacks."""
+    """Yield the notes on the stacks and the warnings of their plugins.
+
+    If a note is about some of the stacks only, the text names these stacks.
+    """
     stacks: dict[str, list[str]] = {}
     for result in results:
         plugins = [run for run in result.report.runs if run.delegate.is_plugin and result.is_created]
@@ -117,7 +126,7 @@ def _leaves_nodes(result: StackResult) -> bool:
     return bool(runs) and runs[0].delegate.is_plugin and any(True for _ in on_cpu(runs[0]))
 
 
-def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
+def _side_by_side(results: Sequence[StackResult], not_simulated: Sequence[str], view: View) -> Iterator[Line]:
     """Yield a table with a row for each operator and a column for each target. A cell has the number of nodes in each place."""
     counts = [result.places() for result in results]
     operators = list(dict.fromkeys([op for places in counts for op in places]))
@@ -125,12 +134,13 @@ def _side_by_side(results: Sequence[StackResult], view: View) -> Iterator[Line]:
     total = [_summed(places) for places in counts]
     yield Line("Side by side: where the nodes of each operator run", HEADING)
     rows = [
-        ("operator", *[message(_target(result)) for result in results]),
+        ("operator", *[message(_target(result)) for result in results], *map(message, not_simulated)),
         (
             "all",
             *[_places(counter) if result.is_created else "not created" for counter, result in zip(total, results, strict=True)],
+            *[_NOT_SIMULATED] * len(not_simulated),
         ),
-        *[(name(op), *[_places(places.get(op, Counter())) for places in counts]) for op in operators],
+        *[(name(op), *[_places(places.get(op, Counter())) for places in counts], *[""] * len(not_simulated)) for op in operators],
     ]
     yield from table(rows, (), view.width)
     nodes = {sum(counter.values()) for counter, result in zip(total, results, strict=True) if result.is_created}

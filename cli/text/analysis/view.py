@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""From this number of models on, text is a table, unless the text is verbose."""
+"""From this number of models on, text that is not verbose is a table."""
 
 
 @dataclass(frozen=True, slots=True)

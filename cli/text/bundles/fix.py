@@ -62,7 +62,7 @@ def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, ve
 def _answer(plan: BundlePlan, fixed: FixedBundle | None, count: int) -> str:
     sections = f"{count} of {counted(len(plan.sections), 'model')}"
     if fixed is not None:
-        return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {sections} rewritten; all other sections keep their bytes"
+        return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {sections} rewritten; all else keeps its bytes"
     if count:
         return f"Passes would improve {sections}; nothing is written"
     return f"No pass improves a model of the bundle ({counted(len(plan.sections), 'model')})"

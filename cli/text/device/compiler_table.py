@@ -16,7 +16,7 @@ _HEADING, _BAD = "bold", "bold red"
 
 
 def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a joined table. Long lists of nodes are shortened unless ``verbose``."""
+    """Return the text of a joined table. Without ``verbose``, long lists of nodes are shortened."""
     yield from _verdict(join, width)
     for status in dict.fromkeys(joined.row.status for joined in join.rows):
         rows = [joined for joined in join.rows if joined.row.status == status]

@@ -35,14 +35,14 @@ _CAUSES = {
 }
 _EVIDENCE = {
     "run-order": "the table in execution order lists every node that ran on the CPU",
-    "node-types": "the summary by node type has the number of CPU nodes of each operator, but not the nodes",
+    "node-types": "the summary by node type has the number of CPU nodes of each operator, and does not name the nodes",
     "partial": "a table lists some of the nodes that ran on the CPU",
     "lines": "the log has no table of operators; the simulation shows which nodes probably ran on the CPU",
 }
 
 
 def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the text of a reconciliation. Long lists of nodes are shortened unless ``verbose``."""
+    """Return the text of a reconciliation. Without ``verbose``, long lists of nodes are shortened."""
     other = [note for note in reconciliation.notes if OTHER_MODEL in note]
     for note in other:
         yield from paragraph(message(note), width, "", "  ", style=_BAD)

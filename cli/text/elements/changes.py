@@ -12,7 +12,7 @@ _NODES_WIDTH = 40
 
 
 def alike(changes: Iterable[NodeChange]) -> list[list[NodeChange]]:
-    """Group changes of different nodes that are otherwise equal."""
+    """Group changes that differ only in the node."""
     groups: dict[tuple[str, ...], list[NodeChange]] = {}
     for change in changes:
         groups.setdefault((change.op, change.what, change.old, change.new), []).append(change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
+from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding, measured_text
 
 from ...console.layout import counted, node_list
 from .numbers import with_ranges, without_numbers
@@ -16,8 +16,8 @@ _NODES_WIDTH = 40
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that differ only in the node, in the change of the node, and in numbers.
 
-    Errors come first. Within a level, findings about the whole model come first, and then larger groups come before smaller
-    groups.
+    Errors come first. Within a level, findings about the whole model come first. The other groups follow, from the largest to
+    the smallest.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -38,7 +38,7 @@ def finding_text(members: Sequence[Finding]) -> str:
     nodes = node_list(sorted([member.location.node or 0 for member in members]), _NODES_WIDTH)
     subgraph = f" of subgraph {place.subgraph}" if place.subgraph else ""
     statement = with_ranges([member.statement for member in members])
-    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{_changes(members)}"
+    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{_changes(members)}{measured_text(members)}"
 
 
 def _changes(members: Sequence[Finding]) -> str:

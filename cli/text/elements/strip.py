@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from delegate_sim.results.report.outcome_words import OutcomeWords
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, Lengths, Span, cells
 
 from ...console.layout import counted, wrapped
@@ -15,12 +16,11 @@ _BLOCKS = {DELEGATED: "\u2588", REFUSED: "\u2591", LEFT: "\u2592", MIXED: "\u259
 _ASCII = {DELEGATED: "#", REFUSED: ".", LEFT: "o", MIXED: "/"}
 """The characters to use if the output's encoding does not have the block characters."""
 _STYLES = {DELEGATED: "green", REFUSED: "red", LEFT: "yellow", MIXED: "magenta"}
-_WORDS = {REFUSED: "the CPU", LEFT: "the CPU, although accepted", MIXED: "mixed"}
 _ROWS = 4
 _INDENT = 2
 
 
-def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Line]:
+def strip_lines(spans: Sequence[Span], words: OutcomeWords, delegate: str, width: int) -> Iterator[Line]:
     """Yield the strip in at most ``_ROWS`` lines, and a legend. Yield nothing if all nodes have the same state."""
     if len({span.state for span in spans}) < 2:
         return
@@ -30,11 +30,10 @@ def strip_lines(spans: Sequence[Span], delegate: str, width: int) -> Iterator[Li
     for start in range(0, len(states), room):
         row = states[start : start + room]
         yield Line(" " * _INDENT + "".join([glyphs[state] for state in row]), "", tuple(_parts(row)))
-    words = [
-        f"{glyphs[state]} {text}" for state, (_, text) in zip(_used(states), legend_texts(delegate, _used(states)), strict=True)
-    ]
+    used = _used(states)
+    texts = [f"{glyphs[state]} {text}" for state, (_, text) in zip(used, legend_texts(words, delegate, used), strict=True)]
     scale = "each cell is a node" if size == 1 else f"each cell is {counted(size, 'node')}"
-    for line in wrapped(f"{'  '.join(words)}  ({scale}, in running order)", width, " " * _INDENT):
+    for line in wrapped(f"{'  '.join(texts)}  ({scale}, in running order)", width, " " * _INDENT):
         yield Line(line)
 
 
@@ -44,9 +43,10 @@ def strip_text(lengths: Lengths, room: int) -> tuple[str, int]:
     return "".join([_BLOCKS[state] for state in states]), size
 
 
-def legend_texts(delegate: str, states: Iterable[str]) -> list[tuple[str, str]]:
+def legend_texts(words: OutcomeWords, delegate: str, states: Iterable[str]) -> list[tuple[str, str]]:
     """Return the character and the meaning of each state."""
-    return [(_BLOCKS[state], _WORDS.get(state, delegate)) for state in states]
+    meanings = {REFUSED: words.elsewhere, LEFT: f"{words.elsewhere}, although accepted", MIXED: "mixed"}
+    return [(_BLOCKS[state], meanings.get(state, delegate)) for state in states]
 
 
 def _used(states: Sequence[str]) -> list[str]:

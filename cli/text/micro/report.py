@@ -10,7 +10,7 @@ from delegate_sim.micro.arena import Arena
 from delegate_sim.micro.preparation import MicroNode, Status
 from delegate_sim.micro.report import MicroReport, Outcome
 from delegate_sim.micro.resolver import ResolverSource, resolver_lines
-from delegate_sim.model.model import Model
+from delegate_sim.model.model import IDENTIFIER, Model
 from delegate_sim.version import __version__
 
 from ...console.layout import counted, item_list, message, name, node_list, share
@@ -161,6 +161,11 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
 def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
     report, source = answer.report, answer.source
     texts = []
+    if answer.model.identifier != IDENTIFIER:
+        texts.append(
+            f"the identifier of the file is {answer.model.identifier!r}, not {IDENTIFIER!r}. TensorFlow Lite Micro does not "
+            "check the identifier, but other runtimes refuse the file"
+        )
     if report.external_tensors:
         texts.append(
             f"the data of {counted(report.external_tensors, 'tensor')} is after the flatbuffer (Buffer.offset). The runtime does "
@@ -213,7 +218,7 @@ def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
         ("tail", f"{arena.tail:,}", "an estimate: structures, data of reference kernels, variables"),
     ]
     if arena.planning > arena.head:
-        rows.append(("planning", f"{arena.planning:,}", "memory for planning; larger than the head, which later uses it"))
+        rows.append(("planning", f"{arena.planning:,}", "memory for planning, larger than the head; the head uses it later"))
     yield from table(rows, (1,), width)
     yield from paragraph(
         "The device may need more: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels "

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from delegate_sim.foundation.printable import printable
 from delegate_sim.timing.bounds import TimeBounds
 from delegate_sim.timing.measured import CpuTime
+from delegate_sim.timing.words import milliseconds, share_of_time
 
-from ...console.layout import counted, message, name, share
+from ...console.layout import counted, message, name
 from ...console.terminal import Line
 from ..elements.paragraphs import indented
-from .times import milliseconds
 
 
 def cpu_time_text(time: CpuTime, total_ms: float) -> str:
@@ -20,7 +20,7 @@ def cpu_time_text(time: CpuTime, total_ms: float) -> str:
         return "no measured time"
     text = f"{milliseconds(time.ms)} measured"
     if total_ms:
-        text += f" ({share(round(time.ms * 1000), round(total_ms * 1000))} of the profile)"
+        text += f" ({share_of_time(time.ms, total_ms)} of the profile)"
     return text + (
         f"; {counted(time.unknown, 'node')} without a time of {'its' if time.unknown == 1 else 'their'} own"
         if time.unknown
@@ -57,10 +57,10 @@ def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> 
     else:
         yield from indented(message(f"no estimate: {bounds.no_estimate}"), width, indent)
     if bounds.is_whole and bounds.rest_ms > 0:
-        text = f"Even if {delegate} took no time for these nodes, this model would still need {milliseconds(bounds.rest_ms)}"
+        text = f"Even if {delegate} ran these nodes in no time, this model would still need {milliseconds(bounds.rest_ms)}"
         left = bounds.kernels - bounds.gone_kernels
         if left:
-            text += f": {counted(left, 'kernel')}{', and the nodes that stay on the CPU' if bounds.stays_on_cpu else ''}"
+            text += f" for {counted(left, 'kernel')}{', and for the nodes that stay on the CPU' if bounds.stays_on_cpu else ''}"
         else:
             text += " for the other nodes, which this profile shows on the CPU"
         yield from indented(printable(f"{text}."), width, indent)

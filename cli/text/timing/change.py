@@ -11,36 +11,34 @@ from ...console.terminal import Line, width
 from ..compare import compare_lines
 
 if TYPE_CHECKING:
+    from delegate_sim.timing.fixes import ChangeTimes
     from delegate_sim.timing.measured import Timing
 
 
 def timed_entry(comparison: Comparison, timings: Sequence[Timing]) -> dict[str, Any]:
     """Return a comparison as plain data."""
-    entry = comparison.to_dict()
     if timings:
-        from delegate_sim.timing.fixes import change_entry
+        from delegate_sim.timing.fixes import timed_comparison
 
-        entry |= change_entry(comparison, timings)
-    return entry
+        comparison = timed_comparison(comparison, timings)
+    return comparison.to_dict()
 
 
 def timed_lines(comparison: Comparison, timings: Sequence[Timing], verbose: bool, words: str = "") -> Iterator[Line]:
     """Yield a comparison as text."""
     yield from compare_lines(comparison, width(), verbose, words)
     if timings:
-        yield from change_lines(comparison, timings, verbose)
+        from delegate_sim.timing.fixes import ChangeTimes
+
+        yield from change_lines(ChangeTimes(comparison, tuple(timings)), verbose)
 
 
-def change_lines(comparison: Comparison, timings: Sequence[Timing], verbose: bool) -> Iterator[Line]:
-    """Yield where the time of side A goes, and what the change to side B can save; nothing without timings."""
-    if not timings:
-        return
-    from delegate_sim.timing.fixes import comparison_bounds
-
+def change_lines(times: ChangeTimes, verbose: bool) -> Iterator[Line]:
+    """Yield where the time of side A goes, and what the change to side B can save."""
     from .bounds import bounds_lines
     from .times import timing_lines
 
-    yield from timing_lines(timings, [comparison.a.run], width(), verbose)
+    yield from timing_lines(times.timings, [times.run], width(), verbose)
     yield Line("")
     yield Line("What the change from A to B can save", "bold")
-    yield from bounds_lines(comparison_bounds(comparison, timings), comparison.a.run.delegate.name, width(), "  ")
+    yield from bounds_lines(times.bounds, times.run.delegate.name, width(), "  ")

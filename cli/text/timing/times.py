@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.runtime.interpreter import Run
 from delegate_sim.timing.kernel_costs import kernel_costs
-from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, TimeGroup, Timing
+from delegate_sim.timing.measured import NODE, UNMATCHED, TimeGroup, Timing
+from delegate_sim.timing.words import milliseconds, share_of_time
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -16,11 +17,6 @@ from ..elements.tables import table
 _HEADING = "bold"
 _GROUPS_SHOWN = 12
 _ROWS_SHOWN = 8
-
-
-def milliseconds(ms: float) -> str:
-    """Return a time as text."""
-    return f"{ms:,.3f} ms" if abs(ms) < 10 else f"{ms:,.1f} ms"  # three digits are enough
 
 
 def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
@@ -53,32 +49,27 @@ def _group_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
 
 
 def _group_row(group: TimeGroup, timing: Timing) -> tuple[str, str, str, str]:
-    what = {
-        KERNEL: f"{group.op} kernels",
-        NODE: f"{name(group.op)} on the CPU",
-        UNMATCHED: "not matched",
-    }[group.kind]
-    return what, f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
+    return name(group.words), f"{group.count:,}", f"{group.ms:,.3f}", _share(group.ms, timing)
 
 
 def _share(ms: float, timing: Timing) -> str:
-    return f"{100 * ms / timing.total_ms:.1f} %" if timing.total_ms else "-"
+    return share_of_time(ms, timing.total_ms)
 
 
 def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:
-    """Yield what remains even if all CPU nodes took no time."""
+    """Yield a sentence about the time that this model would need even if the delegate ran the CPU nodes in no time."""
     count = timing.kernel_count
     if count and timing.ms_of(NODE):
         text = (
-            f"Even if the delegate took no time for the nodes on the CPU, this model would still need "
-            f"{milliseconds(timing.total_ms - timing.ms_of(NODE))}: {_remaining(count, timing)}."
+            "Even if the delegate ran the CPU nodes in no time, this model would still need "
+            f"{milliseconds(timing.total_ms - timing.ms_of(NODE))} for {_remaining(count, timing)}."
         )
         yield from paragraph(text, width, "  ")
 
 
 def _remaining(kernels: int, timing: Timing) -> str:
-    text = f"the {counted(kernels, 'kernel')} that already {'runs' if kernels == 1 else 'run'} there"
-    return text + (", and the rows that match nothing" if timing.ms_of(UNMATCHED) else "")
+    text = f"the {counted(kernels, 'kernel')} that already {'runs' if kernels == 1 else 'run'} on the delegate"
+    return text + (", and for the rows that match nothing" if timing.ms_of(UNMATCHED) else "")
 
 
 def _unmatched_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
@@ -104,7 +95,10 @@ def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
     if known:
         yield from paragraph(f"whole run: {', '.join(known)}", width, "  ")
     if timing.outside_ms:
-        text = f"{milliseconds(timing.outside_ms)} of each inference are outside of the rows, such as copying and profiling"
+        text = (
+            f"{milliseconds(timing.outside_ms)} of each inference are not in the rows, for example the time for copying and "
+            "profiling"
+        )
         yield from paragraph(text, width, "  ")
 
 

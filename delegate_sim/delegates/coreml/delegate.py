@@ -66,12 +66,13 @@ OPTIONS = (
         f"{DEVICES_WITH_NEURAL_ENGINE} or {ALL_DEVICES}: the devices on which the delegate can be created; changes no verdict",
         benchmark_default=ALL_DEVICES,
         has_benchmark_default=True,
+        choices=tuple(dict.fromkeys(_DEVICES.values())),
     ),
     Option(
         "max_delegated_partitions",
         integer,
         0,
-        "the largest number of partitions to delegate, largest partitions first; no limit if 0 or less",
+        "the maximum number of partitions to delegate, largest first; 0 and less mean no limit",
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),
@@ -96,7 +97,10 @@ class CoreMlDelegate(Delegate):
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node. Take all supported nodes, or only the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node, and delegate all nodes, or the largest partitions if some nodes are unsupported.
+
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+        """
         target = CoreMlTarget(_version(options), release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)
@@ -141,7 +145,7 @@ def _limit(options: OptionValues) -> int:
 def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
     """Return a warning about delegated nodes with an omitted bias.
 
-    The kernel then reads memory before the array of tensors.
+    For such a node, the kernel reads memory before the array of tensors.
     """
     graph = decision.graph
     nodes = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
@@ -149,15 +153,15 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
         return ()
     count = f"{len(nodes)} delegated FULLY_CONNECTED {'node' if len(nodes) == 1 else 'nodes'}"
     return (
-        f"subgraph {graph.index}: {count} without a bias (first: node {nodes[0]}). The delegate's kernel then reads beyond its "
-        "memory, so it may crash, fail, or compute with a wrong bias",
+        f"subgraph {graph.index}: {count} without a bias (first: node {nodes[0]}). Without a bias, the delegate's kernel reads "
+        "beyond its memory, so it may crash, fail, or compute with a wrong bias",
     )
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
     """Return a warning about delegated padding nodes with a padding value that is computed at run time.
 
-    The kernel reads such a value too early.
+    The kernel reads such a value before it is computed.
     """
     graph = decision.graph
     indices = [index for index in decision.nodes if has_computed_value(graph.view(graph.nodes[index]))]
@@ -166,7 +170,7 @@ def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
     nodes = "1 delegated node pads" if len(indices) == 1 else f"{len(indices)} delegated nodes pad"
     return (
         f"subgraph {graph.index}: {nodes} (first: node {indices[0]}) with a padding value that is computed at run time. The "
-        "delegate's kernel reads the value too early and pads with undefined numbers",
+        "delegate's kernel reads the value before it is computed, and pads with undefined numbers",
     )
 
 

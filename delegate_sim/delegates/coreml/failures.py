@@ -16,8 +16,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "coreml-kernel-operands",
             Problem.OPERANDS,
             "a layer's number of operands",
-            "The rules do not count all operands of a node. If a supported node has a wrong number of operands or results, the "
-            "kernel of the whole partition fails. The runtime then undoes all delegation.",
+            "For some operators, the rules do not check the number of operands. If a supported node has a wrong number of "
+            "operands or results, the kernel of the whole partition fails. The runtime then undoes all delegation.",
             "Give the node the operands that its layer takes. Replace a TRANSPOSE_CONV that has a bias by a TRANSPOSE_CONV "
             "without a bias and an ADD.",
             "give the node the operands that its layer takes",
@@ -31,7 +31,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.RANK,
             "more than four dimensions at the boundary of a partition",
             "Inputs and outputs of a partition may have at most four dimensions. Many rules for nodes do not check this limit. "
-            "From LiteRT 2.2.0 on, the kernel fails if a tensor has more dimensions. The runtime then undoes all delegation.",
+            "From LiteRT 2.2.0 on, the kernel fails if an input or output has more than four. The runtime then undoes all "
+            "delegation.",
             "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
             "fold dimensions with RESHAPE",
             is_shared=True,
@@ -45,7 +46,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "missing padding value",
             "If a padding node lists three operands, the kernel reads the third as the padding value. If the third entry is "
             "-1 (omitted), the process crashes.",
-            "Use PAD, which has no such operand, or give the node a padding value.",
+            "Replace the node by a PAD, which always pads with 0, or give the node a padding value.",
             "use PAD, or give the node a padding value",
             is_shared=True,
         ),

@@ -106,7 +106,7 @@ def is_constant_number(node: NodeView, position: int) -> bool:
 
 
 def has_computed_value(node: NodeView) -> bool:
-    """Return whether a node pads with a value that is computed at run time. The kernel reads the value too early."""
+    """Return whether a node pads with a value that is computed at run time. The kernel reads the value before it is computed."""
     return _reads_value(node) and node.node.input(2) >= 0 and not node.input(2).is_constant
 
 

@@ -17,8 +17,8 @@ KINDS = (
     kinds.OPERATOR,
     kinds.VERSION.reworded(
         meaning="The delegate takes operators of version 1 only. The exceptions are DEPTHWISE_CONV_2D (up to version 2) and "
-        "FULLY_CONNECTED (up to version 6). Converters raise the version when a node uses a newer feature: "
-        "half_pixel_centers in RESIZE_BILINEAR, or a newer data type in many operators.",
+        "FULLY_CONNECTED (up to version 6). Converters raise the version when a node uses a newer feature, such as "
+        "half_pixel_centers in RESIZE_BILINEAR, or a newer data type.",
     ),
     kinds.TENSOR_TYPE.reworded(
         title="type of an operand",

@@ -30,8 +30,8 @@ class EdgeTpuDelegate(Delegate):
     provider_name = "EXTERNAL"
     title = "The Edge TPU's delegate"
     summary = (
-        "Coral's Edge TPU, by the external delegate in libedgetpu. The delegate takes only programs that edgetpu_compiler made. "
-        "The compiler is not simulated, but delegate-sim reconcile --log reads its table of operators."
+        "Coral's Edge TPU, by the external delegate in libedgetpu. The delegate takes only programs that edgetpu_compiler "
+        "made. The compiler is not simulated, but delegate-sim reconcile --log reads the compiler's table of operators."
     )
     options = OPTIONS
     rules = RULES

@@ -19,8 +19,8 @@ COMPILER = "edgetpu_compiler"
 
 NOT_COMPILED = OPERATOR.reworded(
     title="operator that was not compiled for the Edge TPU",
-    meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. Everything else in the "
-    "file is left to the CPU.",
+    meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. It leaves all other "
+    "nodes to the CPU.",
     advice="Compile the source model with edgetpu_compiler. The compiler prints a table of the operators on the CPU. "
     "delegate-sim reconcile MODEL --log FILE compares this table with the nodes of the model.",
     hint=f"quantize the model fully to int8, and compile it with {COMPILER}",

@@ -2,8 +2,8 @@
 
 Source: ``simple_delegate.cc`` and ``ethosu_delegate.cc`` of nxp-imx/tflite-ethosu-delegate-imx.
 
-The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. NXP's version
-of Vela compiles each partition on the device, unless the partition consists of networks that were compiled beforehand.
+The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. NXP's version of
+Vela compiles each partition on the device. Partitions of networks that were compiled beforehand are not compiled again.
 """
 
 from __future__ import annotations

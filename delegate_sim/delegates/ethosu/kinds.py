@@ -44,7 +44,7 @@ KINDS = (
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="Some optional operands of the LSTM must be present, and all others must be omitted.",
+        meaning="Some optional operands of the LSTM must be present, and all other optional operands must be omitted.",
         advice="Build the layer without CIFG, peepholes, projection and layer normalization.",
         hint="build the layer without CIFG, peepholes, projection and layer normalization",
     ),

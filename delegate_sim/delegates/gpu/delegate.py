@@ -56,7 +56,7 @@ OPTIONS = (
         "allow_quant_ops",
         boolean,
         True,
-        "run nodes that are quantized to 8 bits, in float (the experimental flag ENABLE_QUANT)",
+        "take nodes that are quantized to 8 bits, and compute them in float (the experimental flag ENABLE_QUANT)",
         flag="gpu_experimental_enable_quant",
         printed=("enable running quant models in gpu",),
     ),
@@ -87,7 +87,15 @@ OPTIONS = (
         flag="last_delegate_node_index",
         printed=("index of the last node that could be delegated",),
     ),
-    Option("backend", backend, "opencl", "opencl or opengl", flag="gpu_backend", printed=("gpu backend",)),
+    Option(
+        "backend",
+        backend,
+        "opencl",
+        "opencl or opengl",
+        flag="gpu_backend",
+        printed=("gpu backend",),
+        choices=tuple(dict.fromkeys(_BACKENDS.values())),
+    ),
 )
 
 
@@ -112,7 +120,7 @@ class GpuDelegate(Delegate):
     provider_name = "GPU"
     summary = (
         "TfLiteGpuDelegateV2, TFLite's GPU delegate. Applications add it to an interpreter; benchmark_model applies it with "
-        "--use_gpu. LiteRT 2's GPU accelerator is a different delegate, mldrift."
+        "--use_gpu. The GPU accelerator of LiteRT 2 is not this delegate, but mldrift."
     )
     options = OPTIONS
     rules = RULES
@@ -131,7 +139,10 @@ class GpuDelegate(Delegate):
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node. Take all supported nodes, or only the largest partitions (``FP16GraphPartitionHelper``)."""
+        """Decide about every node, and delegate all nodes, or the largest partitions if some nodes are unsupported.
+
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
+        """
         target = _target(options, release)
         remapping = Float16Remapping()
         verdicts = remapping.verdicts(graph, RULES, target)

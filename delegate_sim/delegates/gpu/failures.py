@@ -17,7 +17,7 @@ _WORDINGS = (
             Problem.RANK,
             "scalar tensor in a partition",
             "The rules accept scalars, but the delegate's model cannot contain a scalar that is computed at run time.",
-            "Keep a dimension (keep_dims of reductions, shape [1]), or store the scalar as a constant.",
+            "Keep a dimension of size 1 (in a reduction, with keep_dims), or store the scalar as a constant.",
             "give the tensor a dimension, for example with keep_dims",
             is_shared=True,
         ),
@@ -133,7 +133,7 @@ _WORDINGS = (
             "shape of a constant",
             "The rules do not check the shapes of most constants. Each operator requires a certain layout of its constants.",
             "Give the constant the required layout by adding or removing dimensions of size 1.",
-            "give the constant another shape",
+            "give the constant the required layout",
             is_shared=True,
         ),
     ),
@@ -180,8 +180,8 @@ _WORDINGS = (
             Problem.SHAPE,
             "slice that the delegate's model cannot express",
             "The delegate reads three values of a STRIDED_SLICE as height, width and channels. It reads the three values of a "
-            "SLICE of rank 3 as batch, width and channels. If the result then does not have the sizes in the file, the "
-            "delegate cannot build its model.",
+            "SLICE of rank 3 as batch, width and channels. If the sizes of the slice then differ from the sizes of the result "
+            "in the model file, the delegate cannot build its model.",
             "Give the input four dimensions with a RESHAPE, and slice all four dimensions.",
             "slice with one value for each dimension of the input",
             is_shared=True,
@@ -244,15 +244,16 @@ _WORDINGS = (
             Problem.OPERANDS,
             "LSTM with one operand for each gate",
             "The rules accept this form of LSTM, and the delegate turns it into basic operations. The delegate then reads "
-            "attributes that the additions in the gates do not have. The process ends. In builds with exceptions, only the "
-            "delegate fails.",
+            "attributes that the additions in the gates do not have. In builds without C++ exceptions, the process ends. In "
+            "builds with C++ exceptions, only the delegate fails.",
             "Leave the LSTM to the CPU, or unroll it into basic operators when converting.",
             "leave the LSTM to the CPU, or unroll it into basic operators",
             is_shared=True,
         ),
     ),
     FailureWording(
-        "the delegate cannot remove this node, which changes nothing: node {consumer} reads both its operand and its result",
+        "this node changes nothing, but the delegate cannot remove it, because node {consumer} reads both the operand and the "
+        "result of this node",
         Kind(
             "gpu-build-identity",
             Problem.SHAPE,

@@ -7,8 +7,8 @@ from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
 
 KINDS = (
     kinds.OPERATOR.reworded(
-        meaning="The delegate has no parser for this operator, or excluded_ops names the operator. OpenGL does not run SPLIT and "
-        "SPLIT_V.",
+        meaning="The delegate has no parser for this operator, or the operator is in the option excluded_ops. OpenGL does not "
+        "run SPLIT and SPLIT_V.",
     ),
     kinds.VERSION.reworded(
         advice="Find the feature that raised the version, and turn it off in the converter. For example, per-channel or 4-bit "
@@ -40,8 +40,8 @@ KINDS = (
     kinds.ACTIVATION,
     kinds.QUANTIZATION.reworded(
         title="quantized operator without allow_quant_ops",
-        meaning="QUANTIZE and DEQUANTIZE are supported only with allow_quant_ops. The delegate then runs quantized models in "
-        "float. INT16 is never supported.",
+        meaning="QUANTIZE and DEQUANTIZE are supported only with allow_quant_ops. With this option, the delegate runs "
+        "quantized models in float. INT16 is never supported.",
         advice="Set allow_quant_ops (the experimental flag ENABLE_QUANT, on by default).",
         hint="convert a float model",
     ),

@@ -33,7 +33,7 @@ class Found:
 
 
 def asked(kind: Kind, needed: str, finder: Callable[[NodeView], Found | None], hint: str = "") -> Check[object]:
-    """Return a check with a finder that also returns the runtime's message."""
+    """Return a check that calls ``finder``. ``finder`` returns a node's problem together with the runtime's message."""
 
     def find(node: NodeView) -> str | None:
         problem = finder(node)

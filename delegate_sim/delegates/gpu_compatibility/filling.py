@@ -18,7 +18,7 @@ def _wrong_counts_both(node: NodeView) -> str | None:
 
 
 def _one_hot_axis(node: NodeView) -> str | None:
-    """Return the axis as text unless the axis is -1 or the size of the indices' last dimension.
+    """Return the axis as text unless the axis is -1 or equals the size of the indices' last dimension.
 
     The runtime compares the axis with a size, not with a rank. For scalar indices, releases before LiteRT 2.1.6 read memory with
     unknown contents.

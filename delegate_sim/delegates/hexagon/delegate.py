@@ -31,7 +31,7 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         0,
-        f"the maximum number of partitions, largest first; 0 and less mean {DEFAULT_PARTITIONS}, and larger numbers than "
+        f"the maximum number of partitions, largest first; 0 and less mean {DEFAULT_PARTITIONS}, and numbers above "
         f"{MOST_PARTITIONS} mean {MOST_PARTITIONS}",
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),

@@ -13,7 +13,7 @@ VERSION = kinds.VERSION.reworded(
     meaning="Most operators are supported in versions 1 and 2. RELU, RSQRT and SQUARED_DIFFERENCE are supported only in version "
     "2, which is the version for INT8 operands. A RELU with UINT8 operands therefore stays on the CPU.",
     advice="Convert with int8 activations, or turn off the feature that raised the version in the converter.",
-    hint="convert so that the operator has another version",
+    hint="convert so that the operator has a supported version",
 )
 KINDS = (
     OPERATOR,
@@ -30,8 +30,8 @@ KINDS = (
         advice="Give a convolution a bias of zeros. Use PAD instead of PADV2.",
     ),
     kinds.TENSOR_TYPE.reworded(
-        meaning="The DSP computes with 8-bit quantized tensors: data and weights are INT8 or UINT8; biases, axes and shapes are "
-        "INT32. Float models and models with dynamic-range quantization do not run on it.",
+        meaning="The DSP computes with 8-bit quantized tensors. Data and weights must be INT8 or UINT8. Biases, axes and "
+        "shapes must be INT32. Float models and models with dynamic-range quantization do not run on the DSP.",
         advice="Quantize fully to int8 with a representative data set.",
         hint="quantize fully to int8",
     ),
@@ -51,8 +51,8 @@ KINDS = (
         hint="convert without per-channel quantization of fully connected layers",
     ),
     kinds.SHAPE.reworded(
-        meaning="The filter of a depthwise convolution must have a height of at least 2. With a depth multiplier, the input must "
-        "have a single channel.",
+        meaning="The filter of a depthwise convolution must have a height of at least 2. With a depth multiplier other than 1, "
+        "the input must have a single channel.",
         advice="Change the layer in the model, for example by padding the filter with zeros.",
     ),
 )

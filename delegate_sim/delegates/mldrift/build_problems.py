@@ -1,7 +1,8 @@
 """Failures of supported nodes while ML Drift builds its own model of a partition.
 
-Each rules module may define ``BUILD_PROBLEMS`` for every backend, and ``WEBGPU_PROBLEMS`` for WebGPU. The problems with WebGPU
-were found with the binary of LiteRT 2.3.
+Each rules module may define ``BUILD_PROBLEMS`` for every backend, ``UNSHARED_PROBLEMS`` for runs without
+``constant_tensor_sharing``, and ``WEBGPU_PROBLEMS`` for WebGPU. The problems with WebGPU were found with the binary of LiteRT
+2.3.
 
 Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) and ``ObjectReader``
 (``ml_drift_delegate/tflite/object_reader.cc``). A failed check in these functions ends the process.
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from .failures import CONSTANT_READ, CONSTANT_TYPE
+from .failures import CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Build
             yield BuildProblem(CONSTANT_TYPE.name, node.input(position))
 
 
-def is_blockwise(weights: Tensor) -> bool:
-    """Return whether weights have one scale per block of elements."""
-    return weights.quantization is not None and weights.quantization.kind == "blockwise"
+def blockwise_weights(node: NodeView) -> Iterator[BuildProblem]:
+    """Yield a problem if the second input has one scale for each block of elements."""
+    weights = node.input(1)
+    if weights.quantization is not None and weights.quantization.kind == "blockwise":
+        yield BuildProblem(WEIGHTS.name, weights)

@@ -69,8 +69,20 @@ def precision(value: Any) -> str:
 
 
 OPTIONS = (
-    Option("backend", backend, "opencl", "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes"),
-    Option("precision", precision, "default", "the precision of kernels: default, fp16 or fp32; changes no verdict"),
+    Option(
+        "backend",
+        backend,
+        "opencl",
+        "opencl, opengl, vulkan, metal or webgpu; all backends accept the same nodes",
+        choices=tuple(_KERNELS),
+    ),
+    Option(
+        "precision",
+        precision,
+        "default",
+        "the precision of kernels: default, fp16 or fp32; changes no verdict",
+        choices=_PRECISIONS,
+    ),
     Option(
         "max_delegated_partitions",
         integer,
@@ -81,8 +93,9 @@ OPTIONS = (
         "hint_fully_delegated",
         boolean,
         False,
-        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate). CPU kernels are "
-        "not prepared, dynamic tensors are accepted, and the model fails unless each subgraph becomes one kernel",
+        "give LiteRT the hint that the GPU takes the whole model (hint_fully_delegated_to_single_delegate). With this hint, "
+        "CPU kernels are not prepared, dynamic tensors are accepted, and the model fails if a subgraph does not become a "
+        "single delegate kernel",
     ),
     Option(
         "skip_decompositions",
@@ -101,6 +114,13 @@ OPTIONS = (
         boolean,
         False,
         "let the model fail if it is known that a kernel cannot be built; by default, only a warning is shown",
+    ),
+    Option(
+        "constant_tensor_sharing",
+        boolean,
+        False,
+        "let subgraphs share constants in GPU memory (EnableConstantTensorSharing), as LiteRT-LM does; kernels can then read "
+        "weights with one scale for each block",
     ),
 )
 
@@ -140,8 +160,8 @@ class MlDriftDelegate(Delegate):
     provider_name = "LiteRT GPU"
     summary = (
         "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
-        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. TFLite's older GPU delegate is a different "
-        "delegate, gpu."
+        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. The older GPU delegate of TFLite is not this "
+        "delegate, but gpu."
     )
     effort = 2
     semantics = 2
@@ -183,9 +203,10 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node, and delegate all nodes or only the largest partition (``FP16GraphPartitionHelper``).
+        """Apply the rules to every node, and delegate all nodes, or only the largest partition if a node is unsupported.
 
-        If several partitions have the largest size, an unstable sort of LLVM's C++ library chooses one of them.
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``). If several partitions have the largest size, an unstable
+        sort of LLVM's C++ library chooses one of them.
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
@@ -212,7 +233,7 @@ class MlDriftDelegate(Delegate):
         """Return the failure to build ML Drift's own model of one partition, or None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
             return None  # The model already fails because the hint is not met.
-        failure = build_failure(decision.graph, subset, options["backend"], release)
+        failure = build_failure(decision.graph, subset, options, release)
         if failure is None:
             return None
         if not options["build_kernels"]:

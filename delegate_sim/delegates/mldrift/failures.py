@@ -14,8 +14,8 @@ LITERT_LOADER = Kind(
     Problem.MODEL,
     "model that LiteRT's own loader refuses",
     "LiteRT 2 loads a model with its own loader before the interpreter gets the model. This loader refuses variable tensors "
-    "(as in stateful LSTM cells), operators with intermediate tensors, and types such as VARIANT. TFLite's interpreter "
-    "accepts them. No accelerator gets a refused model.",
+    "(as in stateful LSTM cells), operators with intermediate tensors, and types such as VARIANT. TFLite's interpreter accepts "
+    "all of these. If the loader refuses a model, no accelerator gets the model.",
     "Convert without variables and resources: pass state in and out as tensors of the model.",
     "convert without variables and resources, and pass state as inputs and outputs",
     is_shared=True,
@@ -64,7 +64,8 @@ WEIGHTS = Kind(
     "unsupported weights",
     "ML Drift accepts the node without checking these weights, tables or values. Later, ML Drift requires constants of a "
     "certain form. If the operand has another form, the process ends.",
-    "Store the operand in the model as a constant, with one scale if it is quantized. Do not use the same tensor as the input.",
+    "Store the operand in the model as a constant, with one scale if it is quantized. Do not use one tensor both as this "
+    "operand and as the input.",
     "store the operand in the model as a constant with one scale",
     is_shared=True,
 )
@@ -82,10 +83,10 @@ BATCH = Kind(
     "mldrift-build-batch",
     Problem.SHAPE,
     "unsupported batch size",
-    "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, there is no kernel for a "
-    "DEQUANTIZE of a constant with batches. WebGPU lacks kernels for three further cases: a SELECT with a condition of "
-    "another batch size than the result, a matrix product with quantized weights that turns rows into batches, and a PRELU "
-    "with several batches and one slope for each element.",
+    "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, there is no kernel for a DEQUANTIZE "
+    "of a constant with batches. WebGPU lacks kernels for three further cases. The first case is a SELECT if the batch sizes "
+    "of condition and result differ. The second case is a matrix product that has quantized weights and turns rows into "
+    "batches. The third case is a PRELU that has several batches, and one slope for each element.",
     "Give the tensor a first dimension of 1, with a RESHAPE if necessary. For a matrix product, keep the dimensions of the "
     "input.",
     "give the tensor a first dimension of 1",
@@ -173,13 +174,16 @@ _HINT_LINE = "Hint fully delegated to single delegate is set, but the graph is n
 
 def _left_over(decision: Decision, left: Sequence[int]) -> str:
     if not left:
-        return "its nodes form more than one kernel"
+        return "its nodes form more than one delegate kernel"
     first = f"node {left[0]} ({decision.graph.nodes[left[0]].op})"
     return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left)} nodes stay on the CPU (the first is {first})"
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph that is not one kernel, as the hint requires. ``left`` has the CPU nodes."""
+    """Return the failure of a subgraph that does not become a single delegate kernel, although the hint requires this.
+
+    ``left`` has the CPU nodes.
+    """
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 

@@ -23,9 +23,9 @@ KINDS = (
         hint="store the operand in the model as a constant, or fold the operator into a constant",
     ),
     kinds.TENSOR_TYPE.reworded(
-        meaning="All operators support float and 8-bit types. Many operators also support INT16, INT32, BOOL and further types. "
-        "INT64 and STRING are never supported. ML Drift checks a tensor at the node that computes it and at the nodes that "
-        "read it. It does not check the types of constants.",
+        meaning="All operators support float and 8-bit types. Many operators also support INT16, INT32, BOOL and further "
+        "types. INT64 and STRING are never supported. ML Drift checks a tensor at the node that computes it and at the "
+        "nodes that read it. ML Drift does not check the types of constants.",
         advice="Convert the model so that this tensor is float, INT32 or quantized to 8 bits. Move computations of INT64 indices "
         "and shapes out of the model, or store the results as constants.",
         hint="convert the model so that the tensor is float, INT32 or quantized to 8 bits",

@@ -16,6 +16,7 @@ from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
 from ...releases.catalogue import Release
 from ..decision import KernelFailure, kernel_failure
+from ..options import OptionValues
 from .build_problems import BuildProblem, BuildProblems
 from .failures import EMPTY, WORDINGS
 from .known_releases import NEWEST_MEASURED
@@ -28,16 +29,17 @@ _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
 _CHANNELS_AXIS = 3
 
 
-def build_failure(graph: Graph, subset: Subset, backend: str, release: Release) -> KernelFailure | None:
+def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> KernelFailure | None:
     """Return the first failure to build the model of a partition, or None if no failure is known."""
     for index in subset.nodes:
-        for problem in _problems(graph.view(graph.nodes[index]), backend == "webgpu"):
+        for problem in _problems(graph.view(graph.nodes[index]), options):
             failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
             return failure if release.is_at_least(NEWEST_MEASURED) else replace(failure, is_known=False)
     return None
 
 
-def _problems(node: NodeView, is_on_webgpu: bool) -> Iterator[BuildProblem]:
+def _problems(node: NodeView, options: OptionValues) -> Iterator[BuildProblem]:
+    is_on_webgpu = options["backend"] == "webgpu"
     if node.node.is_custom:
         if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
             yield from CUSTOM_PROBLEMS[node.op](node)
@@ -45,6 +47,8 @@ def _problems(node: NodeView, is_on_webgpu: bool) -> Iterator[BuildProblem]:
     if node.is_constant_float16_dequantize:
         return
     yield from _problems_of_operator(node, "BUILD_PROBLEMS")
+    if not options["constant_tensor_sharing"]:
+        yield from _problems_of_operator(node, "UNSHARED_PROBLEMS")
     if is_on_webgpu:
         for tensor in node.outputs:
             if _is_divided_by(node, tensor):

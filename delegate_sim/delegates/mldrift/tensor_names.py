@@ -30,5 +30,5 @@ _TYPE_NUMBERS = {name: number for number, name in enumerate(_TYPES.split())}
 
 
 def type_number(name: str) -> int:
-    """Return the runtime's number for a type (``TfLiteType``). Files use other numbers."""
+    """Return the runtime's number for a type (``TfLiteType``). Model files use other numbers for the types."""
     return _TYPE_NUMBERS.get(name, 0)

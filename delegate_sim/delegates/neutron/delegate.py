@@ -47,6 +47,7 @@ class NeutronDelegate(Delegate):
             WITH_RULES,
             f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter decides "
             "about nodes, and is not simulated",
+            choices=tuple(RULES),
         ),
     )
     rules = RULES[WITH_RULES]

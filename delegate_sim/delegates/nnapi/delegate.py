@@ -58,13 +58,13 @@ class AndroidRuntime(StageBehind):
 
     @property
     def devices(self) -> DevicesInterface:
-        """A description of the devices over which NNAPI splits a model."""
+        """A description of the devices among which NNAPI divides a model."""
         from .android.driver_interface import DEVICES_INTERFACE  # only needed to explain a log
 
         return DEVICES_INTERFACE
 
     def lower_level(self, options: OptionValues) -> int | None:
-        """Return the feature level in the options if Android's own NNAPI runtime has a higher one; otherwise None."""
+        """Return the feature level in the options if Android's own NNAPI runtime has a higher level; otherwise None."""
         highest, level = highest_level_of(options["nnapi_runtime"]), runtime_level(options)
         return level if highest is not None and level < highest else None
 
@@ -82,7 +82,7 @@ class AndroidRuntime(StageBehind):
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """Yield the split of each partition over the devices of the profile."""
+        """For each partition, yield its division among the devices of the profile."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
             from .android.device_split import split_of
 
@@ -120,7 +120,7 @@ class NnapiDelegate(Delegate):
 
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
-        """The kinds of problem for kernel failures, refusals of the runtime, and rejections by the driver."""
+        """The kinds of problem for kernel failures, and for rejections by the runtime or the driver."""
         from . import failures  # only needed to explain failures
         from .android import refusal_kinds
 
@@ -265,7 +265,7 @@ _LEVEL_CODES = frozenset(
         f"{PREFIX}operand-zero-point",
     }
 )
-"""Codes of the refusals that a higher feature level may avoid."""
+"""Codes of problems that a higher feature level may avoid."""
 
 
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:

@@ -28,7 +28,7 @@ _FAILURES = (
             "nnapi-absent-operand",
             Problem.OPERANDS,
             "missing operand",
-            "An omitted operand has the tensor index -1. The delegate uses this index like the index of a tensor, so the "
+            "An omitted operand has the tensor index -1. The delegate uses the index -1 like the index of a tensor, so the "
             "process crashes.",
             "Give the node the operand, for example a bias of zeros.",
             "give the node the operand",
@@ -42,7 +42,8 @@ _FAILURES = (
             "division by a size of 0",
             "For a FULLY_CONNECTED with keep_num_dims, the delegate divides by the last dimension of the result. For a grouped "
             "CONV_2D, it divides by the number of filter channels. With allow_dynamic_dimensions, unknown sizes are missing or "
-            "0. On x86, the process then ends. On ARM, the delegate continues with a size of 0, but this is not simulated.",
+            "0. On x86, the division ends the process. On ARM, the delegate continues with a size of 0, but this is not "
+            "simulated.",
             "Fix the shapes of the model before you convert it, or turn allow_dynamic_dimensions off.",
             "turn allow_dynamic_dimensions off, or fix the shapes before converting",
         ),
@@ -118,7 +119,7 @@ _FAILURES = (
         ),
     ),
     FailureWording(
-        "{tensor} is {type}, and its scale or zero point differs from the input; only UINT8 and INT8 can be requantized",
+        "{tensor} is {type}, and its scale or zero point differs from that of the input; only UINT8 and INT8 can be requantized",
         shared_kind(
             "nnapi-requantize-type",
             Problem.TYPE,
@@ -194,7 +195,7 @@ _FAILURES = (
             "The delegate has one memory pool for the inputs of a partition, without constants, and one for the outputs. A pool "
             "of 0 bytes cannot be created. Therefore, a partition fails if it reads only constants and empty tensors, or writes "
             "only empty tensors.",
-            "Fold nodes that read only constants before or while converting, and remove empty tensors from the model.",
+            "Before or while you convert the model, fold nodes that read only constants, and remove empty tensors.",
             "fold nodes that read only constants, and remove empty tensors",
         ),
     ),

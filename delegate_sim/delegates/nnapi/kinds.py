@@ -12,7 +12,7 @@ UNSUPPORTED_OPERAND_VALUE = "kUnsupportedOperandValue"
 UNSUPPORTED_OPERATOR_VARIANT = "kUnsupportedOperatorVariant"
 
 PREFIX = "nnapi-runtime-"
-"""Prefix of the codes of the runtime's refusals."""
+"""Prefix of the codes of problems that the runtime reports."""
 
 FEATURE_LEVEL = Kind(
     "feature-level",
@@ -81,9 +81,9 @@ DRIVER = Kind(
     "nnapi-driver",
     Problem.DRIVER,
     "rejected by the driver",
-    "From NNAPI 1.2 on, the delegate asks the accelerator's driver about the operations of each partition. A node stays on "
-    "the CPU if the driver rejects one of its operations. If the partition has sparse or float16 values, all nodes of the "
-    "partition then stay on the CPU.",
+    "From NNAPI 1.2 on, the delegate asks the accelerator's driver about the operations of each partition. A node stays on the "
+    "CPU if the driver rejects one of its operations. If a partition has sparse or float16 values, a single rejected operation "
+    "leaves all nodes of the partition to the CPU.",
     "Replace the operator, or choose another accelerator. The simulation knows a driver's rejections only from the options "
     "driver_rejects and driver.",
     "replace the operator, or use a driver that accepts the operation",
@@ -93,9 +93,9 @@ HIDDEN = Kind(
     PREFIX + "hidden",
     Problem.TARGET_LEVEL,
     "operation above the driver's feature level",
-    "The NNAPI runtime passes only operations of the driver's feature level to the driver. Some operations that the delegate "
-    "adds need a higher level, for example for HARD_SWISH below NNAPI 1.3. The runtime does not pass these operations to the "
-    "driver, so the driver cannot accept them.",
+    "The NNAPI runtime passes only operations of the driver's feature level to the driver. The delegate adds some operations "
+    "that need a higher level, for example if it lowers HARD_SWISH below NNAPI 1.3. The runtime does not pass these operations "
+    "to the driver, so the driver cannot accept them.",
     "Choose a device with a newer driver, or use older operations for the same computation.",
     "choose a device with a newer driver",
     is_shared=True,
@@ -115,7 +115,7 @@ KINDS = (
         title="operator that NNAPI lacks",
         meaning="The delegate has no NNAPI operation for this operator at any feature level. It supports no custom operators.",
         advice="Replace the operator in the model with operators that NNAPI has, or let another delegate take the node.",
-        hint="replace the operator, or let another delegate take it",
+        hint="replace the operator, or let another delegate take the node",
         suffix="operator",
         native="kUnsupportedOperator",
     ),

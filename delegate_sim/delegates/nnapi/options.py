@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...nnapi_runtime.types import API_LEVELS
 from ..options import Option, OptionValues, boolean, integer, names, text
-from .android.runtime import NEWEST_RUNTIME, android_of, highest_level_of, runtime_level, runtime_name
+from .android.runtime import NEWEST_RUNTIME, RUNTIMES, android_of, highest_level_of, runtime_level, runtime_name
 from .target import FEATURE_LEVEL_5, FEATURE_LEVEL_8, FEATURE_LEVELS, LEVELS_BY_NAME, NNAPI_1_2, REFERENCE_DEVICE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level, given as NNAPI's number or as a name.
 
-    NNAPI's numbers up to 31 are Android's API levels. Later API levels are refused, because NNAPI is updated separately from
+    NNAPI's numbers up to 31 are Android's API levels. Later API levels are an error, because NNAPI is updated separately from
     Android since Android 12.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
@@ -89,26 +89,29 @@ _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
 """The Android release of each API level that is not a feature level of NNAPI."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
+_LEVELS = tuple(map(str, FEATURE_LEVELS))
 
 OPTIONS = (
     Option(
         "feature_level",
         feature_level,
         FEATURE_LEVEL_8,
-        "feature level of the NNAPI runtime: 27 to 31 or 1000006 to 1000008, or NNAPI's version 1.0 to 1.3 or 5 to 8; at "
-        "most the highest level of the Android release",
+        "feature level of the NNAPI runtime (27 to 31, 1000006 to 1000008), or the version of NNAPI (1.0 to 1.3, 5 to 8); not "
+        "above the highest level of the Android release",
         flag="feature-level",
+        choices=_LEVELS,
         conflict=_above_runtime,
     ),
     Option(
         "nnapi_runtime",
         runtime_name,
         NEWEST_RUNTIME,
-        "the Android release, 8.1 to 15, or none; sets NNAPI's feature level and the simulated NNAPI runtime. Before Android "
-        "10, and with none, only the delegate is simulated. The runtimes of Android 14 and 15 are assumed to equal the "
-        "runtime of Android 13",
+        "the Android release (8.1 to 15), or none; sets NNAPI's feature level and the simulated NNAPI runtime. For releases "
+        "before Android 10, and for none, only the delegate is simulated. The runtimes of Android 14 and 15 are assumed to "
+        "equal the runtime of Android 13",
         flag="android",
         other_flags=("nnapi-runtime",),
+        choices=RUNTIMES,
     ),
     Option(
         "device_feature_level",
@@ -116,6 +119,7 @@ OPTIONS = (
         None,
         "feature level of the accelerator, if it is lower than the runtime's",
         flag="device-feature-level",
+        choices=_LEVELS,
     ),
     Option(
         "accelerator_name",
@@ -165,6 +169,7 @@ OPTIONS = (
         None,
         "NNAPI's preference when it chooses devices: low_power, fast_single_answer or sustained_speed",
         flag="nnapi_execution_preference",
+        choices=PREFERENCES,
         printed=("nnapi execution preference",),
     ),
     Option(
@@ -182,7 +187,7 @@ OPTIONS = (
         "driver",
         _driver,
         None,
-        "a file with a profile of the accelerator's driver; 'delegate-sim reconcile --learn' writes it",
+        "a file with a profile of the accelerator's driver; 'delegate-sim reconcile --learn' writes such a file",
         flag="driver",
         is_path=True,
     ),

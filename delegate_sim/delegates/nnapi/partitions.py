@@ -71,7 +71,7 @@ class Partitions:
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
         """Return the reason why the kernel of a partition cannot be initialized, or None if it is initialized.
 
-        ``every`` is a function that returns all partitions. The failure also lists the refusals in later partitions.
+        ``every`` is a function that returns all partitions. The failure also lists the rejected calls of later partitions.
         """
         lowered = self.lowered(subset)
         if not lowered.calls:
@@ -86,7 +86,7 @@ class Partitions:
         The result has the log lines of all partitions without a kept kernel.
 
         TFLite initializes all kernels before it prepares the first kernel. Therefore, later partitions are built even if
-        ``failed`` cannot be lowered. If Android's runtime refuses a call of a later partition, the result reports this call.
+        ``failed`` cannot be lowered. If Android's runtime rejects a call of a later partition, the result reports this call.
         """
         failure = self.failure(failed, lambda: every)
         if failure is None:
@@ -102,7 +102,7 @@ class Partitions:
         return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))
 
     def compiled(self, subset: Subset) -> Compilation | None:
-        """Return the compiled model of a partition, or None if the runtime refused the model."""
+        """Return the compiled model of a partition, or None if the runtime rejected the model."""
         lowered = self.lowered(subset)
         if not lowered.is_finished:
             return None

@@ -38,7 +38,7 @@ class Completed:
 
 
 def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
-    """Add decisions about the bodies of composites. LiteRT removes a body once its composite is inlined or compiled."""
+    """Add decisions about the bodies of composites. LiteRT removes the body of a composite that was inlined or compiled."""
     fates: dict[FileNode, Fate] = {}
     for decision in decisions:
         if decision is not None:

@@ -19,9 +19,9 @@ COMPOSITE = "STABLEHLO_COMPOSITE"
 NPU_CALL, CPU_CALL = "odml.npu_call", "odml.cpu_call"
 
 _CPU_CALLS = parse_release("litert-2.1.5")
-"""The first release in which a composite can stay on the CPU by its name."""
+"""The first release in which a composite with a certain name stays on the CPU."""
 _CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
-"""The first release in which a composite is an ordinary node if its attributes are not a map."""
+"""The first release that treats a composite as an ordinary node if the attributes are not a map."""
 _ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
 
 _OTHER_TYPE = "Tensors of destination op and source subgraph does not have the same element type."
@@ -119,7 +119,7 @@ class Inlining:
     """A subgraph while its composites are replaced by their bodies.
 
     ``origins`` maps each added node to the replaced composite. ``places`` maps each added node to its subgraph and index in the
-    model file. ``tensor_places`` does the same for each added tensor.
+    model file. ``tensor_places`` maps each added tensor to its subgraph and index in the model file.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -130,12 +130,12 @@ class Inlining:
         self._graph = graph
         self._is_current = True
         self._nodes = list(graph.nodes)
-        """The nodes, whose inputs may have names that are no longer used."""
+        """The nodes. They may still read results of inlined composites, which ``_new_names`` replaces."""
         self._tensors = list(graph.tensors)
         self._new_names: dict[int, int] = {}
-        """For each result of an inlined composite, the tensor of the body that stands for this result."""
+        """For each result of an inlined composite, the tensor of the body that replaces the result."""
         self._added: dict[int, range] = {}
-        """For each inlined composite, the nodes that stand in the plan in its place."""
+        """For each inlined composite, the nodes that replace the composite in the execution plan."""
 
     @property
     def graph(self) -> Graph:
@@ -198,7 +198,7 @@ class Inlining:
             )
 
     def _in_place_of(self, position: int) -> Sequence[int]:
-        """Return the nodes that stand in the plan in place of a node."""
+        """Return the nodes that replace a node in the execution plan; only the node itself if it was not replaced."""
         return self._added.get(position, (position,))
 
     def _renamed(self, node: Node) -> Node:

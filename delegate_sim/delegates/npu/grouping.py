@@ -62,8 +62,8 @@ def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup
 def in_running_order(graph: Graph, groups: tuple[NodeGroup, ...]) -> tuple[tuple[Subset, ...], bool]:
     """Return the groups and the unselected nodes in running order, and whether a running order exists.
 
-    Each group runs as a whole. If groups wait for each other's results, no running order exists. Each group then gets the
-    position of its last node. The result is cached for plugins that select the same nodes.
+    Each group runs as a whole. If groups wait for each other's results, no running order exists. In this case, each group gets
+    the position of its last node. The result is cached for plugins that select the same nodes.
     """
     return graph.results.get("running order", (groups,), lambda: _in_running_order(graph, groups))
 

@@ -7,8 +7,8 @@ from ...rules.kinds import Kind, Problem
 
 OPERATOR = kinds.OPERATOR.reworded(
     title="operator that the plugin does not select",
-    meaning="The compiler plugin never selects this operator, with any types and attributes. The GPU or the CPU runs the "
-    "operator.",
+    meaning="The compiler plugin never selects this operator, whatever types and attributes the node has. The GPU or the CPU "
+    "runs the operator.",
 )
 COMPOSITE = Kind(
     "composite",
@@ -25,8 +25,8 @@ TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
 )
 QUANTIZATION = kinds.QUANTIZATION.reworded(
     title="unsupported quantization",
-    meaning="Integers with 8, 4 or 2 bits must be quantized per tensor or per channel. Integers with 16 bits must be "
-    "quantized per tensor. Therefore, shapes and axes are refused if they are such integers without quantization.",
+    meaning="Integers with 8, 4 or 2 bits must be quantized per tensor or per channel. Integers with 16 bits must be quantized "
+    "per tensor. Therefore, the plugin refuses shapes and axes of these types if they are not quantized.",
     advice="Quantize the tensor, or store shapes, axes and indices as INT32.",
     hint="quantize the tensor, or store shapes, axes and indices as INT32",
 )
@@ -96,7 +96,7 @@ VARIABLE = _loader_kind(
     "variable-tensor",
     Problem.MODEL,
     "variable tensor",
-    "The loader fails if a tensor keeps its value between runs, such as the state of an LSTM or SVDF.",
+    "The loader fails if a tensor, such as the state of an LSTM or SVDF, keeps its value between runs.",
     "Use a stateless recurrent cell, and make its state an input and an output of the model.",
     "make the state an input and an output of the model",
 )
@@ -112,7 +112,7 @@ INTERMEDIATE = _loader_kind(
     "intermediate-tensor",
     Problem.OPERANDS,
     "node with intermediate tensors",
-    "The loader fails if a node has intermediate tensors, such as a quantized LSTM.",
+    "The loader fails if a node, such as a quantized LSTM, has intermediate tensors.",
     "Unroll the LSTM, or keep it in float.",
     "unroll the LSTM, or keep it in float",
 )
@@ -162,7 +162,7 @@ FILTER_FILE = _plugin_kind(
     Problem.TARGET_LEVEL,
     "file of op filters that cannot be read",
     "The plugin fails if the file of op filters cannot be opened, or is not an OpFilters message in text format.",
-    "Repair the file, or compile without it.",
+    "Repair the file of op filters, or compile without op filters.",
     "repair the file of op filters",
 )
 INPUT_RANK = _plugin_kind(
@@ -178,8 +178,8 @@ ISLANDS = _plugin_kind(
     "partition-limit",
     Problem.LIMIT,
     "more partitions than allowed",
-    "If a subgraph has more partitions than max_partitions, compilation fails, and no part of the model runs on the NPU. "
-    "The limits of delegates are different: a delegate keeps the largest partitions.",
+    "If a subgraph has more partitions than max_partitions, compilation fails, and no part of the model runs on the NPU. A "
+    "limit on the partitions of a delegate has another effect: the delegate keeps the largest partitions.",
     "Raise max_partitions, or merge partitions by removing nodes that split them.",
     "raise max_partitions, or merge partitions by removing nodes that split them",
 )

@@ -77,7 +77,7 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
 
 
 def _signature_fault(model: Model, signature: Signature) -> str:
-    """Return the loader's line about a signature that does not fit its subgraph; empty if it fits."""
+    """Return the loader's line about a signature that does not fit its subgraph, or an empty string if the signature fits."""
     if not 0 <= signature.subgraph < len(model.subgraphs):
         return "Signature does not refer to a valid subgraph index."
     subgraph = model.subgraphs[signature.subgraph]

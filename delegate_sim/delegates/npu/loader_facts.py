@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...model.flatbuffer import Flatbuffer, Tables
+from ...model.flatbuffer import Tables, flatbuffer_of
 from ...model.model import Model, Tensor
 
 NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
@@ -33,13 +33,13 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]
-    """The kind of quantization of tensors for which ``quantization_kind`` cannot derive the kind from the scales."""
+    """The kind of a tensor's quantization, if ``quantization_kind`` cannot derive it from the tensor's scales."""
 
 
 @functools.lru_cache(maxsize=2)
 def file_facts(model: Model) -> FileFacts:
     """Read the facts from the bytes of a loaded model. The facts of the last two models are cached."""
-    root = Flatbuffer(model.content).root("Model")
+    root = flatbuffer_of(model.content).root("Model")
     subgraphs = root.child_vectors("subgraphs")[0]
     tensors, tensor_counts = subgraphs.child_vectors("tensors")
     nodes, node_counts = subgraphs.child_vectors("operators")

@@ -1,9 +1,9 @@
-"""Google's op filters: a text file with patterns that select nodes by the names of their results.
+"""Google's op filters. A text file has patterns, and each pattern matches nodes by the names of their results.
 
-Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is
-an ``OpFilters`` message in text format, with a ``filter_behavior`` and ``filters``. Each filter has an ``op_name_pattern``.
-This module parses the file without ``protobuf``, because ``protobuf`` is an optional dependency and needs a compiled definition
-of the message.
+Source: ``ReadOpFilters`` and ``GetFilterOutcome`` (``litert/vendors/google_tensor/compiler/compiler_plugin.cc``). The file is an
+``OpFilters`` message in text format, with a ``filter_behavior`` and ``filters``. Each filter has an ``op_name_pattern``. This
+module parses the file without ``protobuf``, because ``protobuf`` is an optional dependency and needs a compiled definition of the
+message.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class OpFilters:
 
     @property
     def keeps_all(self) -> bool:
-        """True if the filters let every node run on the TPU."""
+        """True if the filters allow every node on the TPU."""
         return not self.patterns and self.behavior == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:

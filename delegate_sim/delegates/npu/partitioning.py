@@ -61,7 +61,7 @@ class Partitioned:
 
 
 def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
-    """Ask a plugin to select nodes, inline unselected composites, ask again, and group the selected nodes."""
+    """Ask a plugin to select nodes. Inline unselected composites, ask the plugin again, and group the selected nodes."""
     lines: list[str] = []
     answer = ask(graph, {})
     lines += answer.lines

@@ -57,7 +57,7 @@ def subgraph_numbers(value: Any) -> tuple[int, ...]:
 
 def soc_option(default: str, known: Sequence[str], note: str) -> Option:
     """Return the option that names the SoC."""
-    return Option("soc", _soc, default, f"the SoC to compile for: {', '.join(known)}; {note}")
+    return Option("soc", _soc, default, f"the SoC to compile for: {', '.join(known)}; {note}", choices=tuple(known))
 
 
 def _soc(value: Any) -> str:
@@ -71,6 +71,7 @@ COMMON_OPTIONS = (
         DEFAULT,
         "how selected nodes are grouped: default (0) groups consecutive nodes; weakly_connected (1) groups nodes that read "
         "each other's results",
+        choices=STRATEGIES,
     ),
     Option(
         "max_partitions",

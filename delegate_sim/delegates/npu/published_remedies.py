@@ -1,4 +1,4 @@
-"""Remedies that vendors publish for models whose nodes are selected, but cannot be compiled. None of them was tried here."""
+"""Remedies that vendors publish for nodes that are selected, but cannot be compiled. No compiler was run with these remedies."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 r"""Translation of RE2's regular expressions to Python's ``re``.
 
-Patterns with a different meaning in ``re`` are rewritten or refused.
+Parts of a pattern that mean something else in ``re`` are rewritten. Patterns that RE2 does not accept are not translated.
 
 The compiled package ``google-re2`` is not used, because only the op filters of one plugin need RE2.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from importlib import import_module
 
 from ...errors import OptionError
 from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
 
+_MOST_SIMILAR = 5
 _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
 
 NAMES = {
@@ -35,10 +36,11 @@ NAMES = {
 
 
 def full_soc_name(text: str) -> str:
-    """Return a SoC as ``vendor:model``.
+    """Return the full name of a SoC, such as ``google:Tensor_G5``.
 
-    A name with a vendor is accepted even if the vendor's plugin does not know the SoC, because this failure is simulated too.
-    Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be simulated.
+    A name with a vendor is accepted even if the vendor's plugin does not know the SoC. The simulation then reports the failure of
+    the plugin. Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be
+    simulated.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()
@@ -57,23 +59,23 @@ def full_soc_name(text: str) -> str:
 
 
 def simulated_socs() -> dict[str, str]:
-    """Map names of SoCs to ``vendor:model``, for all plugins that can be simulated.
+    """Map names of SoCs to full names such as ``google:Tensor_G5``, for all plugins that can be simulated.
 
-    A key is a model, or a name in ``NAMES`` that was changed to lower case, without spaces and punctuation.
+    A key is a full name without the vendor, or a name in ``NAMES`` in lower case, without spaces and punctuation.
     """
     socs: dict[str, str] = {}
-    for vendor in [vendor for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
-        for model in import_module(f".vendors.{vendor}", __package__).SOCS:
+    for vendor, models in _simulated():
+        for model in models:
             full = f"{vendor}:{model}"
             socs |= dict.fromkeys([model, *map(_folded, NAMES.get(full, ()))], full)
     return socs
 
 
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to ``vendor:model``."""
+    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to full names."""
     names: dict[str, str] = {}
     for vendor in vendors:
-        for model in import_module(f".vendors.{vendor}", __package__).SOCS:
+        for model in _socs_of(vendor):
             full = f"{vendor}:{model}"
             names |= {_folded(name): full for name in (model, *NAMES.get(full, ()))}
     return names
@@ -85,9 +87,44 @@ def _folded(name: str) -> str:
 
 
 def _unknown(text: str, known: dict[str, str]) -> str:
-    near = list(dict.fromkeys([known[name] for name in get_close_matches(_folded(text), known, n=8)]))
-    others = f"similar names are {', '.join(near)}" if near else "name the SoC as VENDOR:SOC, such as google:Tensor_G5"
+    """Return the message for an unknown name. Names that contain the unknown name are suggested before other similar names."""
+    folded = _folded(text)
+    if folded == "all":
+        return "give --soc once for each SoC, such as --soc pixel10 --soc mt6991; all SoCs of a vendor have the same result"
+    near = [name for name, full in known.items() if folded and _has_word(name, full, folded)]
+    near += get_close_matches(folded, known, n=8)
+    titles = [_title(name, known[name]) for name in dict.fromkeys(near)][:_MOST_SIMILAR]
+    others = f"similar names are {', '.join(titles)}" if titles else "name the SoC as VENDOR:SOC, such as google:Tensor_G5"
     return f"LiteRT's compiler plugins do not know the SoC {text!r}; {others}"
+
+
+def _has_word(name: str, full: str, folded: str) -> bool:
+    """Return whether a word of a phone or trade name starts with the text. Spaces are ignored. All texts are folded."""
+    words = next((trade_name.split() for trade_name in NAMES.get(full, ()) if _folded(trade_name) == name), [])
+    return any(_folded("".join(words[start:])).startswith(folded) for start in range(len(words)))
+
+
+def _title(folded: str, full: str) -> str:
+    """Return the full name of a SoC, after the phone or trade name with this folded form if there is one."""
+    trade_name = next((name for name in NAMES.get(full, ()) if _folded(name) == folded), "")
+    return f"{trade_name} ({full})" if trade_name else full
+
+
+def device_spans() -> Iterator[tuple[str, str]]:
+    """Yield the vendor, and the first and the last phone or SoC, for each plugin that can be simulated, and for Qualcomm."""
+    for vendor in _VENDORS:
+        named = [names[0] for full, names in NAMES.items() if full.startswith(f"{vendor}:")] or list(_socs_of(vendor))
+        yield vendor, " to ".join(dict.fromkeys([named[0], named[-1]]))
+
+
+def _socs_of(vendor: str) -> tuple[str, ...]:
+    socs: tuple[str, ...] = import_module(f".vendors.{vendor}", __package__).SOCS
+    return socs
+
+
+def _simulated() -> list[tuple[str, tuple[str, ...]]]:
+    """Return the vendors whose plugins can be simulated, and the SoCs of each vendor."""
+    return [(vendor, _socs_of(vendor)) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]
 
 
 def _not_simulated(text: str, full: str, plugin: str) -> str:

@@ -34,7 +34,13 @@ def _size(value: Any) -> int:
 OPTIONS = (
     Option("system_config", text, None, "a system configuration in vela.ini; by default, Vela's choice for the NPU"),
     Option("memory_mode", text, None, "a memory mode in vela.ini; by default, Vela's choice for the NPU"),
-    Option("optimise", _strategy, _STRATEGIES[0], "what Vela optimizes for: Performance, or Size for less memory"),
+    Option(
+        "optimise",
+        _strategy,
+        _STRATEGIES[0],
+        "what Vela optimizes for: Performance, or Size for less memory",
+        choices=_STRATEGIES,
+    ),
     Option("arena_cache_size", _size, 0, "the memory in bytes that Vela may use for the arena cache; 0 is Vela's default"),
 )
 """The options of Vela that change the result. The names are Vela's own."""

@@ -20,9 +20,9 @@ DYNAMIC_SHAPE = Kind(
     "dynamic-shape",
     Problem.DYNAMIC_SHAPE,
     "tensor of rank 0, which counts as dynamic",
-    "The delegate treats the shape of a tensor with rank 0 as unknown. Therefore, it also refuses scalars. It accepts tensors "
-    "with dimensions, even if their sizes are known only at run time. SPLIT and SPLIT_V only refuse results that are "
-    "allocated at run time, such as STRING tensors.",
+    "The delegate treats the shape of a tensor with rank 0 as unknown. Therefore, the delegate also refuses scalars. It "
+    "accepts tensors with dimensions, even if their sizes are known only at run time. For SPLIT and SPLIT_V, it refuses only "
+    "results that are allocated at run time, such as STRING tensors.",
     "Fix the shapes of the model before you convert it. If the result is a scalar, keep a dimension of size 1.",
     "fix the shapes before converting; if the result is a scalar, keep a dimension of size 1",
 )
@@ -53,7 +53,7 @@ KINDS = (
     kinds.CONSTANT,
     kinds.OPTIONAL_OPERAND.reworded(
         title="optional operand",
-        meaning="Some optional operands of the operator must be present, and others must be omitted.",
+        meaning="Some optional operands of the operator must be present, and some must be omitted.",
         advice="Build the layer without projection and without auxiliary input.",
         hint="build the layer without projection and auxiliary input",
     ),

@@ -28,7 +28,13 @@ class NxpVxDelegate(VxDelegate):
     name = "vx-nxp"
     options = (
         *VxDelegate.options,
-        Option("release", release, NEWEST_RELEASE, f"release of NXP's board support package: {' or '.join(NXP_RULES)}"),
+        Option(
+            "release",
+            release,
+            NEWEST_RELEASE,
+            f"release of NXP's board support package: {' or '.join(NXP_RULES)}",
+            choices=tuple(NXP_RULES),
+        ),
     )
     rules = NXP_RULES[NEWEST_RELEASE]
     rule_options = ("release",)

@@ -51,11 +51,12 @@ _FLAG_HELP = {
     "qu8": "accept nodes with unsigned 8-bit quantization",
     "force_fp16": "compute float32 in float16; changes no verdict",
     "dynamic_fully_connected": "accept FULLY_CONNECTED with float32 weights that are computed at run time",
-    "variable_operators": "accept operators on variables; has no effect from litert-1.3.0 on, because they are always accepted",
+    "variable_operators": "accept operators on variables; has no effect from litert-1.3.0 on, because these operators are then "
+    "always accepted",
     "transient_indirection_buffer": "save memory by preparing indirection buffers at each run; changes no verdict",
     "enable_latest_operators": (
-        "accept operators that are not yet accepted by default; has no effect from litert-2.0.2 on, and is always set before "
-        "litert-2.0.2"
+        "accept operators that are not yet accepted by default; always set before litert-2.0.2, and without effect from "
+        "litert-2.0.2 on"
     ),
     "enable_subgraph_reshaping": "accept graphs with dynamic tensors; has no effect, because this is the default",
     "slow_consistent_arithmetic": "compute the same results on all processors; changes no verdict",
@@ -79,7 +80,7 @@ OPTIONS = (
             name,
             _optional_boolean,
             None,
-            f"{_FLAG_HELP[name]} (by default, bit {bit:#x} of flags)",
+            f"{_FLAG_HELP[name]} (default: the value of bit {bit:#x} in flags)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
             printed=(_BENCHMARK_FLAGS[name],) if name in _BENCHMARK_FLAGS else (),
         )
@@ -89,7 +90,7 @@ OPTIONS = (
 
 
 _MANY_MIXTURES = (
-    "the model has many mixtures of experts; some of their log lines and some changes of the node order are not shown"
+    "the model has many mixtures of experts; some log lines about these nodes, and some changes of the node order, are not shown"
 )
 
 
@@ -108,7 +109,10 @@ class XnnpackDelegate(Delegate):
     history = ReleaseHistory("litert-1.0.1")
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether the delegate accepts dynamic tensors. The flag disable_subgraph_reshaping turns this off."""
+        """Return whether the delegate accepts dynamic tensors.
+
+        The flag disable_subgraph_reshaping makes the delegate refuse dynamic tensors.
+        """
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -148,7 +152,7 @@ class XnnpackDelegate(Delegate):
         )
 
     def profiled_operator(self, name: str) -> str:
-        """Return the operator that a name of XNNPACK's profiler stands for; empty if it may stand for several."""
+        """Return the operator for a name of XNNPACK's profiler; empty if several operators have this name."""
         return profiled_operator(name)
 
     def kernel_failure(

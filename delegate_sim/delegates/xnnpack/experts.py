@@ -55,7 +55,7 @@ def _text(node: NodeView, key: str) -> str:
 
 
 def _size(node: NodeView, key: str) -> int:
-    """Return an integer attribute, truncated to 32 bits as in the original."""
+    """Return an integer attribute, truncated to 32 bits as in the real delegate."""
     size = _attributes(node).integer(key) or 0
     return (size + 2**31) % 2**32 - 2**31
 

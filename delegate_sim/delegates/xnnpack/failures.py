@@ -51,7 +51,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-rescaling",
             Problem.QUANTIZATION,
-            "input and output quantized differently",
+            "input and output with different scales or zero points",
             "XNNPACK moves quantized values without changing them, so input and output need the same scale and zero point. "
             "The rules do not check this for all operators.",
             "Quantize the model with a converter that gives input and output the same scale and zero point, such as "
@@ -99,7 +99,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-permutation",
             Problem.ATTRIBUTE,
             "operand that is not a permutation",
-            "The delegate reads the permutation as INT32, even if its type differs. XNNPACK needs each dimension exactly once.",
+            "The delegate reads the permutation as INT32, even if it has another type. XNNPACK needs each dimension exactly "
+            "once.",
             "Give the permutation as INT32, and list each dimension once.",
             "give the permutation as INT32, and list each dimension once",
         ),
@@ -111,7 +112,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             Problem.RANK,
             "scalar activations in dynamic-range quantization",
             "A FULLY_CONNECTED with float activations and integer weights quantizes the activations along their last "
-            "dimension. XNNPACK uses the shape in the file. If the shape in the file is unknown, it has no dimensions.",
+            "dimension. XNNPACK uses the shape in the model file. If a shape is unknown, the file stores no dimensions for it.",
             "Fix the shapes of the model before you convert it.",
             "give the operand at least one dimension in the file",
         ),
@@ -122,7 +123,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-axes",
             Problem.ATTRIBUTE,
             "axis that the operand does not have",
-            "The delegate does not compare axes with the rank of the operand, but XNNPACK does when it computes shapes.",
+            "The delegate does not compare axes with the rank of the operand. XNNPACK compares them when it computes shapes.",
             "Use axes that the operand has.",
             "use axes that the operand has",
         ),
@@ -133,7 +134,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-image-rank",
             Problem.RANK,
             "operand that is not a batch of images",
-            "The delegate does not check the number of dimensions. XNNPACK does so when it computes shapes.",
+            "The delegate does not check the number of dimensions. XNNPACK checks this number when it computes shapes.",
             "Give the operand four dimensions: batch, height, width and channels.",
             "give the operand four dimensions",
         ),
@@ -144,8 +145,8 @@ WORDINGS: Mapping[str, FailureWording] = {
             "xnnpack-kernel-uneven-split",
             Problem.SHAPE,
             "operand that cannot be split evenly",
-            "The delegate does not compare the size of the operand with the number of results. XNNPACK does so when it computes "
-            "shapes.",
+            "The delegate does not compare the size of the operand with the number of results. XNNPACK compares both when it "
+            "computes shapes.",
             "Split the operand into equal parts, or use SPLIT_V.",
             "split the operand into equal parts",
         ),
@@ -168,7 +169,7 @@ WORDINGS: Mapping[str, FailureWording] = {
         shared_kind(
             "xnnpack-kernel-unpacked-shape",
             Problem.SHAPE,
-            "weights and constant with different shapes",
+            "weights with a shape that differs from the shape of their constant",
             "If the result of a DEQUANTIZE is only used as weights, XNNPACK reads the FLOAT16 constant instead. The delegate "
             "still uses the shape of the result in the file. Both shapes must be equal.",
             "Give the result the shape of the constant, as converters do.",

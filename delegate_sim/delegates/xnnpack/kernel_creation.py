@@ -135,7 +135,10 @@ class _Kernel:
         return not is_unused and self.datatype(index) is None
 
     def define_node(self, view: NodeView) -> KernelFailure | None:
-        """Define one node. Return the first failure of a tensor's rank or of the operator's checks, or None."""
+        """Define one node.
+
+        Return a failure if a tensor has too many dimensions or a check of the operator fails; otherwise None.
+        """
         node = view.node
         for index in (*self.operands(node), *node.outputs):
             if self.tensor(index).rank > MAX_RANK:

@@ -68,7 +68,8 @@ KINDS = (
         meaning="A VAR_HANDLE is supported only if a node that reads or assigns its variable is supported. All of these nodes "
         "must use the same type and shape. A DEQUANTIZE or DENSIFY of a constant is supported unless a refused node reads "
         "its result.",
-        advice="Look at the refusals of the nodes that read the result, or of all nodes that use the variable.",
+        advice="Look at the refusals of the nodes that read the result. For a variable, look at the refusals of all nodes that "
+        "use the variable.",
     ),
 )
 """Every kind of problem in the rules, with the delegate's wording."""

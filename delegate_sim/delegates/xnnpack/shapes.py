@@ -1,7 +1,7 @@
 """Kernel failures because of shapes, of unpacked constants, and of variables that a node reads twice.
 
-Source: the visits of ``delegates/xnnpack/xnnpack_delegate.cc`` when they define nodes, the functions of XNNPACK that compute
-shapes (such as ``reshape_reduce_operator``, ``src/subgraph/static-reduce.c``) and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
+Sources: the ``Visit...Node`` methods in ``delegates/xnnpack/xnnpack_delegate.cc``, XNNPACK's functions that compute shapes (such
+as ``reshape_reduce_operator`` in ``src/subgraph/static-reduce.c``), and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 _SHAPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since this release, XNNPACK refuses more than four dimensions and uneven splits.
+"""From this release on, XNNPACK refuses more than four dimensions and uneven splits.
 
 Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
 """
@@ -106,7 +106,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 
 def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None:
-    """Return the failure of unpacked weights if their float16 constant has another shape."""
+    """Return a failure if the shape of unpacked weights differs from the shape of their float16 constant."""
     weights = node.node.input(1)
     constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
     if constant is None:

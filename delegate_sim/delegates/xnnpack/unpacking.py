@@ -53,7 +53,7 @@ class Unpacking:
         return bool(self.elided_float16) and tensor.index in self.elided_float16
 
     def drop_producers_of(self, node: Node) -> None:
-        """Record a refused node. The nodes that unpack its operands then stay on the CPU."""
+        """Record a refused node. As a result, the nodes that unpack the operands of this node stay on the CPU."""
         for tensor in node.inputs if self.producers else ():
             if tensor in self.producers:
                 self.refused_readers.setdefault(self.producers[tensor], node)
@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether every reader accepts the node's result as float16 weights, and none reads it as the first operand."""
+    """Return whether every reader accepts the node's result as float16 weights, and never as its first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

@@ -205,7 +205,7 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a description if the device and the simulation differ in the kernels that run compiled partitions."""
+    """Yield a description if the kernels that run compiled partitions differ between the device and the simulation."""
     ours = [
         replacement
         for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
@@ -221,7 +221,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line about replaced nodes if its total number of nodes differs from the simulation."""
+    """Yield a note for each log line about replaced nodes with a total number of nodes that no simulated subgraph has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:

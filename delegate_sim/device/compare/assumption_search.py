@@ -85,7 +85,7 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if it differs from the log only in a delegate kernel that the driver failed to compile."""
+    """Yield the first simulation if the log has only one difference from it: the driver failed to compile a delegate kernel."""
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:

@@ -26,8 +26,8 @@ class JoinedRow:
     """A row of the compiler's table with its nodes.
 
     If several rows list the same operator, the table does not show which node belongs to which row. ``is_certain`` is then False,
-    and ``nodes`` is a guess: the first nodes in execution order belong to the mapped row, because the compiler maps from the
-    inputs on.
+    and ``nodes`` is a guess: the first nodes in execution order are assigned to the row of mapped nodes, because the compiler
+    begins to map at the inputs.
     """
 
     row: CompilerRow
@@ -100,7 +100,7 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the compiler's table and the model have different operators or numbers of nodes."""
+    """Raise ReconcileError if the operators or the numbers of nodes differ between the compiler's table and the model."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count

@@ -17,7 +17,7 @@ from .observed_delegation import OTHER_KERNEL, Facts
 
 @dataclass(frozen=True, slots=True)
 class RefusalDifference:
-    """An operator with different numbers of refusals in the log and in the simulation."""
+    """An operator whose number of refusals differs between the log and the simulation."""
 
     op: str
     version: int
@@ -52,7 +52,7 @@ def differences(facts: Facts, run: Run) -> list[str]:
     texts = [*_line_differences(facts, run, simulated), *_count_lines(facts, run, simulated), *_node_differences(facts, run)]
     operators = [difference.op for difference in refusal_differences(facts, run)]
     if operators:
-        texts.append(f"refusals differ for {', '.join(dict.fromkeys(operators))}")
+        texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
     listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
     for who, operators in (
         ("the device", [refusal.op for refusal in listed if refusal.on_device]),
@@ -88,7 +88,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return the operators and versions with different numbers of refusals in the log and in the simulation.
+    """Return the operators and versions whose number of refusals differs between the log and the simulation.
 
     The result is empty if the log has no numbers of refusals.
     """
@@ -176,7 +176,7 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a description for each subgraph in which CPU nodes or delegate kernels differ from the simulation."""
+    """Yield a description for each subgraph whose CPU nodes or delegate kernels differ between the log and the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated

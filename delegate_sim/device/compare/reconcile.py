@@ -158,7 +158,7 @@ def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[s
 
 
 def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
-    """Yield a note if the log probably belongs to another model, or if a compiler plugin left only a part to the delegate."""
+    """Yield a note if the log probably belongs to another model, or if a compiler plugin took a part of the model first."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
             "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate "

@@ -63,5 +63,5 @@ def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
 
 
 def without_commas(names: str) -> str:
-    """Return a list of tensor names without the commas, which some formats write as blanks."""
+    """Return a list of tensor names without commas, because some formats have blanks instead."""
     return " ".join(names.replace(",", " ").split())

@@ -45,7 +45,7 @@ def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]
 
 
 def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield notes that compare the operations that the runtime compiled with the simulated operations."""
+    """Yield notes on the operations that the runtime compiled, compared with the simulated operations."""
     compilations = [compilation for compilation in log.runtime.compilations if compilation.choices]
     if not compilations or run.delegate.behind.devices is None:
         return
@@ -56,7 +56,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         return
     yield (
         f"the runtime compiled {counted(len(compilations), 'model')}, and the simulation has "
-        f"{counted(len(matched), 'partition')}; operations and their order agree for {same}"
+        f"{counted(len(matched), 'partition')}; {same} have the same operations in the same order"
     )
     short = [
         compilation for compilation in compilations if compilation.operation_count is not None and not compilation.is_complete
@@ -120,7 +120,7 @@ def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, 
 
 
 def compilation_text(compilation: RuntimeCompilation) -> str:
-    """Describe a compilation: its operations, steps, refusals by device, failures and fallback."""
+    """Describe a compilation: its operations, its steps, the operations that each device rejects, failures and fallback."""
     count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
     steps = device_steps(compilation)
     words = [counted(count, "operation")] if count or compilation.operation_count is not None else []

@@ -29,7 +29,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each subgraph with different numbers of nodes in the plugin's line and in the model.
+    """Yield a note for each subgraph whose number of nodes differs between the plugin's line and the model.
 
     Subgraphs in which the simulated plugin selects nothing have no simulated line, and are skipped.
     """

@@ -46,7 +46,7 @@ def can_teach_devices(reconciliation: Reconciliation) -> bool:
 
 @dataclass
 class _SeenDevice:
-    """The operations that one device supported, refused, compiled, or failed to compile, according to a log."""
+    """The operations that one device supported, rejected, compiled, or failed to compile, according to a log."""
 
     taken: dict[StageSignature, None] = field(default_factory=dict)
     refused: dict[StageSignature, None] = field(default_factory=dict)
@@ -172,9 +172,9 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 
 
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
-    """Record that devices refuse the operations of nodes that the driver rejected before compilation.
+    """Record that devices reject the operations of nodes that the driver rejected before compilation.
 
-    If the log shows that a device supports an operation, no refusal by this device is recorded.
+    If the log shows that a device supports an operation, no rejection by this device is recorded.
     """
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
@@ -262,10 +262,10 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 
 
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
-    """Yield rules that cover every refused operation and no supported operation.
+    """Yield rules that cover every rejected operation and no supported operation.
 
     A rule names the operation alone if possible. Otherwise, the rule also names the types and, if necessary, the shapes. A note
-    is added for an operation that the device both supports and refuses with the same types and shapes.
+    is added for an operation that the device both supports and rejects with the same types and shapes.
     """
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}
@@ -278,7 +278,7 @@ def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[St
         elif signature not in seen.taken:
             rejections[signature] = None
         else:
-            notes.append(f"{device} both accepts and refuses {signature.operation} with the same types and shapes")
+            notes.append(f"{device} both accepts and rejects {signature.operation} with the same types and shapes")
     yield from sorted(rejections, key=str)
 
 

@@ -97,7 +97,7 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     )
     if reconciliation.evidence == "partial" or is_by_lines:
         flags = " and ".join(filter(None, ("--enable_op_profiling=true", flags_without_others(delegate))))
-        raise LearningError(f"the log does not show which nodes ran on the CPU; record it with {flags}")
+        raise LearningError(f"the log does not show which nodes ran on the CPU; record the log with {flags}")
     return delegate.behind.driver
 
 

@@ -137,7 +137,7 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
     """Yield matches derived from the CPU nodes in the log; yield nothing if the log does not show these nodes.
 
-    The driver rejected each CPU node that the delegate accepts, unless a limit dropped the node's partition.
+    If the delegate accepts a CPU node, either the driver rejected the node, or a limit dropped the node's partition.
     """
     kinds, all_or_nothing, known = inquiry.kinds, inquiry.whole, inquiry.trials.facts.on_cpu
     on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
@@ -227,7 +227,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Yield sets of ``wanted`` nodes. Each set contains all or none of the nodes of a kind.
+    """Yield sets with ``wanted`` nodes. Each set contains all or none of the nodes of a kind.
 
     If partitions are limited, also yield smaller sets.
     """

@@ -67,7 +67,7 @@ class DeviceSetting:
     known: frozenset[str]
     """Options that the log or the caller gives; all other options have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases that word their lines like the log."""
+    """The releases whose lines have the same wording as the log."""
     defaults: str
     lowest_level: int
     """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
@@ -106,8 +106,8 @@ def setting_of(
 ) -> DeviceSetting:
     """Return the delegate, options and releases that a log shows.
 
-    Arguments that are given override the log. Raises ReconcileError if the log does not show a delegate, and OptionError for an
-    unknown delegate, option, value or release.
+    Given arguments override the log. Raises ReconcileError if the log does not show a delegate, and OptionError for an unknown
+    delegate, option, value or release.
     """
     chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
     option_values = canonical_names(chosen.name, chosen.options, options or {})
@@ -138,7 +138,7 @@ def setting_of(
 
 
 def flags_without_others(delegate: Delegate) -> str:
-    """Return the benchmark_model flags that turn off every other delegate that the runtime applies by default."""
+    """Return the benchmark_model flags that turn off the delegates applied by default. The given delegate is not turned off."""
     others = [find_delegate(name) for name in DELEGATE_NAMES if name != delegate.name]
     return " and ".join(other.log.off_flag for other in others if other.is_applied_by_default)
 
@@ -307,18 +307,18 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
     """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
 
-    Otherwise, return the releases that word their lines like the log, or all known releases if no release does. If the log names
-    a TensorFlow version and a matching release has this version, return only releases of this version.
+    Otherwise, return the releases whose lines have the same wording as the log, or all known releases if there are none. If the
+    log names a TensorFlow version and a matching release has this version, return only releases of this version.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
     if runtime is not None:
         release = parse_release(runtime)
         if not all(_has_wording(release, replacement) for replacement in log.replacements):
-            notes.append(f"{release} words these lines differently")
+            notes.append(f"the lines of {release} have another wording than this log")
         return (release,)
     if not fitting:
-        notes.append("no known release words its lines like this log")
+        notes.append("no known release has log lines with the wording of this log")
         fitting = known
     if log.tensorflow_version is not None:
         minor = tuple(int(part) for part in log.tensorflow_version.split(".")[:2])
@@ -326,7 +326,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
         if exact:
             return tuple(exact)
         notes.append(
-            f"the log names TensorFlow {log.tensorflow_version}, which is not a known release or words its lines differently"
+            f"the log names TensorFlow {log.tensorflow_version}; this release is not known, or its log lines have another wording"
         )
     return tuple(fitting)
 

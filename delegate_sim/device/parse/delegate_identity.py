@@ -141,7 +141,10 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 
 
 def whole_kernel(start: str) -> str:
-    """Return the kernel name that begins with ``start``; empty if no simulated delegate or more than one has such a name."""
+    """Return the kernel name that begins with ``start``.
+
+    The result is empty if several simulated delegates, or none, have such a name.
+    """
     kernels = {
         delegate.name: kernel
         for delegate in map(find_delegate, DELEGATE_NAMES)
@@ -247,7 +250,7 @@ def last_turn(log: DeviceLog, names: set[str]) -> int:
 
 
 def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
-    """Return a log without the errors of other delegates. ``names`` are the names of the delegate to keep.
+    """Return a log without the errors of other delegates. ``names`` are the names of the delegate whose errors are kept.
 
     With ``is_certain``, errors that precede every delegate name are removed too.
     """

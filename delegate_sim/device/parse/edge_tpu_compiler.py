@@ -91,7 +91,7 @@ _STATUSES = (
     ("unsupported rank", "only the three innermost dimensions of a tensor may be larger than 1"),
     (
         "otherwise supported",
-        "the Edge TPU supports the operator, but not one of its sizes or parameters; the compiler does not say which",
+        "the Edge TPU supports the operator, but not one of the sizes or parameters; the compiler does not say which",
     ),
     ("version not supported", "the operator is newer than the compiler"),
     ("not supported", "the Edge TPU does not support the operator"),

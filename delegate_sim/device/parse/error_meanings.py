@@ -147,7 +147,9 @@ _FAILURES = (
 
 
 _WHILE_RUNNING = ("verify graph", "execute request")
-"""Words in the errors of delegates that compile a partition when the model runs for the first time, or that ran it."""
+"""Words in errors of delegates while the model runs: some delegates compile a partition only when the model runs for the first
+time.
+"""
 _KILLED = "Killed"
 _OTHER_ERRORS = (
     (_KILLED, "the system ended the process, often because memory ran out"),
@@ -221,11 +223,11 @@ _RUNTIME_FAILURES = (
     ("getSupportedOperations", "a driver does not report the operations that it supports, so it gets no operations"),
     ("prepareModelFromCache", "a driver does not accept its cached compilation, so it compiles the model again"),
     ("prepareModel", "a driver could not compile a model"),
-    ("Invalid Operation", "the runtime's own validation refuses the operation"),
+    ("Invalid Operation", "the runtime's own validation rejects the operation"),
     ("called on invalid model", "the runtime finds the model invalid as a whole"),
     ("newer what is allowed", "the model needs a higher feature level than the runtime has"),
-    ("ANeuralNetworksModel_", "the runtime refuses the model that the delegate builds"),
-    ("ANeuralNetworksCompilation_", "the runtime refuses to compile"),
+    ("ANeuralNetworksModel_", "the runtime rejects the model that the delegate builds"),
+    ("ANeuralNetworksCompilation_", "the runtime rejects the compilation"),
 )
 """Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
 
@@ -236,7 +238,7 @@ _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     RUNTIME_ERROR: _RUNTIME_FAILURES,
     LOAD_ERROR: (),
 }
-"""The tables of meanings by kind of error. LiteRT-LM's meanings follow after each."""
+"""The tables of meanings by kind of error. LiteRT-LM's meanings come after the meanings of each table."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
@@ -260,10 +262,9 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
-    """Return whether a line is harmless: it is about hooks for profiling, or about an unavailable accelerator.
+    """Return whether a line is harmless: about hooks for profiling, or about an unavailable accelerator that is not needed.
 
-    An unavailable accelerator is an error only if the application requests the accelerator or the model has parts compiled for
-    it.
+    An accelerator is needed if the application requests it, or if the model has parts compiled for it.
     """
     if statement.kind == FAILURE and _HOOKS in statement.line:
         return True
@@ -321,8 +322,8 @@ def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
     return [
         (
             statement.line,
-            f"LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}) prints the same line; the log does not show which "
-            "of the two printed it",
+            f"this line can also come from LiteRT 2's graphics accelerator ({GRAPHICS_ACCELERATOR}); the log does not show "
+            "which delegate printed it",
         )
     ]
 
@@ -363,7 +364,10 @@ _NO_CAUSES = ("is not initialized", "apply compiler plugins")
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the likely cause of all errors, the first of the most specific errors; None if no error names a cause."""
+    """Return the likely cause of all errors: the most specific error, or the first of several equally specific errors.
+
+    Return None if no error names a cause.
+    """
     causes = [
         error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
     ]

@@ -129,7 +129,7 @@ _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d
 def is_before_known_releases(line: str) -> bool | None:
     """Return whether a logger printed a line before the oldest known release was published; None if the line has no date.
 
-    A day before all releases is no date, because the clock was not set.
+    Also return None for a date before the earliest plausible day, because the clock was not set.
     """
     match = _DATED.search(line) or _GLOG_DATED.search(line)
     if match is None:

@@ -52,7 +52,8 @@ class ProcessReaders:
     """A reader for each process that uses TFLite.
 
     Lines without a process and lines of other processes, such as drivers, go to the reader of the preceding line. A process that
-    only reports its crash gets a reader of its own. In a log of several devices or containers, each counts as a process.
+    only reports its crash gets a reader of its own. In a log of several devices or containers, each device or container counts as
+    a process.
     """
 
     def __init__(self) -> None:
@@ -196,13 +197,13 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields that must have the same value in all logs of one run, unless they are empty."""
+"""Fields that must have the same value in all logs of one run. Empty fields are ignored."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
     """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log is given with a name.
 
-    Raises LogError if two logs disagree.
+    Raises LogError if two logs contradict each other.
     """
     (first_name, joined), *others = logs
     for name, log in others:
@@ -222,7 +223,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
 
 
 def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
-    """Yield text that names each field, parameter or delegate in which two logs of one run differ."""
+    """Yield a text for each field, parameter or delegate that differs between two logs of one run."""
     for part in _PARTS:
         one, other = getattr(ours, part), getattr(theirs, part)
         if one and other and _compared(one) != _compared(other):

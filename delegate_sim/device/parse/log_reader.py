@@ -166,7 +166,7 @@ class Reader:
         self.flags = flags
 
     def _start_after_crash(self) -> None:
-        """Begin a new run with the current line if the process that printed the lines before it crashed."""
+        """If the process that printed the earlier lines has crashed, begin a new run with the current line."""
         if self.has_ended:
             self._start()
         self.has_ended = False
@@ -195,7 +195,7 @@ class Reader:
         self.unused, self.unused_count, self.line_count = [], 0, 0
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs. An empty last run is left out, unless there is no other run."""
+        """Return the runs. If there are other runs, an empty last run is left out."""
         last = self._log()
         logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
         # A clock is wrong if it goes on to a later year, or if a line has the words of a known release.
@@ -379,14 +379,18 @@ class Reader:
         table, self.table = self.table, None
         if table is None or not table.is_inference:
             return
+        table.end()
+        if table.inner_rows and table.title == RUN_ORDER:
+            self.inner_rows = tuple(table.inner_rows)
         if table.is_internal:
             if table.title == RUN_ORDER:
                 self.inner_rows = tuple(table.rows)
         elif table.title == SLOWEST:
             self.slowest[table.subgraph] = tuple(table.rows)
-        elif table.counts:
+        elif table.groups:
+            counts, times = table.summary
             self.summaries[table.subgraph] = Summary(
-                MappingProxyType(dict(table.counts)), is_complete, MappingProxyType(table.times), not table.has_all_rows
+                MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows
             )
         elif table.rows:
             self.run_orders[table.subgraph] = RunOrder(
@@ -517,7 +521,7 @@ class Reader:
 
 @dataclass
 class RefusalList:
-    """A delegate's list of refused operators that is being read."""
+    """A list of refused operators that a delegate printed, while this list is being read."""
 
     name: str
     """The delegate's name for itself."""

@@ -124,7 +124,10 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
 
 
 def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: int | None) -> DeviceLog:
-    """Return a log with only the replacements and applications of a range of lines, and with given statements."""
+    """Return a copy of a log with the given statements.
+
+    The copy keeps only the replacements and applications in a range of lines.
+    """
     dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
     return replace(
         log,

@@ -379,7 +379,7 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     """Yield the counts that belong to no delegate.
 
-    Counts of compiler plugins are included unless ``own`` already has counts of a compiler plugin.
+    Counts of compiler plugins are left out if ``own`` already has such counts.
     """
     if not any(count.source == "compiled" for count in own.counts):
         yield from map(count_of_plugin, log.statements_of(COMPILED))
@@ -388,7 +388,7 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
 
 
 _NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
-"""Kinds of errors that end the application of the delegate that they name, if they name one."""
+"""Kinds of errors that prevent a delegate from being applied. The error may name the delegate."""
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:

@@ -190,7 +190,7 @@ def _with_note_of_folding(cause: Cause) -> Cause:
 
 
 def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
-    """Return a cause whose instructions have the result of a raised limit. More partitions may also make the delegate fail."""
+    """Add the result of raising the limit to the instructions of a cause. With more partitions, the delegate may also fail."""
     option, _, explanation = cause.change.partition(": ")
     raised = judge.judged(cause, _Offer(option, option, cause.remedy))
     if raised.cost is None:
@@ -201,7 +201,7 @@ def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
 
 
 def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
-    """If a cause's instructions write an operator in another way, return the cause with the result of accepted new nodes."""
+    """If the instructions of a cause replace an operator, add the result that is expected if the delegate takes the new nodes."""
     if WRITTEN_AS not in cause.change or not cause.remedy.accepts:
         return cause
     rewritten = judge.judged(cause, _Offer(cause.change, "", cause.remedy))
@@ -216,7 +216,7 @@ def _is_local(remedy: Remedy) -> bool:
 
 
 def _otherwise(cause: Cause, offer: _Offer) -> str:
-    """Return the instructions if no alternative helps."""
+    """Return the instructions for the case that no alternative helps."""
     if offer.remedy.float_nodes:
         return _ON_CPU
     if offer.remedy.inlined_nodes:

@@ -190,4 +190,4 @@ If a feature raised an operator's version, the code is ``change-converter-settin
 """
 
 OF_RUNTIME = "runtime"
-"""The ``kind`` of a reason for the whole graph."""
+"""The ``kind`` of a reason that applies to the whole graph, not to a node."""

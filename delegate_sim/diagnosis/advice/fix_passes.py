@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from ...errors import MissingPackageError
 from ...fixing.applying import apply_pass, start
 from ...fixing.passes.base import Pass
 from ...fixing.passes.catalogue import PASSES
@@ -44,13 +45,14 @@ class PassFinder:
         self._effort = effort
         self.has_left_out = False
         """Whether a pass was not tried because the command's limit on simulations was reached."""
+        self.missing = ""
+        """The message about a package that some passes need and that is not installed; empty if nothing is missing."""
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
         """Return the pass that improves the model most when applied to these nodes, with its result; None if there is none.
 
-        Passes that keep the results exactly are tried first; less exact ones only if none of them helps. The number of passes to
-        try is limited.
+        Less exact passes are tried only if no pass that keeps the results exactly helps. The number of passes to try is limited.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
@@ -66,19 +68,27 @@ class PassFinder:
                 self.has_left_out |= self._effort.is_over
                 break
             self._effort.spend()
-            rewritten = apply_pass(start(self._model), pass_, keys)
-            if rewritten is None:
-                continue
-            then = standing(rewritten.model, self._target)
-            if is_better([then], [best]):
+            then = self._with_pass(pass_, keys)
+            if then is not None and is_better([then], [best]):
                 chosen, best = pass_, then
         return None if chosen is None else self._on_all_nodes(chosen, best)
 
+    def _with_pass(self, pass_: Pass, nodes: Collection[NodeKey] | None) -> Standing | None:
+        """Return the result of a pass, or None if the pass changes nothing or needs a package that is not installed."""
+        try:
+            rewritten = apply_pass(start(self._model), pass_, nodes)
+            return None if rewritten is None else standing(rewritten.model, self._target)
+        except MissingPackageError as error:
+            self.missing = str(error)
+            return None
+
     def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
-        """Return the result of a pass that rewrites every node that it can, as ``fix`` does, not only those of a cause."""
-        rewritten = apply_pass(start(self._model), pass_)
+        """Return the result of a pass on all nodes that the pass can rewrite, not only on the nodes of a cause.
+
+        ``fix`` does the same.
+        """
         self._effort.spend()
-        then = of_cause if rewritten is None else standing(rewritten.model, self._target)
+        then = self._with_pass(pass_, None) or of_cause
         return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
 
     @functools.cached_property

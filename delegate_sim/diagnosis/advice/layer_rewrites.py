@@ -1,7 +1,7 @@
 """Rewrites of layers, for operators that delegates often do not support.
 
 ``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. The script checks that the converter does not restore the
-original operator. The script also checks that the results are equal, unless the description calls the rewrite approximate.
+original operator. If the description does not call the rewrite approximate, the script also checks that the results are equal.
 """
 
 from __future__ import annotations

@@ -32,12 +32,12 @@ class Advice:
 def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
-    Every output of hints uses this function, so the advice is the same everywhere. Runs of large models, of a delegate that the
-    runtime applies by default or that cannot be simulated, and runs without CPU nodes are returned unchanged.
+    Every output of hints uses this function, so the advice is the same everywhere. A run is returned unchanged if it has no CPU
+    nodes, if the model is large, if the runtime applies the delegate by default, or if the delegate cannot be simulated.
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
-    the partitions differ. There is then only advice for nodes that the delegate's rules refuse. The runs of a model may share
-    ``effort``.
+    the partitions may differ from those in the chain. In this case, only nodes that the delegate's rules refuse get advice. The
+    runs of a model may share ``effort``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over

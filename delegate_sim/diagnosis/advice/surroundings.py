@@ -50,7 +50,10 @@ class Surroundings:
         return self._connected(forwards=True)
 
     def _connected(self, *, forwards: bool) -> frozenset[NodeKey]:
-        """Return the nodes that depend on delegated nodes if ``forwards``; otherwise the nodes that delegated nodes depend on."""
+        """Return the nodes that depend on delegated nodes.
+
+        If ``forwards`` is false, return the nodes that delegated nodes depend on.
+        """
         connected: set[NodeKey] = set()
         for subgraph in self._run.subgraphs:
             graph = subgraph.graph

@@ -243,7 +243,7 @@ class Wording:
         return " ".join(texts)
 
     def _bound(self) -> str:
-        """Return a phrase about a limit on partitions that must not be raised further; empty if it may be lifted."""
+        """Return a phrase with the largest safe limit on partitions; empty if the limit may be lifted."""
         limits = self.last.run.delegate.limits
         raised = self.remedy.options.get(limits.option, limits.unlimited)
         return "" if raised == limits.unlimited else f" but not more, because with {raised + 1} the delegate rejects the model"
@@ -335,7 +335,10 @@ class Wording:
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
 
     def _compilation(self) -> str:
-        """Return instructions for nodes that a compiler must have compiled. The result of a compilation is not simulated."""
+        """Return instructions for nodes that run only after a compiler has compiled them.
+
+        The result of a compilation is not simulated.
+        """
         compiler = self.last.run.delegate.compiler
         table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
         if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
@@ -362,7 +365,7 @@ class Wording:
 
 
 def limited_partitions(reasons: Iterable[Reason]) -> int:
-    """Return the number of partitions without the limit on partitions that these reasons tell of."""
+    """Return the number of partitions without a limit on partitions. The limit's ``reasons`` contain this number."""
     return max([int(reason.found.split()[0]) for reason in reasons])
 
 

@@ -75,7 +75,7 @@ RESULTS: tuple[str, ...] = (
     r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
     r" \(not simulated: [^()]*\)",
 )
-"""Patterns of the results that ``Alternative.text`` and the texts made from it contain."""
+"""Patterns that match the results in ``Alternative.text``, and in texts made from ``Alternative.text``."""
 
 
 def result_words(cost: Cost) -> str:

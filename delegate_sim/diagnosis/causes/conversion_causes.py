@@ -48,8 +48,8 @@ def is_dynamic(run: Run) -> bool:
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
     """Return whether a change ends the refusal of a graph because of a tensor of unknown size.
 
-    ``now`` is the result before the change, and ``then`` the result after it. The refusal also ends if the runtime names a
-    different tensor in ``then``.
+    ``now`` is the result before the change, and ``then`` the result after it. The refusal also ends if ``then`` names another
+    tensor than ``now``.
     """
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 

@@ -355,10 +355,11 @@ class _Finder:
         self._note(identity, case)
 
     def _raised_limit(self, reason: Reason) -> Mapping[str, Any]:
-        """Return the options that lift a limit. If the delegate then rejects the model, return the largest limit that is safe.
+        """Return the options that lift a limit.
 
-        Partitions are delegated from the largest to the smallest. A partition that makes the delegate fail therefore fails with
-        all larger limits. If no larger limit than now is safe, the returned options lift the limit.
+        If the delegate fails without a limit, return the largest limit that is safe instead. Partitions are delegated from the
+        largest to the smallest. A partition that makes the delegate fail therefore fails with all larger limits. If no limit
+        above the current limit is safe, the limit is lifted anyway.
         """
         lifted: Mapping[str, Any] = next(iter(self.delegate.remedies(reason.code, self.first.run.options)), {})
         option = self.delegate.limits.option

@@ -1,4 +1,4 @@
-"""Find nodes that no delegate takes, whatever code the refusal has."""
+"""Find nodes that no delegate takes. The code of the refusal does not matter."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+from ...bundles.ranged import unpacked
 from ...errors import FixError
 from ...model.table import FileTable
 from .layout import NewTable, Old
@@ -26,5 +27,5 @@ def copied(table: FileTable) -> NewTable:
         if field.format is None:
             copy.fields[field.name] = Old(table.target(field.name))
         else:
-            (copy.fields[field.name],) = struct.unpack_from(field.format, table.content, place)
+            (copy.fields[field.name],) = unpacked(struct.Struct(field.format), table.content, place)
     return copy

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from ...errors import FixError
 from ...model import schema
-from ...model.flatbuffer import IDENTIFIER
+from ...model.model import IDENTIFIER
 
 ALIGNMENT = 64
 """The old bytes are moved by a multiple of this number, so that the alignments for the schema and the kernels stay valid."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...bundles.ranged import pieces
 from ...errors import FixError
-from ...foundation.late_numpy import np
+from ...foundation.late_numpy import ignoring_overflow, np
 from ...graph.graph import file_graphs
 from ...hypothetical.model_editing import Edited
 from ...model import schema
@@ -60,7 +61,7 @@ def write(original: Model, change: Edited, weights: Weights = MappingProxyType({
     """
     check_writable(original)
     if change.model is original:
-        return iter([original.content])
+        return pieces(original.content)
     front = Front(_Writer(original, change, weights).root())
     return _joined(front, original)
 
@@ -174,7 +175,7 @@ class _Writer:
         """Return the number of a tensor's buffer. If the tensor's elements have changed, add a new buffer for them."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
-                with np.errstate(all="ignore"):  # the runtime does not report overflow
+                with ignoring_overflow():
                     values = self._weights[tensor.buffer]()
                 self._new_buffers[tensor.buffer] = self._add(values, tensor)
             return self._new_buffers[tensor.buffer]

@@ -9,11 +9,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from ...bundles.ranged import Content, pieces, unpacked
 from ...model.model import Model
 from ...model.table import FileTable
 
-_PIECE = 1 << 26
-"""Number of bytes to copy at once."""
 _END_OF_ARCHIVE = b"PK\x05\x06"
 _ENTRY = b"PK\x01\x02"
 _LONGEST_END = 22 + 65535
@@ -24,15 +23,10 @@ def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
     content = model.content
     position = 0
     for place, patch in sorted(_patches(model, distance).items()):
-        yield from _pieces(content[position:place])
+        yield from pieces(content[position:place])
         yield patch
         position = place + len(patch)
-    yield from _pieces(content[position:])
-
-
-def _pieces(content: memoryview) -> Iterator[memoryview]:
-    for start in range(0, len(content), _PIECE):
-        yield content[start : start + _PIECE]
+    yield from pieces(content[position:])
 
 
 def _patches(model: Model, distance: int) -> dict[int, bytes]:
@@ -46,13 +40,13 @@ def _patches(model: Model, distance: int) -> dict[int, bytes]:
                 places.append(place)
     patches = {}
     for place in places:
-        (offset,) = struct.unpack_from("<Q", content, place)
+        (offset,) = unpacked(struct.Struct("<Q"), content, place)
         if offset > 1:
             patches[place] = struct.pack("<Q", offset + distance)
     return {**patches, **_archive_patches(content, distance)}
 
 
-def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
+def _archive_patches(content: Content, distance: int) -> dict[int, bytes]:
     """Return the new values of the positions in an appended archive.
 
     The result is empty if there is no archive, or if the positions in the archive are relative to its start.
@@ -62,7 +56,7 @@ def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
     if end < 0 or tail + end + 22 > len(content):
         return {}
     end += tail
-    count, size, start = struct.unpack_from("<HII", content, end + 10)
+    count, size, start = unpacked(struct.Struct("<HII"), content, end + 10)
     if start + size != end:
         return {}
     patches = {end + 16: struct.pack("<I", start + distance)}
@@ -70,6 +64,6 @@ def _archive_patches(content: memoryview, distance: int) -> dict[int, bytes]:
     for _ in range(count):  # bounded: a number of 16 bits
         if bytes(content[position : position + 4]) != _ENTRY or position + 46 > end:
             return {}
-        patches[position + 42] = struct.pack("<I", struct.unpack_from("<I", content, position + 42)[0] + distance)
-        position += 46 + sum(struct.unpack_from("<HHH", content, position + 28))
+        patches[position + 42] = struct.pack("<I", unpacked(struct.Struct("<I"), content, position + 42)[0] + distance)
+        position += 46 + sum(unpacked(struct.Struct("<HHH"), content, position + 28))
     return patches

@@ -15,7 +15,7 @@ class Exactness(IntEnum):
     EXACT = 0
     """Bit-for-bit equal results."""
     ROUNDING = 1
-    """Results that are equal except for rounding, because other operations compute the same function."""
+    """Results that differ from the original only by rounding, because other operations compute the same function."""
     APPROXIMATE = 2
     """Results of a function that approximates the original. Approximate passes are applied only on request."""
 

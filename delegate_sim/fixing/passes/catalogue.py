@@ -29,6 +29,9 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
 
 
 def choose_passes(names: Sequence[str], allowed: Exactness) -> tuple[Exactness, Mapping[str, Pass]]:
-    """Return the passes with these names and the least exactness among them; without names, all passes and ``allowed``."""
+    """Return the exactness of the least exact of the named passes, and these passes by name.
+
+    Without names, return ``allowed`` and all passes.
+    """
     chosen = {name: PASSES[name] for name in names}
     return max([pass_.exactness for pass_ in chosen.values()], default=allowed), chosen or PASSES

@@ -244,7 +244,7 @@ PASSES = (
     _pass(
         "sub-as-add",
         "SUB",
-        "ADD of the negative (computed by MUL with -1 unless the operand is a constant)",
+        "ADD of the negative second operand; if this operand is not a constant, MUL with -1 computes the negative",
         "FLOAT32; the first operand is not constant",
         Exactness.EXACT,
         _sub,
@@ -303,7 +303,7 @@ PASSES = (
     _pass(
         "mean-as-pool",
         "MEAN",
-        "AVERAGE_POOL_2D over the whole image, and a RESHAPE unless keep_dims is set",
+        "AVERAGE_POOL_2D over the whole image, and a RESHAPE if keep_dims is not set",
         "FLOAT32, over height and width of a tensor of rank 4 with a known shape",
         Exactness.ROUNDING,
         _mean_as_pool,
@@ -311,7 +311,7 @@ PASSES = (
     _pass(
         "mean-one-axis-at-a-time",
         "MEAN",
-        "one MEAN for each axis, and a RESHAPE unless keep_dims is set",
+        "one MEAN for each axis, and a RESHAPE if keep_dims is not set",
         "FLOAT32, several constant axes and a known shape",
         Exactness.ROUNDING,
         _mean_one_by_one,

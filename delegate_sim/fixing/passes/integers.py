@@ -340,8 +340,8 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-joined",
-        "removes a CAST to a type that can hold every value if another CAST follows; removes both CASTs if the second one "
-        "restores the first type",
+        "removes the first of two consecutive CASTs if it keeps all values; removes both CASTs if the second one restores "
+        "the type of the source",
         "integers or booleans",
         Exactness.EXACT,
         _join_casts,

@@ -435,7 +435,7 @@ PASSES: tuple[Pass, ...] = (
         "gather-of-flat-indices",
         "GATHER",
         "GATHER with the indices in one dimension, with RESHAPEs before and after it",
-        "indices with more or fewer dimensions than one, no batch_dims, a known shape",
+        "indices of rank 0, or of rank 2 or more; no batch_dims; a known shape",
         Exactness.EXACT,
         _gather_of_flat_indices,
     ),

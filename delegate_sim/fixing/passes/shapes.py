@@ -132,7 +132,10 @@ def _of_rank(work: Work, source: Tensor, shape: tuple[int, ...], nodes: list[Nod
 
 
 def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TILE of the operand, after a RESHAPE that adds dimensions of size 1 if it has fewer dimensions."""
+    """Return a TILE of the operand.
+
+    If the operand has fewer dimensions than the result, a RESHAPE first adds dimensions of size 1.
+    """
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None:
         return None
@@ -144,7 +147,7 @@ def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_as_mul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a MUL by ones, whose shape has the result's sizes along the dimensions that are broadcast."""
+    """Return a MUL by a tensor of ones. This tensor has the result's sizes along the dimensions that are broadcast."""
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None or target.type != "FLOAT32":
         return None
@@ -176,7 +179,10 @@ def _broadcast_as_concatenation(work: Work, node: Node) -> Sequence[Node] | None
 
 
 def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER from one table with the rows of all batches. Each batch's first row is added to its indices."""
+    """Return a GATHER from one table with the rows of all batches.
+
+    The position of a batch's first row in the table is added to the indices of the batch.
+    """
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     batches, axis = options.batch_dims, options.axis + (source.rank if options.axis < 0 else 0)
     batches += indices.rank if batches < 0 else 0
@@ -229,7 +235,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "broadcast-as-tile",
         "BROADCAST_TO",
-        "TILE, after RESHAPE to as many dimensions",
+        "TILE, after a RESHAPE to as many dimensions as the result has",
         _KNOWN,
         Exactness.EXACT,
         _broadcast_as_tile,
@@ -237,7 +243,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "broadcast-as-mul",
         "BROADCAST_TO",
-        "MUL by ones, in the shape of the dimensions that are broadcast",
+        "MUL by a tensor of ones, which has the result's sizes along the dimensions that are broadcast",
         "FLOAT32, a known shape",
         Exactness.EXACT,
         _broadcast_as_mul,
@@ -246,7 +252,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "broadcast-as-concatenation",
         "BROADCAST_TO",
-        "CONCATENATION of copies, after RESHAPE to as many dimensions",
+        "CONCATENATION of copies, after a RESHAPE to as many dimensions as the result has",
         f"a known shape, and at most {_MOST_COPIES} copies along a dimension",
         Exactness.EXACT,
         _broadcast_as_concatenation,
@@ -254,7 +260,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "gather-without-batches",
         "GATHER",
-        "GATHER from one table with the rows of all batches, after an ADD of each batch's first row to the indices",
+        "GATHER from one table with the rows of all batches, after an ADD that makes the indices count all rows",
         "batch_dims is set, axis follows the batch dimensions, INT32 indices, a known shape",
         Exactness.EXACT,
         _gather_without_batches,

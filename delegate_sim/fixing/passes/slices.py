@@ -55,7 +55,7 @@ def _strided(work: Work, node: Node) -> list[CutAxis] | None:
 
 
 def _axes_of(count: int, rank: int, ellipsis: int, new_axis: int) -> list[tuple[int, int]] | None:
-    """Return pairs of a position in begin, end and strides and the dimension that it slices.
+    """Return pairs: a position in begin, end and strides, and the dimension that is sliced by the values at this position.
 
     An ellipsis slices all dimensions that no other position slices. A new axis slices no dimension. Return None if there are more
     positions than dimensions.

@@ -76,7 +76,7 @@ def _widen_constants(work: Work, *types: str) -> None:
 
 
 def _broadcast_constants(work: Work) -> None:
-    """Replace a BROADCAST_TO of a constant by a constant, unless the result is an output or too large."""
+    """Replace a BROADCAST_TO of a constant by a constant. A BROADCAST_TO stays if its result is an output or too large."""
     remaining = []
     for origin, node in work.editor.nodes:
         compute = None
@@ -222,7 +222,7 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
 PASSES: tuple[Pass, ...] = (
     Pass(
         "composites-inlined",
-        "the nodes of a composite's decomposition in its place",
+        "the nodes of the composite's decomposition in place of the composite",
         "a decomposition without variables; all its outputs are results of its nodes",
         Exactness.EXACT,
         _inline_composites,
@@ -266,7 +266,8 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "pairs-that-cancel",
-        "removes a TRANSPOSE or RESHAPE with the node that it undoes, and a DEQUANTIZE with the QUANTIZE after it",
+        "removes nodes that cancel each other: a TRANSPOSE or RESHAPE and the node that it undoes, or a DEQUANTIZE and the "
+        "QUANTIZE after it",
         "known shapes and constant permutations; the same scale and zero point",
         Exactness.EXACT,
         _cancel,

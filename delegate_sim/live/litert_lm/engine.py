@@ -1,15 +1,16 @@
-"""Run LiteRT-LM's real engine on a bundle, and compare its answer with the simulated one.
+"""Run LiteRT-LM's real engine on a bundle, and compare the result with the simulation.
 
 The engine is the Python package ``litert-lm-api``. This package neither ships nor downloads it.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
 from .. import vulkan
 from ..process import Finished, run_module
+from .worker import REFUSED_STATUS
 
 NAME = "litert-lm"
 PACKAGE, _MODULE = "litert-lm-api", "litert_lm"
@@ -42,7 +44,7 @@ class LiveBundle:
     outcome: str = ""
     stage: str | None = None
     error: str | None = None
-    """The engine's own text; None if it starts or crashes."""
+    """The engine's error message; None if the engine starts or crashes."""
     replacements: tuple[BundleReplacement, ...] = ()
     lacks: str = ""
     """Requirements that are missing on this host; the engine then did not run."""
@@ -78,7 +80,7 @@ def software() -> str:
 def lacking(backend: str = CPU) -> str:
     """Return the requirements for a backend that are known to be missing on this host; empty if there are none."""
     if packages.package_folder(_MODULE) is None:
-        return f"{PACKAGE}: pip install {PACKAGE}"
+        return f"{PACKAGE}: pip install 'delegate-sim[litert-lm]'"
     if backend not in BACKENDS:
         return f"a Python interface to {backend.lower()}, which {PACKAGE} does not have"
     if backend == GPU and vulkan.driver_environment() is None:
@@ -87,7 +89,10 @@ def lacking(backend: str = CPU) -> str:
 
 
 def try_engine() -> str:
-    """Run the engine on a file that is no bundle. Return the missing requirements or its failure; empty if it runs."""
+    """Run the engine on a file that is no bundle.
+
+    Return the missing requirements or the engine's failure; empty if the engine runs.
+    """
     missing = lacking()
     if missing:
         return missing
@@ -122,7 +127,10 @@ def run_bundle(report: BackendReport) -> LiveBundle:
 
 
 def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, str]:
-    """Run the worker; return the end of the process, and the last stage that it reached, which is empty at the end."""
+    """Run the worker.
+
+    Return how its process ended, and the last stage that it reached; the stage is empty if all stages ended.
+    """
     stage = Path(folder, "stage")
     environment = vulkan.with_driver(vulkan.driver_environment())
     finished = run_module(_WORKER, [path, json.dumps(arguments), str(stage)], environment, folder)
@@ -132,7 +140,7 @@ def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, s
 def _outcome(finished: Finished, stage: str) -> str:
     if not finished.words:
         return STARTS
-    if finished.status is None or finished.status < 0:
+    if finished.status != REFUSED_STATUS:
         return CRASH
     return REFUSED if stage == ENGINE else FAILS_LATER
 
@@ -157,9 +165,9 @@ def _replacements(lines: Iterable[str]) -> tuple[BundleReplacement, ...]:
 
 
 def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
-    """Yield the differences in the outcome, the stage, the error and the delegates' lines.
+    """Yield the differences in the outcome, the stage, the error and the delegates' lines. Equal lines at the start are left out.
 
-    Of a crash, only the outcome is compared, since the engine prints no error, and buffers its lines.
+    After a crash, only the outcome is compared, because the engine prints no error, and its buffered lines are lost.
     """
     if live.outcome != simulated.outcome:
         yield f"live: {live.outcome}; simulated: {simulated.outcome}"
@@ -170,14 +178,18 @@ def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
         yield f"live: stops in the stage {live.stage}; simulated: {simulated.stage}"
     if simulated.error and simulated.error not in (live.error or ""):
         yield f"live: {live.error or 'no error'}; simulated: {simulated.error}"
-    own, others = _numbers(live.replacements), _numbers(simulated.replacements)
+    own, others = _lines(live.replacements), _lines(simulated.replacements)
     if own != others:
-        yield f"live: nodes replaced {own}; simulated: {others}"
+        equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, others, strict=False)))
+        yield f"live: nodes replaced {_listed(own[equal:])}; simulated: {_listed(others[equal:])}"
 
 
-def _numbers(lines: Iterable[BundleReplacement]) -> str:
-    parts = [
+def _lines(replacements: Iterable[BundleReplacement]) -> list[str]:
+    return [
         f"{line.replaced} of {line.nodes} by {line.delegate}, {line.partitions} partitions, subgraph {line.subgraph}"
-        for line in lines
+        for line in replacements
     ]
-    return "; ".join(parts) or "none"
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "; ".join(lines) or "none"

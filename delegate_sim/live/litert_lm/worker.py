@@ -1,7 +1,7 @@
 """Run LiteRT-LM's engine on a bundle, in a process of its own: make the engine and a session, read a prompt, generate tokens.
 
 The process writes the stage that it reached to a file before each stage. The engine's log is on standard error. This module
-imports nothing of this package, since it runs beside the wheel.
+imports nothing from delegate-sim, because it runs with the engine's package alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ _VERBOSE = "_ZN4absl12log_internal21UpdateGlobalVLogLevelEi"
 """absl's function for the level of VLOG, which the wheel's library exports under this name."""
 _PROMPT = "Hello"
 _TOKENS = 4
+REFUSED_STATUS = 3
+"""The status of the process after an error of the engine. A crash ends the process with a signal, or with status 1."""
 
 
 def main(bundle: str, arguments: str, result: str) -> None:
-    """Run the stages. The library ends the process where it crashes, so the file then has the last stage."""
+    """Run the stages. If the library crashes, the process ends, and the file has the last stage."""
     import litert_lm
 
     given: dict[str, Any] = json.loads(arguments)
@@ -50,7 +52,7 @@ def main(bundle: str, arguments: str, result: str) -> None:
         session.run_decode()
     except (RuntimeError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(REFUSED_STATUS)
     reached.write_text("done", encoding="utf-8")
     session.close()
     engine.close()

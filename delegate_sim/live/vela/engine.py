@@ -43,7 +43,7 @@ class VelaEngine(Engine):
 
     @property
     def installation(self) -> str:
-        """The version of Vela, which compiles for every configuration."""
+        """The version of Vela. One installation of Vela compiles for every configuration."""
         return self.software
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:

@@ -69,7 +69,10 @@ def read_tokenizer(bundle: Bundle, *, is_counted: bool = False) -> Tokenizer:
 
 
 def decompresses(content: bytes) -> bool:
-    """Return whether a compressed tokenizer can be decompressed. It consists of a size of 8 bytes and of zlib data."""
+    """Return whether a compressed tokenizer can be decompressed.
+
+    A compressed tokenizer consists of 8 bytes with the size, followed by zlib data.
+    """
     if len(content) < _SIZE_BYTES:
         return False
     decompressor, left, count = zlib.decompressobj(), content[_SIZE_BYTES:], 0

@@ -42,7 +42,7 @@ _FIRST, _SECOND, _THIRD = operand(0), operand(1), operand(2)
 _ONE_INPUT_TYPE = same_type(_FIRST, _SECOND, kind=TENSOR_TYPE)
 _ELEMENTWISE_ALL = (ONE_TO_ONE, SAME_TYPES)
 _POINTER = 8
-"""The size of a pointer on the 64-bit hosts of the Python package."""
+"""The size of a pointer in bytes. The Python package of the runtime exists only for 64-bit systems."""
 _ZERO_POINTS = range(-128, 128)
 
 
@@ -71,7 +71,7 @@ def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) 
 
 
 def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
-    """Return a kernel for float tensors with equal shapes of input and output."""
+    """Return a kernel that requires float tensors, and the same shape for the input and the output."""
     checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, same_shapes(INPUT, OUTPUT))
     return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
 

@@ -27,7 +27,7 @@ def _missing_subgraph(*fields: str) -> Check[object]:
 
 
 def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
-    """Require that the numbers of inputs of the node and the subgraph agree. With ``results``, also compare the outputs."""
+    """Require that the node passes as many inputs as the subgraph has. With ``results``, also require as many outputs."""
 
     def find(node: NodeView) -> str | None:
         subgraphs, index = node.graph.model.subgraphs, getattr(node.options, field)

@@ -33,7 +33,7 @@ _LARGEST_BIAS_ERROR = 0.02
 
 
 def type_pairs(source: Operand, *pairs: tuple[str, str], same: bool = False) -> Check[object]:
-    """Require that the types of an operand and the filter are one of these pairs. ``same`` also allows equal types."""
+    """Require that the types of an operand and the filter are one of these pairs. With ``same``, equal types are also allowed."""
     words = "input and filter of the same type, or " if same else ""
     needed = words + ", ".join([f"{first} input with {second} filter" for first, second in pairs])
 

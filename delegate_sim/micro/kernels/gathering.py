@@ -34,7 +34,7 @@ def _lookup_size(node: NodeView) -> str | None:
     shape = _lookup_shape(node) + result.shape[node.input(1).rank :]
     bits = schema.BITS_PER_ELEMENT.get(result.type, 0)
     needed, given = element_count(shape) * bits // 8, result.byte_size
-    return None if needed <= given else f"output of {given} bytes for {needed} bytes"
+    return None if needed <= given else f"output of {given} bytes, but the rows need {needed} bytes"
 
 
 def _lookup_index(node: NodeView) -> str | None:

@@ -57,12 +57,12 @@ OPERATIONS: dict[int, OperationRule] = {
 
 OPERATION_CODE = Rule(
     "operation-code",
-    "The operation code belongs to NNAPI, to the OEM or to a registered extension.",
+    "The operation code must belong to NNAPI, to the OEM or to a registered extension.",
     "runtime/ModelBuilder.cpp: addOperation",
 )
 OPERATION_POINTERS = Rule(
     "operation-pointers",
-    "An operation has at least one input and one output.",
+    "An operation must have at least one input and one output.",
     "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_addOperation",
 )
 

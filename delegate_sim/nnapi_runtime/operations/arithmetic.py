@@ -22,13 +22,13 @@ _BEYOND_FLOAT32 = (
 MUL_SCALE = operation_rule(
     "mul-output-scale",
     Concern.SCALES,
-    "The output scale of a TENSOR_QUANT8_ASYMM MUL is greater than the product of the input scales.",
+    "The output scale of a TENSOR_QUANT8_ASYMM MUL must be greater than the product of the input scales.",
     "Broadcast.cpp: broadcast::validate",
 )
 MUL_SCALE_SIGNED = operation_rule(
     "mul-output-scale-signed",
     Concern.SCALES,
-    "The output scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL is greater than the product of the input scales.",
+    "The output scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL must be greater than the product of the input scales.",
     "Broadcast.cpp: broadcast::validate",
     AndroidRelease.ANDROID_13,
 )
@@ -80,7 +80,7 @@ RULES: dict[int, OperationRule] = {
         _mul_scale(_T.TENSOR_QUANT8_ASYMM_SIGNED),
     ),
     _O.SUB: _arithmetic({**FLOAT_2, **QUANT8_3, **levels(INT32=4)}),
-    # Upstream refuses only unsigned quantized operands of DIV.
+    # Upstream rejects only unsigned quantized operands of DIV.
     _O.DIV: _arithmetic({**FLOAT_2, **levels(QUANT8_ASYMM_SIGNED=4, INT32=4)}),
     _O.MAXIMUM: _MAXIMUM_MINIMUM,
     _O.MINIMUM: _MAXIMUM_MINIMUM,

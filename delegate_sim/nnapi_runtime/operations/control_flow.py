@@ -26,12 +26,12 @@ def _rule(code: str, summary: str) -> Rule:
     return Rule(f"control-flow-{code}", summary, "common/types/src/Validation.cpp: validateIfOperation, validateWhileOperation")
 
 
-OPERAND_COUNT = _rule("operands", "IF and WHILE have at least three inputs and one output.")
-MODEL_OPERAND = _rule("model", "The operands for branches, condition and body refer to finished models.")
-MODEL_COUNT = _rule("model-operands", "The referenced model has as many inputs and outputs as the operation passes to it.")
-CONDITION = _rule("condition", "A condition is a TENSOR_BOOL8 of shape [1].")
+OPERAND_COUNT = _rule("operands", "IF and WHILE must have at least three inputs and one output.")
+MODEL_OPERAND = _rule("model", "The operands for branches, condition and body must refer to finished models.")
+MODEL_COUNT = _rule("model-operands", "The referenced model must have as many inputs and outputs as the operation expects.")
+CONDITION = _rule("condition", "A condition must be a TENSOR_BOOL8 of shape [1].")
 COMPATIBLE = _rule(
-    "compatible", "An operand and its counterpart in the referenced model have the same type, shape and quantization."
+    "compatible", "An operand and its counterpart in the referenced model must have the same type, shape and quantization."
 )
 
 

@@ -14,7 +14,7 @@ _O = OperationType
 CAST_SHAPE = operation_rule(
     "cast-shape",
     Concern.SHAPE,
-    "The input and the output of a CAST have the same shape.",
+    "The input and the output of a CAST must have the same shape.",
     "Cast.cpp: cast::validate",
     AndroidRelease.ANDROID_11,
 )

@@ -29,20 +29,20 @@ _O = OperationType
 CONV_RANK = operation_rule(
     "conv-rank",
     Concern.RANK,
-    "The input and the filter of a CONV_2D have 4 dimensions.",
+    "The input and the filter of a CONV_2D must have 4 dimensions.",
     "Conv2D.cpp: conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
 FILTER_CHANNEL = operation_rule(
     "filter-channel",
     Concern.CHANNELS,
-    "The scales of a per-channel filter lie along its first dimension.",
+    "The scales of a per-channel filter must lie along the filter's first dimension.",
     "Conv2D.cpp, GroupedConv2D.cpp, TransposeConv2D.cpp: validate",
 )
 DEPTHWISE_CHANNEL = operation_rule(
     "depthwise-filter-channel",
     Concern.CHANNELS,
-    "The scales of a DEPTHWISE_CONV_2D's per-channel filter lie along its fourth dimension.",
+    "The scales of a DEPTHWISE_CONV_2D's per-channel filter must lie along the filter's fourth dimension.",
     "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
@@ -54,8 +54,8 @@ _TENSORS = (SAME, FILTER, BIAS)
 def _padded_forms(implicit: int) -> tuple[Form, ...]:
     """Return the allowed lists of a convolution's inputs.
 
-    Each list has tensors, and then INT32 scalars. From level 3 on, a layout flag and dilation factors may follow. If the inputs
-    have a padding scheme, the list has ``implicit`` scalars. With explicit padding, four sizes replace the padding scheme.
+    Each list has tensors, and then INT32 scalars. From level 3 on, a layout flag and dilation factors may follow. A list with a
+    padding scheme has ``implicit`` scalars. A list with explicit padding has four sizes in place of the padding scheme.
     """
     forms: list[Form] = []
     for numbers in (implicit, implicit + 3):
@@ -99,12 +99,15 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale instead."""
+    """Return the feature level that the output's scale should determine. By mistake, the runtime reads the input's scale."""
     return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale needs. Since Android 11, the runtime reads the input's scale instead."""
+    """Return the feature level that the output's scale should determine.
+
+    From Android 11 on, the runtime reads the input's scale instead.
+    """
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)
 

@@ -15,7 +15,7 @@ _O = OperationType
 PACK_RANK = operation_rule(
     "pack-rank",
     Concern.SHAPE,
-    "All inputs of a PACK have the same rank, and the output has one more dimension.",
+    "All inputs of a PACK must have the same rank, and the output must have one more dimension than the inputs.",
     "Pack.cpp: pack_op::validate",
 )
 

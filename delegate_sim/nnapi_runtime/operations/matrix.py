@@ -13,7 +13,7 @@ _O = OperationType
 FULLY_CONNECTED_SHAPE = operation_rule(
     "fully-connected-shape",
     Concern.SHAPE,
-    "FULLY_CONNECTED has an input of rank 2 to 4, weights of rank 2 and a bias of rank 1, with matching sizes.",
+    "FULLY_CONNECTED must have an input of rank 2 to 4, weights of rank 2 and a bias of rank 1. Their sizes must match.",
     "FullyConnected.cpp: fully_connected::validateShapes",
     AndroidRelease.ANDROID_11,
 )

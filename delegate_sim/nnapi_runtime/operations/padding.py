@@ -14,7 +14,7 @@ _O = OperationType
 MIRROR_PAD_SHAPE = operation_rule(
     "mirror-pad-shape",
     Concern.SHAPE,
-    "MIRROR_PAD has two paddings for each dimension, and the output has the rank of the input.",
+    "MIRROR_PAD must have two paddings for each dimension, and the output must have the same rank as the input.",
     "MirrorPad.cpp: mirror_pad_op::validate",
 )
 

@@ -14,7 +14,7 @@ _O = OperationType
 RESIZE_SIZES = operation_rule(
     "resize-sizes",
     Concern.TYPES,
-    "The width and the height of a resize are both sizes, or both scales.",
+    "The width and the height of a resize must both be sizes, or must both be scales.",
     "ResizeImageOps.cpp: resize_image::validate",
 )
 

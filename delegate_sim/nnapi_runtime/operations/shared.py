@@ -10,14 +10,14 @@ from .signature import INT32, SAME, OperationRule, OperationView, SignatureCheck
 RANK_LIMIT = operation_rule(
     "rank",
     Concern.RANK,
-    "A tensor of known rank has no more dimensions than the operation allows.",
+    "The number of dimensions, if known, must not be above the limit of the operation.",
     "*.cpp: validate",
     AndroidRelease.ANDROID_11,
 )
 QUANTIZATION_EQUAL = operation_rule(
     "quantization-equal",
     Concern.SCALES,
-    "A quantized input and its output have the same scale and zero point.",
+    "A quantized input must have the same scale and zero point as the output.",
     "MirrorPad.cpp, Pack.cpp, Reverse.cpp: validate",
 )
 

@@ -140,14 +140,20 @@ def operation_rule(
 
 
 _UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"
-INPUT_COUNT = Rule("operation-input-count", "The operation has the number of inputs of one of its forms.", _UTILITIES)
-OUTPUT_COUNT = Rule("operation-output-count", "The operation has the number of outputs of one of its forms.", _UTILITIES)
-DECIDING_TYPE = Rule("operation-type", "The operation supports the type of the tensor that selects its form.", _UTILITIES)
+INPUT_COUNT = Rule("operation-input-count", "The number of inputs must be that of one of the operation's forms.", _UTILITIES)
+OUTPUT_COUNT = Rule("operation-output-count", "The number of outputs must be that of one of the operation's forms.", _UTILITIES)
+DECIDING_TYPE = Rule(
+    "operation-type", ("The operation must support the type of the tensor that selects the operation's form."), _UTILITIES
+)
 INPUT_TYPE = Rule(
-    "operation-input-type", "The type of each input matches the tensor that selects the operation's form.", _UTILITIES
+    "operation-input-type",
+    ("The type of each input must match the type of the tensor that selects the operation's form."),
+    _UTILITIES,
 )
 OUTPUT_TYPE = Rule(
-    "operation-output-type", "The type of each output matches the tensor that selects the operation's form.", _UTILITIES
+    "operation-output-type",
+    ("The type of each output must match the type of the tensor that selects the operation's form."),
+    _UTILITIES,
 )
 
 

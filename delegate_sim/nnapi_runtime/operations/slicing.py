@@ -13,7 +13,7 @@ _O = OperationType
 REVERSE_SHAPE = operation_rule(
     "reverse-shape",
     Concern.SHAPE,
-    "REVERSE has one axis, and the output has the rank of the input.",
+    "REVERSE must have one axis, and the output must have the same rank as the input.",
     "Reverse.cpp: reverse_op::validate",
 )
 

@@ -4,7 +4,8 @@ const content = JSON.parse(document.getElementById("content").textContent);
 // The last state is for nodes that the delegate takes in a run that fails.
 const [DELEGATED, REFUSED, LEFT, TAKEN] = [0, 1, 2, 3];
 const STATES = [...content.states, "taken"];
-const STATE_WORDS = ["on the delegate", "on the CPU, refused", "on the CPU, although accepted", "taken by the delegate, but the run fails"];
+// The meaning of each state, with the words of a view.
+const stateWords = ({ actor, taken, left }) => [taken, `${left}, refused`, `${left}, although accepted`, `taken by the ${actor}, but the run fails`];
 
 const byId = (id) => document.getElementById(id);
 const numbers = new Intl.NumberFormat("en-US");
@@ -119,8 +120,17 @@ class Side {
     return (this.data.reasons[position] || []).map((number) => this.view.reasons[number]);
   }
 
+  // Where nodes are that are not delegated, without an article.
+  get elsewhere() {
+    return this.view.words.elsewhere.replace(/^the /, "");
+  }
+
+  state_word(position) {
+    return stateWords(this.view.words)[this.states[position]];
+  }
+
   place_word(position) {
-    return [DELEGATED, TAKEN].includes(this.states[position]) ? this.view.delegate : "CPU";
+    return [DELEGATED, TAKEN].includes(this.states[position]) ? this.view.delegate : this.elsewhere;
   }
 
   sources(position) {

@@ -274,6 +274,7 @@ class Drawing {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     this.marks = this.page.marksOf(side);
+    this.faint = this.page.faintOf(side);
     this.selected = this.page.selectedIn(side);
     const seen = [];
     for (let number = 0; number < side.data.boxes.length; number += 1) {
@@ -338,7 +339,8 @@ class Drawing {
     const marked = this.marks ? partition.nodes.reduce((sum, position) => sum + this.marks.has(position), 0) : 0;
     const chosen = this.selected.partition === number;
     const withNodes = !this.page.closed && this.scale * NODE.height >= SMALLEST_NODE;
-    context.globalAlpha = this.marks && !marked && !withNodes ? 0.35 : 1;
+    const pale = this.marks && !marked && !withNodes && !(this.faint && partition.nodes.some((position) => this.faint.has(position)));
+    context.globalAlpha = pale ? 0.35 : 1;
     context.fillStyle = withNodes || height > 12 ? theme.soft[state] : theme.states[state];
     context.strokeStyle = chosen || marked ? theme.mark : theme.states[state];
     context.lineWidth = chosen || (marked && !withNodes) ? 3 : 1.3;
@@ -349,7 +351,7 @@ class Drawing {
     const size = Math.round(Math.min(12, Math.max(8, 14 * this.scale)));
     const rows = Math.floor((this.page.closed ? height : Math.min(height, HEADER * this.scale) - 8) / (size * 1.25));
     if (rows >= 1 && width > 56) {
-      const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : "CPU"}, ` : "CPU, ";
+      const place = side.data.partitioned ? `${number} ${partition.delegated ? side.view.delegate : side.elsewhere}, ` : `${side.elsewhere}, `;
       const operators = operatorsText(partition);
       const found = marked ? `${counted(marked, "node")} marked` : `in ${bytesText(partition.bytes[0])}, out ${bytesText(partition.bytes[1])}`;
       const texts = [`${place}${counted(partition.nodes.length, "node")}`, operators, ...(this.page.closed ? [found] : [])];
@@ -371,6 +373,7 @@ class Drawing {
     const shown = [];
     const paths = STATES.map(() => new Path2D());
     const unmarked = new Path2D();
+    const faint = STATES.map(() => new Path2D());
     const marks = new Path2D();
     const moved = new Path2D();
     const lines = new Path2D();
@@ -393,7 +396,8 @@ class Drawing {
         const [left, top] = [x[position] * scale + this.x, y[position] * scale + this.y];
         if (left > right || top > bottom || left + width < 0 || top + height < 0) continue;
         shown.push(position);
-        const path = this.marks && !this.marks.has(position) ? unmarked : paths[side.states[position]];
+        const isMarked = !this.marks || this.marks.has(position);
+        const path = (isMarked ? paths : this.faint && this.faint.has(position) ? faint : [])[side.states[position]] ?? unmarked;
         if (corner) path.roundRect(left, top, width, height, corner);
         else path.rect(left, top, width, height);
         if (corner && this.marks && this.marks.has(position)) marks.rect(left - 2, top - 2, width + 4, height + 4);
@@ -409,6 +413,11 @@ class Drawing {
     theme.states.forEach((color, state) => {
       context.fillStyle = color;
       context.fill(paths[state]);
+    });
+    context.globalAlpha = 0.5;
+    theme.states.forEach((color, state) => {
+      context.fillStyle = color;
+      context.fill(faint[state]);
     });
     context.fillStyle = theme.edge;
     context.globalAlpha = 0.4;

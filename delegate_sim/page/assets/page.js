@@ -5,7 +5,7 @@ const COLLAPSED_FROM = 400;
 class Page {
   constructor() {
     this.shown = 0;
-    this.other = -1;
+    this.other = content.views.length === 2 ? 1 : -1;
     this.subgraph = 0;
     this.rows = ROWS_SHOWN;
     this.byTime = false;
@@ -61,7 +61,8 @@ class Page {
     const used = new Set(content.views.flatMap((view) => view.subgraphs.flatMap((subgraph) => subgraph.states
       .map((state) => (state === DELEGATED && view.grade === "bad" ? TAKEN : state)))));
     byId("legend").append(...[...used].sort().map((number) => make("span", {},
-      make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }), STATE_WORDS[number])));
+      make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }),
+      [...new Set(content.views.map((view) => stateWords(view.words)[number]))].join(" / "))));
     byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. The results are simulated with the delegate's rules. ` +
       "Multiply-adds and bytes are counts, not an estimate of latency."));
     this.tabs = [["causes", "Causes"], ["node", "Node"], ["boundaries", "Boundaries"], ["nodes", "Nodes"], ["differences", "Differences"]];
@@ -226,12 +227,18 @@ class Page {
 
   // Positions of the marked nodes, or undefined: the nodes of the chosen cause, or the results of the search.
   marksOf(side) {
-    if (this.cause !== undefined && side.number === (this.chosenCauseView ?? this.shown)) return causePositions(side, side.view.causes[this.cause]);
+    if (this.cause !== undefined && side.number === (this.chosenCauseView ?? this.shown)) return ownPositions(side, side.view.causes[this.cause]);
     const text = byId("search").value.trim().toLowerCase();
     if (!text) return undefined;
     if (!this.searched || this.searched.text !== text) this.searched = { text, found: new Map() };
     if (!this.searched.found.has(side)) this.searched.found.set(side, new Set(this.matching(side, text)));
     return this.searched.found.get(side);
+  }
+
+  // Positions of the nodes that the fix of the chosen cause also frees, or undefined.
+  faintOf(side) {
+    if (this.cause === undefined || side.number !== (this.chosenCauseView ?? this.shown)) return undefined;
+    return causePositions(side, side.view.causes[this.cause]);
   }
 
   movedOf(side) {
@@ -291,7 +298,7 @@ class Page {
     if (number !== undefined) {
       const marks = this.marksOf(side);
       this.drawingOf(side).revealMarks([...marks]);
-      this.announce(`${counted(marks.size, "node")} marked`);
+      this.announce(marksText(side, side.view.causes[number]));
     }
     this.paint();
   }
@@ -306,17 +313,19 @@ class Page {
     }
     this.paint();
     const reasons = side.reasons(position).map((reason) => reason.message).join("; ");
-    this.announce(`Node ${side.graph.nodes[position]} ${side.op(position)}, ${STATE_WORDS[side.states[position]]}${reasons ? `: ${reasons}` : ""}`);
+    this.announce(`Node ${side.graph.nodes[position]} ${side.op(position)}, ${side.state_word(position)}${reasons ? `: ${reasons}` : ""}`);
   }
 
+  // Selects a partition and brings it into view, without the marks of a cause, which would hide its nodes.
   selectPartition(side, number, clicked) {
+    this.cause = undefined;
     this.chosen = { side, partition: number };
     this.showTab("node");
     const drawing = this.drawingOf(side);
     if (drawing !== clicked) drawing.bring([drawing.box(number)]);
     this.paint();
     const partition = side.data.partitions[number];
-    this.announce(`Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}, ${counted(partition.nodes.length, "node")}`);
+    this.announce(`Partition ${number} on ${partition.delegated ? side.view.delegate : side.view.words.elsewhere}, ${counted(partition.nodes.length, "node")}`);
   }
 
   key(event, drawing) {

@@ -1,6 +1,8 @@
 // The lists beside the drawing. They have everything that the drawing shows, as text.
 
 const ROWS_SHOWN = 200;
+const LINKS_SHOWN = 24;
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function tag(side, position) {
   const state = side.states[position];
@@ -8,7 +10,7 @@ function tag(side, position) {
 }
 
 function placeTag(side, partition) {
-  return make("span", { class: `tag ${STATES[boxState(side, partition)]}` }, partition.delegated ? side.view.delegate : "CPU");
+  return make("span", { class: `tag ${STATES[boxState(side, partition)]}` }, partition.delegated ? side.view.delegate : side.elsewhere);
 }
 
 function link(text, action) {
@@ -57,6 +59,11 @@ function causePositions(side, cause) {
   return known.get(cause);
 }
 
+// Positions of the nodes that have a cause, without the nodes that its fix also frees.
+function ownPositions(side, cause) {
+  return findPositions(side, { ...cause, followers: [] });
+}
+
 function findPositions(side, cause) {
   return new Set([...cause.nodes, ...cause.followers].filter(([subgraph]) => subgraph === side.graph.index)
     .map(([, node]) => side.positions.get(node)).filter((position) => position !== undefined));
@@ -72,11 +79,17 @@ function needsText({ needs, needs_instead: instead, alone }, causes, now) {
   return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${[...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1).join(instead.length ? " or " : ", ")} must be fixed too.`;
 }
 
+function marksText(side, cause) {
+  const own = ownPositions(side, cause).size;
+  const freed = causePositions(side, cause).size - own;
+  return `${counted(own, "node")} marked${freed ? `, and ${formatted(freed)} that the fix also frees, faintly` : ""}`;
+}
+
 function causesPanel(side, page) {
   const { causes, causes_left_out: reason, now } = side.view;
-  const heading = make("h3", {}, `Why nodes stay on the CPU, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
+  const heading = make("h3", {}, `Why nodes stay ${side.view.words.left}, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
   if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "The causes were not computed.")];
-  if (!causes.length) return [make("p", {}, "Nothing in the model keeps nodes on the CPU.")];
+  if (!causes.length) return [make("p", {}, `Nothing in the model keeps nodes ${side.view.words.left}.`)];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;
     const needs = needsText(cause, causes, now);
@@ -87,7 +100,8 @@ function causesPanel(side, page) {
       make("button", { type: "button", "aria-pressed": String(pressed), onclick: () => page.chooseCause(pressed ? undefined : number) },
         `${number + 1}. ${cause.title}`),
       make("p", {}, breakable(`${counted(cause.nodes.length, "node")}: ${operatorList(cause.operators)}${work}${time}`)),
-      pressed ? make("p", { class: "marked" }, `${counted(causePositions(side, cause).size, "node")} marked. `,
+      cause.followers.length ? make("p", {}, `Fixing it also frees ${counted(cause.followers.length, "node")} that ${cause.followers.length === 1 ? "stays" : "stay"} ${side.view.words.left} only because of ${cause.nodes.length === 1 ? "this node" : "these nodes"}.`) : null,
+      pressed ? make("p", { class: "marked" }, `${marksText(side, cause)}. `,
         link("Show these nodes in the drawing", () => page.showDrawing(side))) : null,
       cause.alone && !needs ? make("p", { class: "gain" }, `If it is fixed: ${gainText(now, cause.alone)}`) : null,
       needs ? make("p", {}, needs) : null,
@@ -132,7 +146,7 @@ function nodePanel(side, page) {
   const other = page.besides(side);
   const partner = other && side.partner(position, other);
   const elsewhere = other && (partner === undefined ? "no matching node"
-    : `node ${other.graph.nodes[partner]} ${other.op(partner)}: ${STATE_WORDS[other.states[partner]]}`);
+    : `node ${other.graph.nodes[partner]} ${other.op(partner)}: ${other.state_word(partner)}`);
   return [
     make("h3", {}, `Node ${node}: ${side.op(position)} `, tag(side, position)),
     make("p", {}, breakable(side.name(position))),
@@ -142,7 +156,7 @@ function nodePanel(side, page) {
       ["measured time", millisecondsText(side.data.ms?.[position])],
       ["position in the plan", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
       [other ? other.label : "", elsewhere || ""]]),
-    reasons.length ? make("h3", {}, "Why this node stays on the CPU") : null,
+    reasons.length ? make("h3", {}, `Why this node stays ${side.view.words.left}`) : null,
     reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
     changes.length ? make("h3", {}, "What to change") : null,
     ...[...new Set(changes)].map((change) => make("p", { class: "change" }, breakable(change))),
@@ -158,7 +172,7 @@ function partitionPanel(side, number, page) {
   const list = (tensors) => make("ul", {}, ...tensors.slice(0, 30).map((tensor) => make("li", {},
     breakable(`${name(tensor)}: ${bytesText(side.graph.tensors.bytes[tensor])}`))), tensors.length > 30 ? make("li", {}, `and ${formatted(tensors.length - 30)} more`) : null);
   return [
-    make("h3", {}, `Partition ${number} on ${partition.delegated ? side.view.delegate : "the CPU"}`),
+    make("h3", {}, `Partition ${number} on ${partition.delegated ? side.view.delegate : side.view.words.elsewhere}`),
     facts([["nodes", counted(partition.nodes.length, "node")],
       ["measured time", millisecondsText(side.data.partition_ms?.[number])],
       ["operators", breakable(operatorList(partition.operators))],
@@ -210,13 +224,29 @@ function nodesPanel(side, page) {
 function differencesPanel(side, other, page) {
   const here = side.differences(other);
   const there = other.differences(side);
-  const group = (title, of, positions) => [make("h3", {}, `${title}: ${counted(positions.length, "node")}`),
-    positions.length ? make("ul", {}, ...positions.slice(0, page.rows).map((position) => make("li", {},
-      link(`${of.graph.nodes[position]} ${of.op(position)}`, () => page.select(of, position)), ` ${of.reasons(position).map((reason) => reason.code).join(", ")}`))) : null];
+  // Nodes of one operator with the same codes share an entry. An empty group has no heading.
+  const group = (title, of, positions) => {
+    const groups = new Map();
+    for (const position of positions) {
+      const codes = [...new Set(of.reasons(position).map((reason) => reason.code))].join(", ");
+      const key = `${of.op(position)} ${codes}`;
+      if (!groups.has(key)) groups.set(key, { op: of.op(position), codes, positions: [] });
+      groups.get(key).positions.push(position);
+    }
+    const entries = [...groups.values()].sort((one, two) => two.positions.length - one.positions.length).map(({ op, codes, positions: own }) => {
+      const shown = own.slice(0, LINKS_SHOWN);
+      const more = own.length - shown.length;
+      return make("li", {}, breakable(`${op}, ${counted(own.length, "node")}: `),
+        ...shown.flatMap((position) => [link(String(of.graph.nodes[position]), () => page.select(of, position)), " "]),
+        more ? `and ${formatted(more)} more ` : "", codes ? make("small", {}, breakable(codes)) : "");
+    });
+    return entries.length ? [make("h3", {}, `${title}: ${counted(positions.length, "node")}`), make("ul", {}, ...entries)] : [];
+  };
   const delegated = here.moved.filter((position) => side.states[position] === DELEGATED);
   const cpu = here.moved.filter((position) => side.states[position] !== DELEGATED);
-  return [make("p", {}, breakable(page.lettered(side))), make("p", {}, breakable(page.lettered(other))),
-    make("p", {}, make("small", {}, "The drawing outlines these nodes in red.")),
-    ...group("On the delegate in A, on the CPU in B", side, delegated), ...group("On the CPU in A, on the delegate in B", side, cpu),
+  const [a, b] = [side.view.words, other.view.words];
+  const parts = [...group(`${capital(a.taken)} in A, ${b.left} in B`, side, delegated), ...group(`${capital(a.left)} in A, ${b.taken} in B`, side, cpu),
     ...group("Only in A", side, here.alone), ...group("Only in B", other, there.alone)];
+  return [make("p", {}, breakable(page.lettered(side))), make("p", {}, breakable(page.lettered(other))),
+    make("p", {}, parts.length ? make("small", {}, "The drawing outlines these nodes in red.") : "Every node runs in the same place on both sides."), ...parts];
 }

@@ -24,13 +24,13 @@ class Strip {
     const on = side.states.filter((state) => state === DELEGATED).length;
     this.canvas.setAttribute("aria-label",
       `${counted(side.size, "node")} in execution order, ${counted(side.data.partitions.length, "partition")}: ` +
-      `${formatted(on)} on ${side.view.delegate}, ${formatted(side.size - on)} on the CPU`);
+      `${formatted(on)} on ${side.view.delegate}, ${formatted(side.size - on)} ${side.view.words.left}`);
     this.paint();
   }
 
   words(position) {
     const { side } = this;
-    return `node ${side.graph.nodes[position]} ${side.op(position)}, partition ${side.data.partition[position]}, ${STATE_WORDS[side.states[position]]}`;
+    return `node ${side.graph.nodes[position]} ${side.op(position)}, partition ${side.data.partition[position]}, ${side.state_word(position)}`;
   }
 
   measures() {
@@ -61,10 +61,11 @@ class Strip {
     const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const marks = this.page.marksOf(side);
+    const faint = this.page.faintOf(side);
     const selected = this.page.selectedIn(side);
     side.order.forEach((position, place) => {
       const [x, y] = [(place % columns) * cell, Math.floor(place / columns) * (height + gap)];
-      context.globalAlpha = marks && !marks.has(position) ? 0.3 : 1;
+      context.globalAlpha = !marks || marks.has(position) ? 1 : faint && faint.has(position) ? 0.6 : 0.3;
       context.fillStyle = theme.states[side.states[position]];
       const last = place + 1 === side.order.length || side.data.partition[side.order[place + 1]] !== side.data.partition[position];
       context.fillRect(x, y, cell - (last ? Math.min(cell * 0.4, 2) : cell > 8 ? 0.6 : 0), height);

@@ -8,16 +8,17 @@ function verdictCard(side, label) {
     make("p", { class: "headline" }, breakable(`${view.headline}.`)),
     side.fails || !side.size ? null : make("ul", { class: "facts" }, ...factsOf(view)),
     view.api_defaults ? make("p", {}, breakable(`${view.api_defaults}.`)) : null,
+    view.note ? make("p", {}, breakable(view.note)) : null,
     ...refusalParts(view),
     log ? make("pre", { class: "log", tabindex: 0, role: "region", "aria-label": `What the runtime prints${label ? `, ${label}` : ""}` }, log) : null);
 }
 
-function factsOf({ measures }) {
+function factsOf({ measures, words }) {
   const facts = [
     [share(measures.delegated_nodes, measures.nodes), `of nodes (${formatted(measures.delegated_nodes)} of ${formatted(measures.nodes)})`],
     ...(measures.multiply_adds ? [[share(measures.delegated_multiply_adds, measures.multiply_adds), "of multiply-adds"]] : []),
     [formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"],
-    [formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? "delegate kernel" : "delegate kernels"],
+    [formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? words.kernel : words.kernels],
     [bytesText(measures.border_bytes), "across boundaries"],
   ];
   return facts.map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));

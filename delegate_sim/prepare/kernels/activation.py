@@ -14,7 +14,7 @@ _L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
 """The scale and the zero point that a quantized result of L2_NORMALIZATION must have, by type."""
 
 _L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
-"""Since this release, the input of L2_NORMALIZATION may have more than four dimensions, but must not be a scalar."""
+"""Since this release, the input of L2_NORMALIZATION may have more than four dimensions, and must not be a scalar."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """The largest relative error that SOFTMAX accepts in the scale of its result: 0.001 as a float32."""
@@ -34,7 +34,7 @@ def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
 def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
     """Refuse the node if the result does not have the expected scale and zero point.
 
-    An expected value of None accepts all values.
+    If an expected value is None, every value is accepted.
     """
     if expected is not None:
         scale, zero_point = expected

@@ -114,7 +114,7 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Refuse the node if the runtime aborts because of the multiplier that the scales of a sum give.
+    """Refuse the node if the scales of a sum give a multiplier with which the runtime aborts.
 
     The multiplier of the result must not be 1. The multiplier may be above 1 only if ``may_enlarge`` is true.
     """

@@ -30,7 +30,10 @@ def prepare_cast(node: KernelNode) -> None:
 
 @kernel("BITCAST")
 def prepare_bitcast(node: KernelNode) -> None:
-    """``kernels/bitcast.cc: Prepare, CalculateShape``. A result with smaller elements has one more dimension."""
+    """``kernels/bitcast.cc: Prepare, CalculateShape``.
+
+    If the elements of the result are smaller than those of the input, the result has one more dimension than the input.
+    """
     source, result = only_operand(node)
     source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)
     if source_size > result_size:

@@ -46,8 +46,7 @@ _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
 """Since this release, reductions refuse an axis out of range even if keep_dims is set.
 
-Earlier releases ignore the axis (measured).
-"""
+If keep_dims is set, earlier releases ignore such an axis (measured)."""
 _PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
 """Since this release, REDUCE_PROD checks the type of quantized operands. Release 2.1.4 accepts UINT8 operands (measured)."""
 

@@ -177,7 +177,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
         stretched = 0 if 0 in source and 0 not in sizes else nonzero_source // nonzero_sizes
         node.ensure(stretched <= _LARGEST_DIMENSION, "the size that replaces -1 overflows")
         shape[shape.index(-1)] = stretched
-    node.ensure(element_count(source) == element_count(shape), "the new shape has a different number of elements")
+    node.ensure(element_count(source) == element_count(shape), "the new shape has a different number of elements than the input")
     return shape
 
 

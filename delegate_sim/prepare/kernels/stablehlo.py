@@ -181,7 +181,7 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
     node.ensure(min(*size, *strides, *base_dilations, *dilations) > 0, "sizes, strides or dilations are not positive")
     dilated = _dilated(source.shape, base_dilations)
     padded = [extent + low + high for extent, low, high in zip(dilated, paddings[::2], paddings[1::2], strict=True)]
-    node.ensure(min(*dilated, *padded) >= 0, "dilation and cropping leave a negative size")
+    node.ensure(min(*dilated, *padded) >= 0, "dilation and cropping result in a negative size")
     node.resize(node.output(), _windowed(padded, size, strides, dilations))
 
 

@@ -40,7 +40,7 @@ def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None
         return ""
     left_out = Effort(model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * runs))
     if left_out:
-        return f"With the API's defaults, not simulated: {left_out}"
+        return f"The result with the API's defaults is not simulated: {left_out}"
     measures = measure(simulate(model, target, cache=cache))
     if measures == measure(run):
         return ""
@@ -51,7 +51,10 @@ def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None
 
 
 def _changed(run: Run, target: Target) -> str:
-    """Return the options that have different values with the defaults of the API."""
+    """Return a text with the options for which the value in the run differs from the API's default.
+
+    The text has the API's values.
+    """
     changed = {name: value for name, value in target.options.items() if value != run.options[name]}
     return ", ".join(
         [

@@ -15,10 +15,11 @@ from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun, option_values
 from ...version import __version__
-from ..report.display import Shown, Table
+from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import Compute, compute_of
+from ..report.outcome_words import state_entry
 from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
 from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
@@ -73,8 +74,8 @@ class State:
 class ComparedNode:
     """A pair of matching nodes, or a node that only one side has.
 
-    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B if B has the node.
-    ``changes`` lists the differences between the matching nodes.
+    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B, or from side A if B does
+    not have the node. ``changes`` lists the differences between the matching nodes.
     """
 
     subgraph: int
@@ -98,9 +99,11 @@ class Comparison(Shown):
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """Nodes that are on the CPU in A and in B, but for different reasons."""
+    """Nodes that are on the CPU in A and in B. The reasons in B differ from those in A."""
     input_changes: tuple[NodeChange, ...]
-    """Subgraph inputs that changed."""
+    """Subgraph inputs that differ between A and B."""
+    times: Times | None = None
+    """The measured times of side A and the bounds of the change, if the user gave op profiles."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
@@ -118,6 +121,7 @@ class Comparison(Shown):
                 {"subgraph": change.subgraph, "name": change.name, "old": change.old, "new": change.new}
                 for change in self.input_changes
             ],
+            **({} if self.times is None else {"time": self.times.to_dict()}),
         }
 
     def _line(self) -> str:
@@ -129,7 +133,12 @@ class Comparison(Shown):
         return {
             "nodes": lambda: Table(_COMPARED_COLUMNS, list(_compared_rows(self))),
             "runs": lambda: _sides_table(self.a, self.b),
+            **times_tables(self._all_times),
         }
+
+    @property
+    def _all_times(self) -> tuple[Times, ...]:
+        return () if self.times is None else (self.times,)
 
     def _summary(self) -> Sequence[tuple[str, str]]:
         return [(f"{name}: {verdict(side.run)}", "") for name, side in (("A", self.a), ("B", self.b))]
@@ -138,11 +147,12 @@ class Comparison(Shown):
         return {
             "runs": ("side", "nodes", "delegated", "partitions", "multiply_adds_delegated"),
             "nodes": ("change", "op", "node_a", "node_b", "reasons"),
+            **shown_times(self._all_times),
         }
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, and find nodes with different placements or reasons."""
+    """Match the nodes of both sides, and find nodes for which the place or the reasons differ between A and B."""
     matching = match_sides(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:
@@ -212,7 +222,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
-        "warnings": list(run.warnings),
+        **state_entry(run.delegate, run.warnings),
         "measures": {
             **asdict(measures),
             "fallback_nodes": measures.fallback_nodes,

@@ -14,7 +14,7 @@ from ..report.placement import node_reasons
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """An operator with the number of all nodes and each run's number of delegated nodes."""
+    """An operator, with the number of its nodes, and the number of delegated nodes in each run."""
 
     op: str
     nodes: int

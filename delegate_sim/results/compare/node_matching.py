@@ -182,7 +182,10 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors of a node, keyed by (position, key). Neighbors are left out if their keys are equal."""
+    """Return the unmatched neighbors of a node, keyed by (position, key).
+
+    If several neighbors have the same position and key, none of these neighbors is returned.
+    """
     by_key: dict[Hashable, set[int]] = defaultdict(set)
     for place, neighbor in side.neighbors(index):
         if neighbor not in matched:

@@ -33,7 +33,7 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Nodes of one operator that move from the CPU to the delegate, or back, compared with the previous release.
+    """Nodes of one operator that have another place than in the previous release: they move to the delegate, or to the CPU.
 
     ``reasons`` explains why one of the two releases does not delegate the nodes.
     """

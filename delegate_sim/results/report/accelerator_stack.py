@@ -191,7 +191,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
         notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
         if first.refusal is not None and first.refusal.stage == "load":
             notes.append(
-                "LiteRT cannot load the model, so no CompiledModel can be created with any accelerators; the "
+                "LiteRT cannot load the model, so CompiledModel cannot be created, whatever the accelerators are; the "
                 "Interpreter may still load the model"
             )
             return False, tuple(notes)
@@ -200,7 +200,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     for run in [run for run in runs if not run.delegate.is_plugin]:
         if not (run.is_loaded and run.is_prepared):
             is_created = False
-            notes.append("the runtime cannot run the nodes that are left to the CPU, so CompiledModel cannot be used")
+            notes.append("the runtime cannot run the nodes that stay on the CPU, so CompiledModel cannot be used")
             break
         if run.outcome in ("refused", "restored"):
             is_created = False
@@ -214,8 +214,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
     if is_created and "cpu" not in stack.accelerators and left:
         is_created = False
         notes.append(
-            f"the nodes left to the CPU ({left:,}) cannot run without the CPU among the accelerators, so CompiledModel is not "
-            "created"
+            f"some nodes need the CPU ({left:,}), but the CPU is not among the accelerators, so CompiledModel is not created"
         )
     return is_created, tuple(notes)
 

@@ -33,9 +33,9 @@ class Blocker:
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     """Return the cause that keeps the most multiply-adds on the CPU, or None if there is no cause.
 
-    If the whole run is refused, return this refusal. If several causes are equal, return the cause that keeps the most nodes on
-    the CPU. A cause that follows from other causes (the limit on partitions, DEQUANTIZE of float16 weights) is returned only if
-    there is no other cause.
+    If the whole run is refused, return this refusal. If several causes keep equally many multiply-adds on the CPU, return the
+    cause that keeps the most nodes on the CPU. A cause that follows from other causes (the limit on partitions, DEQUANTIZE of
+    float16 weights) is returned only if there is no other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:
@@ -59,7 +59,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
 
 
 def has_open_input(model: Model) -> bool:
-    """Return whether the model file leaves a size of an input unknown."""
+    """Return whether a size of an input is unknown in the model file."""
     main = model.subgraphs[0]
     signatures = [main.tensors[index].shape_signature for index in main.inputs if 0 <= index < len(main.tensors)]
     return any(size < 0 for signature in signatures for size in signature or ())

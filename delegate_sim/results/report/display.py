@@ -1,10 +1,10 @@
-"""Displays of results: a line of text, tables in a notebook, and data frames."""
+"""Displays of results: a line of text, tables in a notebook, data frames, and the measured times that results carry."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import MissingPackageError, OptionError
 from ...foundation.printable import printable, shortened
@@ -22,7 +22,7 @@ _WIDEST = 700
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of these."""
+    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of such values."""
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
@@ -82,6 +82,50 @@ class Shown:
             ) from error
         table_ = tables[name]()
         return pandas.DataFrame(list(table_.rows), columns=list(table_.columns))
+
+
+class TimeRow(NamedTuple):
+    """The time of a group of rows of a profile: the kernels of a delegate, the CPU nodes of an operator, or the rest."""
+
+    profile: str
+    what: str
+    number: int
+    """The number of nodes or kernels."""
+    ms: float
+    share: float | None
+    """The part of the profile's total, from 0 to 1; None if the total is 0."""
+
+
+class TimeTotals(NamedTuple):
+    """The time of one inference, in the whole profile, in delegate kernels, in CPU nodes, and in rows that match nothing."""
+
+    profile: str
+    total_ms: float
+    kernel_ms: float
+    cpu_ms: float
+    unmatched_ms: float
+
+
+class Times(Protocol):
+    """The times of one or several op profiles."""
+
+    def rows(self) -> Iterator[TimeRow]:
+        """Yield the times of each profile, largest first in each kind of group."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the times as plain data."""
+
+
+def times_tables(times: Sequence[Times]) -> Mapping[str, Callable[[], Table]]:
+    """Return the table of the times; no table without times."""
+    if not times:
+        return {}
+    return {"times": lambda: Table(TimeRow._fields, [tuple(row) for one in times for row in one.rows()])}
+
+
+def shown_times(times: Sequence[Times]) -> Mapping[str, Sequence[str]]:
+    """Return the columns of the times to show in a notebook; nothing without times."""
+    return {"times": TimeRow._fields} if times else {}
 
 
 def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterator[str]:

@@ -34,8 +34,8 @@ class Finding:
 
     ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
     one line. It may contain unescaped names from a model. For a finding about a node, ``node_name`` is the subject of the
-    sentence and ``statement`` is the rest. For other findings, ``node_name`` is empty. ``hint`` says what to do, and may be
-    empty.
+    sentence, and ``statement`` is the rest of the sentence. For other findings, ``node_name`` is empty. ``hint`` says what to
+    do, and may be empty.
     """
 
     code: str
@@ -46,12 +46,24 @@ class Finding:
     node_name: str = ""
     change: str = ""
     """The change of the node since the baseline as text. Empty if the node is unchanged or there is no baseline."""
+    measured_ms: float | None = None
+    """The CPU time of the node in an op profile; None if it is not known."""
 
     @property
     def message(self) -> str:
         """The finding as a sentence. For a node, the sentence has the node's name and the node's change."""
         changed = f" (changed: {self.change})" if self.change else ""
-        return f"{self.node_name} {self.statement}{changed}" if self.node_name else self.statement
+        measured = measured_text([self])
+        return f"{self.node_name} {self.statement}{changed}{measured}" if self.node_name else self.statement
+
+
+def measured_text(findings: Sequence[Finding]) -> str:
+    """Return the measured time of the nodes of findings; empty if no time is known."""
+    times = [finding.measured_ms for finding in findings if finding.measured_ms is not None]
+    if not times:
+        return ""
+    known = f" for {len(times):,} of the nodes" if len(times) < len(findings) else ""
+    return f" (measured: {sum(times):,.3f} ms{known})"
 
 
 def node_location(subgraph: SubgraphRun, index: int | None) -> Location:

@@ -19,8 +19,8 @@ NONE_FAILS = "none, then fails"
 PREDICTED = "restored, as predicted"
 """The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
 
-The measures are the measures of a restored run. The report shows the nodes as delegated, and a refusal explains the failure.
-"""
+In this case, the measures are those of a restored run. The report shows the nodes as delegated, and a refusal explains the
+failure."""
 
 NOT_PREPARED = "refused, not prepared"
 """The outcome if AllocateTensors fails before the delegate is applied, because a CPU kernel refuses a node."""
@@ -104,7 +104,7 @@ def measure(run: Run) -> Measures:
 def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
     """Return the number of partitions for reports, which depends on the delegate.
 
-    For most delegates, all partitions count, as in the runtime's log. For the others, only delegated partitions count.
+    For most delegates, all partitions count, as in the runtime's log. For all other delegates, only delegated partitions count.
     """
     return sum(subset.is_delegated or delegate.counts_cpu_partitions for subset in subsets)
 

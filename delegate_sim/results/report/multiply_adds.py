@@ -25,9 +25,9 @@ _GREATEST_RANK = 32
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Convolutions, matrix products and recurrent layers are counted. Other work counts as 0, such as element-wise operators,
-    pooling, reductions, biases and activations. For an unknown size, the count uses the value in ``shape``. The count is 0 if
-    operands are missing or have wrong ranks or sizes.
+    Convolutions, matrix products and recurrent layers are counted. All other operators count as 0, for example element-wise
+    operators, pooling and reductions. Biases and activations also count as 0. For an unknown size, the count uses the value in
+    ``shape``. The count is 0 if operands are missing or have wrong ranks or sizes.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0

@@ -5,8 +5,11 @@ Nodes that a compiler plugin selects are also called delegated. The vendor's com
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+from ...delegates.base import Delegate
 from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 
 
@@ -14,11 +17,12 @@ from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 class OutcomeWords:
     """The words that a report uses for the nodes of a delegate or compiler plugin.
 
-    ``actor`` takes nodes. ``kernel`` is a group of delegated nodes. ``left``, ``back`` and ``left_nodes`` describe nodes that are
-    not delegated.
+    ``actor`` takes nodes. ``taken`` describes these nodes, and ``kernel`` is a group of them. ``left``, ``back`` and
+    ``left_nodes`` describe nodes that are not delegated.
     """
 
     actor: str
+    taken: str
     left: str
     back: str
     left_nodes: str
@@ -29,11 +33,67 @@ class OutcomeWords:
         """The plural of ``kernel``."""
         return self.kernel.replace("kernel", "kernels").replace("partition", "partitions")
 
+    @property
+    def elsewhere(self) -> str:
+        """The place of nodes that are not delegated, for a legend or a table."""
+        return self.left.removeprefix("on ")
 
-DELEGATED = OutcomeWords("delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
-_PLUGIN = OutcomeWords("plugin", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile")
+
+DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
+_PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile")
 
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with this name."""
     return _PLUGIN if delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES else DELEGATED
+
+
+def kernels_title(delegates: Iterable[str]) -> str:
+    """Return the title of a column with the numbers of kernels, or of partitions to compile if all delegates are plugins."""
+    return "to compile" if all(words_of(name) is _PLUGIN for name in delegates) else "kernels"
+
+
+class DelegateResult(Protocol):
+    """The result of a delegate: a run, or the measures of a run."""
+
+    @property
+    def delegate(self) -> Delegate:
+        """The delegate."""
+
+    @property
+    def takes_nodes(self) -> bool:
+        """Whether the delegate takes nodes, and no later step fails."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings about the result."""
+
+
+NOT_COMPILED = (
+    "Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device can "
+    "show whether these nodes can be compiled and run."
+)
+
+
+def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
+    """Yield what users must know about the results of compiler plugins: nothing is compiled yet, and the warnings.
+
+    With results of several delegates, each warning names its plugin.
+    """
+    plugins = [result for result in results if result.delegate.is_plugin]
+    if any(result.takes_nodes for result in plugins):
+        yield NOT_COMPILED
+    is_single = len({result.delegate.name for result in results}) == 1
+    yield from dict.fromkeys(
+        [f"{'Warning' if is_single else result.delegate.name}: {text}" for result in plugins for text in result.warnings]
+    )
+
+
+def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
+    """Return the warnings about a result, after the note on nodes that are only selected."""
+    return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
+
+
+def state_entry(delegate: Delegate, warnings: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of JSON that qualify an outcome: the warnings, and ``state`` if the nodes are only selected."""
+    return {**({"state": "selected"} if delegate.is_plugin else {}), "warnings": list(warnings)}

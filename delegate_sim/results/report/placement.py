@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...delegates.partition_limits import largest_partitions
@@ -131,11 +132,16 @@ def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str |
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
     """Yield each node that is not delegated, in execution order, with its reasons.
 
-    In a chain, the kernels of earlier delegates are also nodes of the plan. They are skipped.
+    In a chain, the kernels of earlier delegates are also nodes of the plan. These kernels are skipped.
     """
     for subgraph in run.subgraphs:
         for index in left_nodes(subgraph):
             yield subgraph, index, node_reasons(subgraph, index, run.refusal)
+
+
+def undelegated_operators(run: Run) -> Counter[str]:
+    """Count the nodes that are not delegated, by operator."""
+    return Counter([subgraph.graph.nodes[index].op for subgraph, index, _ in on_cpu(run)])
 
 
 def left_nodes(run: SubgraphRun) -> list[int]:

@@ -32,7 +32,7 @@ class NodeOnCpu(NamedTuple):
     """One node that runs on the CPU."""
 
     delegate: str
-    """The delegate that leaves the node to the CPU (in a chain, the last delegate)."""
+    """The delegate that does not take the node (in a chain, the last delegate)."""
     subgraph: int
     node: int
     op: str

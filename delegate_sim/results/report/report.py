@@ -15,9 +15,10 @@ from ...model.model import Model, Node
 from ...runtime.interpreter import Refusal, Run, SubgraphRun, option_values
 from ...version import __version__
 from .device_splits import splits_entry
-from .display import Shown, Table
+from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
+from .outcome_words import state_entry
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
 from .tables import report_line, report_tables, run_words
@@ -52,11 +53,13 @@ class Report(Shown):
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs left."""
+    """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs did not take."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
-    times: tuple[HasDict, ...] = ()
+    times: tuple[Times, ...] = ()
     """The measured times, if the user gave op profiles."""
+    live: tuple[HasDict, ...] = ()
+    """The decisions of real delegates, if they were run."""
     adviser: Callable[[Model, Run, bool], Run] | None = None
     """A function that returns a run with the advice of a diagnosis. The last argument is false for later runs of a chain."""
 
@@ -141,7 +144,8 @@ class Report(Shown):
 
     def _tail(self) -> dict[str, Any]:
         """Return the entries that only some reports have."""
-        times = {"time": [timing.to_dict() for timing in self.times]} if self.times else {}
+        live = {"live": [result.to_dict() for result in self.live]} if self.live else {}
+        times = {**live, **({"time": [timing.to_dict() for timing in self.times]} if self.times else {})}
         if not self.is_chain:
             return times
         entries = [
@@ -166,11 +170,11 @@ class Report(Shown):
         return report_line(self.model, self.runs, self.is_chain)
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return report_tables(self.runs, self.is_chain, lambda: self.advised_runs)
+        return {**report_tables(self.runs, self.is_chain, lambda: self.advised_runs), **times_tables(self.times)}
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
         delegate = ("delegate",) if len(self.runs) > 1 else ()
-        return {"on_cpu": (*delegate, "nodes", "op", "reasons", "hints")}
+        return {"on_cpu": (*delegate, "nodes", "op", "reasons", "hints"), **shown_times(self.times)}
 
 
 def _model_entry(model: Model) -> dict[str, Any]:
@@ -194,11 +198,10 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
-        **({"state": "selected"} if run.delegate.is_plugin else {}),
+        **state_entry(run.delegate, run.warnings),
         "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
-        "warnings": list(run.warnings),
         "subgraphs": [_subgraph_entry(subgraph, run, compute) for subgraph in run.subgraphs],
     }
 

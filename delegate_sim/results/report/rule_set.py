@@ -13,13 +13,12 @@ from ...rules.rule import Check, OpRule
 SEMANTICS = 3
 """The version number of the code that all delegates share. The number is part of the version of every rule set.
 
-Increment this number if a change to reading, preparing or partitioning changes the result of any delegate. If only the code of
-one delegate decides differently, increment the delegate's own number (``Delegate.semantics``). A change of rules needs no new
-number, because the rules are part of the version.
+Increment this number if a change to reading, preparing or partitioning changes the result of any delegate. If a change of code
+affects the decisions of only one delegate, increment that delegate's own number (``Delegate.semantics``). A change of rules
+needs no new number, because the rules are part of the version.
 
 The wording of a check is part of the version only if the check has its own function. A new wording of such a check changes the
-version.
-"""
+version."""
 
 
 def rule_set_version(delegate: Delegate) -> str:

@@ -17,6 +17,7 @@ from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
 _ASIDE = "NPU plugins aside: they only select nodes"
+_NO_PROMISE = "this is no promise, because selected nodes are not yet compiled"
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
 _LONGEST_NAME = 30
@@ -91,7 +92,10 @@ def best_verdict(runs: Sequence[Run]) -> str:
         is_plugin = best.delegate.is_plugin
         number = f"{counted(len(compared), 'NPU plugin')} (no other target runs a node)" if is_plugin else f"{number} ({_ASIDE})"
     measures = measure(best)
-    return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
+    promise = f"; {_NO_PROMISE}" if best.delegate.is_plugin else ""
+    return (
+        f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}{promise}"
+    )
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:

@@ -95,7 +95,7 @@ Delegated in A, on the CPU in B: 1 node
       otherwise, remove the nodes that split the graph
     ADD: 1 node [3], t3, 2 partitions
 
-On the CPU for different reasons: 2 nodes
+On the CPU on both sides, but not for the same reasons: 2 nodes
   in A, nnapi-operator: needs an operator that NNAPI has
   in B, gpu-unsupported-operator: needs an operator that the GPU delegate has
     ROUND: 1 node [1], t1

@@ -149,8 +149,8 @@ Model 0, subgraph 0 (main): 2 operands, 1 operation
   addOperand 0 TENSOR_FLOAT32 [1, 1, 1, 2, 2], tensor 1 (x)
   addOperand 1 TENSOR_FLOAT32 [1, 1, 1, 2, 2], tensor 0 (y)
   addOperation 0 RELU for node 0 (RELU): 0 -> 1
-  refused: addOperation, node 0 (RELU): rank of input 0: found 5, needed at most
-    4
+  rejected: addOperation, node 0 (RELU): rank of input 0: found 5, needed at
+    most 4
 """
 
 

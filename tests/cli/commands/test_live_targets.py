@@ -10,8 +10,7 @@ import pytest
 
 from delegate_sim.foundation import packages
 from tests.support.cli.own_schemas import validate
-from tests.support.delegates.npu_models import chain
-from tests.support.live.vela_process import REFUSED, compiled, stand_in
+from tests.support.live.vela_process import installed_stand_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are limited on POSIX systems only")
 VELA = "ethos-u55-128"
@@ -19,16 +18,11 @@ VELA = "ethos-u55-128"
 
 @pytest.fixture
 def model(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(packages, "package_version", lambda name: "5.2.0")
     monkeypatch.chdir(tmp_path)
-    stand_in(monkeypatch, 0, REFUSED, compiled())
-    chain(["RELU", "NEG", "RESHAPE"]).write(tmp_path / "m.tflite")
-    return "m.tflite"
+    return installed_stand_in(monkeypatch, tmp_path).name
 
 
 def test_report(model, run):
-    pytest.importorskip("fast_sugiyama", reason="needs the extra report")
     result = run("report", model, "--delegate", VELA, "-o", "page.html")
     assert result.exit_code == 0
     assert result.stdout.startswith("Vela for ethos-u55-128 runs 50 % of nodes; 1 NEG stays on the CPU")
@@ -83,8 +77,6 @@ def test_commands_that_only_simulate_leave_the_target_out(model, run):
 
 @pytest.mark.parametrize("command", ["report", "compare", "scan"])
 def test_what_cannot_be_run(model, run, monkeypatch, command):
-    if command == "report":
-        pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
     monkeypatch.setattr(packages, "package_version", lambda name: "")
     arguments = {"compare": ["--with", "optimise=Size"], "scan": ["--output", "s.csv"]}.get(command, [])
     result = run(command, model, "--delegate", VELA, *arguments)

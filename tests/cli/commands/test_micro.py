@@ -41,6 +41,17 @@ def test_weights_outside_the_flatbuffer_make_garbage(run):
     assert "results are wrong" in result.stdout.splitlines()[0]
 
 
+def test_another_identifier_is_a_warning(run, tmp_path):
+    path = tmp_path / "model.tflite"
+    content = chain("RELU").bytes()
+    path.write_bytes(content[:4] + b"TFL9" + content[8:])
+    result = run("micro", path)
+    assert result.exit_code == 0
+    assert "Warning: the identifier of the file is b'TFL9', not b'TFL3'." in result.stdout
+    assert run("diagnose", path, "--micro").exit_code == 0
+    assert run("analyze", path).exit_code == 2
+
+
 def test_a_resolver_is_held_against_the_model(run, write, tmp_path):
     source = tmp_path / "main.cc"
     source.write_text("tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n", encoding="utf-8")
@@ -93,8 +104,28 @@ def test_diagnose(run, write):
     assert result.exit_code == 0
     assert "delegate-sim fix --micro can fix this: gelu" in result.stdout
     entry = json.loads(run("diagnose", write(chain("GELU")), "--micro", "--format", "json").stdout)
+    validate("micro-diagnosis", entry)
     assert entry["causes"][0]["operators"] == {"GELU": 1}
     assert run("diagnose", write(chain("GELU")), "--micro", "--format", "csv").exit_code == 2
+
+
+def test_the_json_of_several_diagnoses_follows_its_schema(run, write, tmp_path):
+    (tmp_path / "c.tflite").write_bytes(b"TFL3")
+    write(hybrid(), "b.tflite")
+    write(chain("GELU"), "a.tflite")
+    entries = json.loads(run("diagnose", tmp_path, "--micro", "--format", "json").stdout)
+    validate("micro-diagnosis", entries)
+    assert [sorted(entry)[0] for entry in entries] == ["causes", "causes", "error"]
+    validate("micro-diagnosis", json.loads(run("diagnose", write(chain("RELU")), "--micro", "--format", "json").stdout))
+    for model in ("a.tflite", "b.tflite"):
+        validate("micro-fix", json.loads(run("fix", tmp_path / model, "--micro", "--plan", "--format", "json").stdout))
+
+
+def test_the_json_of_a_proved_fix_follows_its_schema(run, write, tmp_path):
+    pytest.importorskip("ai_edge_litert", reason="needs the extra 'fix'")
+    entry = json.loads(run("fix", write(chain("GELU")), "--micro", "-o", tmp_path / "fixed.tflite", "--format", "json").stdout)
+    validate("micro-fix", entry)
+    assert entry["difference"]["outputs"]
 
 
 def test_fix(run, write, tmp_path):
@@ -106,4 +137,5 @@ def test_fix(run, write, tmp_path):
     assert run("fix", write(chain("RELU")), "--micro", "--plan").exit_code == 1
     assert run("fix", write(chain("GELU")), "--micro", "--plan", "--shape", "x=1,4").exit_code == 2
     entry = json.loads(run("fix", write(chain("GELU")), "--micro", "--plan", "--format", "json").stdout)
+    validate("micro-fix", entry)
     assert entry["after"]["runs"]

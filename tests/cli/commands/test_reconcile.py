@@ -104,7 +104,7 @@ def test_the_command_line_overrides_the_log(run, chain, device_log):
         "reconcile", chain, "--log", path, "--max_delegated_partitions=0", "--runtime", "tf-2.12", "--feature-level", "30"
     )
     assert "--max-delegated-partitions=0" in other.stdout
-    assert "tf-2.12 words these lines differently" in other.stdout
+    assert "the lines of tf-2.12 have another wording than this log" in other.stdout
     assert run("reconcile", chain, "--log", path, "--delegate", "gpu").exit_code == 1
 
 

@@ -7,16 +7,9 @@ import json
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.page import layout
 from tests.support.models import chain_model
 
 
-@pytest.fixture
-def _library():
-    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
-
-
-@pytest.mark.usefixtures("_library")
 class TestReport:
     def test_a_page_is_written_and_its_size_is_said(self, run, model, tmp_path):
         page = tmp_path / "page.html"
@@ -56,15 +49,6 @@ class TestReport:
     def test_without_any_model_no_page_is_written(self, run, tmp_path):
         assert run("report", tmp_path / "missing.tflite", "-o", tmp_path / "p").exit_code == 2
         assert not (tmp_path / "p").exists()
-
-
-def test_without_the_library_the_first_line_says_what_to_install(run, model, tmp_path, monkeypatch):
-    def refuse():
-        raise layout.MissingPackageError(layout.MISSING)
-
-    monkeypatch.setattr(layout, "require_library", refuse)
-    result = run("report", model, "-o", tmp_path / "p")
-    assert (result.exit_code, result.stderr) == (2, f"error: {layout.MISSING}\n")
 
 
 def test_node_data_go_to_standard_output(run, model):

@@ -15,13 +15,23 @@ def model(tmp_path):
 
 
 def test_two_values_of_a_flag_are_refused_with_the_command_that_compares_them(run, model):
-    result = run("analyze", model, "--delegate", "nnapi", "--android", "11", "--android", "13")
+    result = run("diagnose", model, "--delegate", "nnapi", "--android", "11", "--android", "13")
     assert result.exit_code == 2
     assert (
-        "--android has two values, 11 and 13; delegate-sim compare MODEL --android 11 --with android=13 compares them"
-        in result.stderr
+        "--android has two values, 11 and 13; delegate-sim compare MODEL --android 11 --android 13 compares them" in result.stderr
     )
     assert run("compare", model, "--android", "11", "--with", "android=13").exit_code == 0
+
+
+def test_several_values_of_a_flag_are_compared(run, model):
+    both = ("--delegate", "nnapi", "--android", "11", "--android", "13")
+    assert run("compare", model, *both).stdout == run("compare", model, *both[:4], "--with", "android=13").stdout
+    rows = [line.split()[:3] for line in run("analyze", model, *both).stdout.splitlines()]
+    assert ["nnapi", "11", "delegated"] in rows
+    assert ["nnapi", "13", "delegated"] in rows
+    assert "give --android at most twice" in run("compare", model, *both, "--android", "12").stderr
+    levels = ("--feature-level", "27", "--feature-level", "30")
+    assert "only one option may have several values" in run("analyze", model, *both, *levels).stderr
 
 
 @pytest.mark.parametrize(

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
 
-import delegate_sim
-from delegate_sim.api.arguments import target_of
-from delegate_sim.runtime.interpreter import simulate
-from fixtures.op_profiles import ProfiledRow, profiled_rows, write_profile
 from tests.support.cli.own_schemas import validate
 from tests.support.models import chain_model
-
-OPS = ["ADD", "GELU", "ADD", "ADD", "ROUND", "ADD", "RELU"]
-MS = {"GELU": 9.0, "ROUND": 30.0}
+from tests.support.op_profiles import write_model_and_profiles
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Write a model, a profile of NNAPI's run, and a profile of the CPU; return their paths."""
-    model = tmp_path / "model.tflite"
-    model.write_bytes(chain_model(OPS).bytes())
-    run = simulate(delegate_sim.load(str(model)), target_of("nnapi", {}, "litert-2.3", "benchmark"))
-    delegated, cpu = tmp_path / "nnapi.txt", tmp_path / "cpu.txt"
-    delegated.write_text(write_profile(profiled_rows(run, lambda op, node: MS.get(op, 2.0))))
-    cpu.write_text(write_profile([ProfiledRow(op, f"[t{index}]", index, 4.0) for index, op in enumerate(OPS)]))
-    return model, delegated, cpu
+    return write_model_and_profiles(tmp_path)
 
 
 COMMANDS = {
@@ -54,7 +43,48 @@ def test_the_same_times_in_every_command(run, files, command):
     text = run(*arguments, COLUMNS="200").stdout
     assert "Where the time goes (" in text
     assert "ROUND on the CPU" in text
-    assert "would still need 6.000 ms: the 3 kernels that already run there" in text
+    assert "would still need 6.000 ms for the 3 kernels that already run on the delegate" in text
+
+
+def test_a_fix_for_each_target_follows_the_schema(run, files):
+    model, delegated, _ = files
+    arguments = ["--delegate", "nnapi", "--delegate", "gpu", "--per-target", "--plan", "--op-profile", delegated]
+    found = json.loads(run("fix", model, *arguments, "--format", "json").stdout)
+    validate("fix", found)
+    assert [len(one["time"]) for one in found["fixes"]] == [1, 1]
+
+
+def test_csv_has_columns_of_times(run, files):
+    model, delegated, cpu = files
+    arguments = [model, "--delegate", "nnapi", "--op-profile", cpu, "--op-profile", delegated, "--format", "csv"]
+    (row,) = csv.DictReader(io.StringIO(run("analyze", *arguments).stdout))
+    assert [row[key] for key in ("measured_ms", "measured_kernel_ms", "measured_cpu_ms")] == ["45.0", "6.0", "39.0"]
+    assert row["message"].endswith("(measured: 9.000 ms)")
+    (row,) = csv.DictReader(io.StringIO(run("diagnose", *arguments[:3], *arguments[5:]).stdout))
+    columns = ("measured_ms", "cause_measured_ms", "saves_at_most_ms", "all_save_at_most_ms")
+    assert [row[key] for key in columns] == ["45.0", "30.0", "32.0", "43.0"]
+    (row,) = csv.DictReader(io.StringIO(run("diagnose", *arguments[:3], "--format", "csv").stdout))
+    assert {row[key] for key in columns} == {""}
+
+
+def test_markdown_says_where_the_time_goes(run, files):
+    model, delegated, _ = files
+    text = run("analyze", model, "--delegate", "nnapi", "--op-profile", delegated, "--format", "markdown").stdout
+    assert "ROUND (node 4, t4) stays on the CPU: ROUND is not mapped (measured: 30.000 ms)" in text
+    assert "nnapi.txt: 45.0 ms; ROUND on the CPU 30.0 ms (66.7 %), GELU on the CPU 9.000 ms (20.0 %), nnapi kernels" in text
+
+
+def test_sarif_has_the_time_of_each_result(run, files):
+    model, delegated, _ = files
+    arguments = ["analyze", model, "--delegate", "nnapi", "--format", "sarif"]
+    results = [json.loads(run(*arguments, *more).stdout)["runs"][0]["results"] for more in ([], ["--op-profile", delegated])]
+    texts = [[result["message"]["text"].partition("\n")[0] for result in own] for own in results]
+    assert [text.partition(" (measured: ")[2] for text in texts[1]] == ["9.000 ms)", "30.000 ms)"]
+    assert [text.partition(" (measured: ")[0] for text in texts[1]] == texts[0]
+    assert [result["partialFingerprints"] for result in results[0]] == [result["partialFingerprints"] for result in results[1]]
+    measured = results[1][0]["properties"]["measured"]
+    assert (measured["total_ms"], measured["kernel_ms"], measured["cpu_ms"]) == (45.0, 6.0, 39.0)
+    assert "measured" not in results[0][0]["properties"]
 
 
 def test_reconcile_uses_the_profile_in_its_log(run, files):
@@ -105,14 +135,12 @@ def test_a_profile_of_another_model_stops_with_one_line(run, files, tmp_path):
 
 @pytest.mark.parametrize("command", ["analyze", "diagnose", "report"])
 def test_a_profile_is_for_one_model(run, files, tmp_path, command):
-    if command == "report":
-        pytest.importorskip("fast_sugiyama", reason="needs the extra 'report'")
     model, delegated, _ = files
     other = tmp_path / "other.tflite"
     other.write_bytes(model.read_bytes())
     result = run(command, model, other, "--op-profile", delegated)
     assert result.exit_code == 2
-    assert "--op-profile is for one MODEL" in result.stderr
+    assert "--op-profile needs a single MODEL" in result.stderr
 
 
 def test_a_missing_file(run, files, tmp_path):

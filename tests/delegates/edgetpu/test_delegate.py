@@ -61,4 +61,4 @@ def test_other_targets_say_what_the_model_was_compiled_for(name):
 
 
 def test_its_own_target_says_that_nothing_else_runs_it():
-    assert "The model runs nowhere without this delegate" in run(COMPILED).warnings[0]
+    assert "Without this delegate, the model does not run" in run(COMPILED).warnings[0]

@@ -331,7 +331,10 @@ def test_what_every_operator_is_asked_of_its_operands():
     assert RULES.validate(floats, ReleaseOnly()).reasons[0].found == "input 1 is FLOAT32"
 
 
-_NEVER_REFUSED = {"an input without dimensions of 0", "outputs of type UINT8, INT8 or INT16 with a fused activation"}
+_NEVER_REFUSED = {
+    "an input without a dimension of size 0",
+    "outputs of type UINT8, INT8 or INT16 if the node has a fused activation",
+}
 """Checks that an earlier one makes superfluous: sizes of 0 and INT32 results are refused before (INT32 not for ADD, SUB, MUL)."""
 
 

@@ -56,6 +56,7 @@ def test_defaults(sketch):
         "skip_decompositions": False,
         "cpu_fallback": True,
         "build_kernels": False,
+        "constant_tensor_sharing": False,
     }
 
 
@@ -282,7 +283,7 @@ def test_limits_by_release(sketch, release, limit):
 def test_the_summaries_name_each_other():
     gpu = delegate_sim.delegates.registry.find_delegate("gpu")
     assert "mldrift" in gpu.summary
-    assert "a different delegate, gpu" in DELEGATE.summary
+    assert "not this delegate, but gpu" in DELEGATE.summary
 
 
 @pytest.mark.parametrize(("batch", "backend", "warned"), [(2, "opencl", True), (1, "opencl", False), (2, "webgpu", False)])

@@ -233,7 +233,9 @@ def test_intel_names_operators_by_number():
 def test_samsung_takes_everything_and_says_what_that_means():
     entry = run(chain(["SHAPE", "NEG"]), "npu-samsung")
     assert selected(entry) == [0, 1]
-    assert any("nothing runs on the NPU if the compiler cannot compile one of them" in warning for warning in entry["warnings"])
+    assert any(
+        "nothing runs on the NPU if the compiler cannot compile one of the nodes" in warning for warning in entry["warnings"]
+    )
 
 
 def test_mediatek_says_which_branch_it_is():

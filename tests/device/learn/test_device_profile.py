@@ -108,7 +108,7 @@ def test_a_log_of_another_model_teaches_nothing(tmp_path):
     model = delegate_sim.load(chain_model(["RELU", "ABS"]).bytes())
     log = read_log(log_of(run_with(delegate_sim.load(chain_model(["NEG", "FLOOR"]).bytes()), PHONE, disallow_nnapi_cpu=False)))
     found = reconcile(model, log)
-    assert any("their order agree for 0" in note for note in found.notes)
+    assert any("0 have the same operations in the same order" in note for note in found.notes)
     with pytest.raises(LearningError, match="match no simulated partition"):
         learn_devices(found)
 

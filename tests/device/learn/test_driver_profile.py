@@ -128,7 +128,7 @@ def test_what_a_later_log_shows_accepted_leaves_a_group(tmp_path):
 
 def test_what_nothing_is_learned_from():
     model = images("RELU 1x4", "TANH 1x4")
-    with pytest.raises(LearningError, match="record it with --enable_op_profiling=true and --use_xnnpack=false"):
+    with pytest.raises(LearningError, match="record the log with --enable_op_profiling=true and --use_xnnpack=false"):
         learned(model, HiddenRule("RELU"), has_run_order=False, has_summary=False)
     log = read_log(write_log(model, Device()).replace("Replacing 2", "Replacing 1"))
     with pytest.raises(LearningError, match="unexplained difference"):

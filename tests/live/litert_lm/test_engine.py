@@ -59,7 +59,7 @@ def report(tmp_path):
 
 
 def test_a_refusal_as_simulated(stand_in, report):
-    stand_in(1, REFUSED, "engine")
+    stand_in(3, REFUSED, "engine")
     live = run_bundle(report(RANK5, "gpu"))
     assert (live.outcome, live.stage) == ("refused", "engine")
     assert live.error.splitlines()[-1] == "└ Failed to modify graph with delegate"
@@ -84,36 +84,37 @@ def test_another_outcome(stand_in, report):
         (
             "Replacing 5 out of 8",
             "Replacing 7 out of 8",
-            "live: nodes replaced 6 of 6 by LITERT_WEBGPU, 1 partitions, subgraph 0; 7",
+            "live: nodes replaced 7 of 8 by LITERT_WEBGPU, 2 partitions, subgraph 1; simulated: 5",
         ),
     ],
 )
 def test_another_text(stand_in, report, old, new, difference):
-    stand_in(1, REFUSED.replace(old, new), "engine")
+    stand_in(3, REFUSED.replace(old, new), "engine")
     (found,) = run_bundle(report(RANK5, "gpu")).differences
     assert found.startswith(difference)
 
 
 def test_a_crash_and_a_later_failure(stand_in, report):
-    stand_in(-11, "", "engine")
-    assert run_bundle(report(decoder(), "cpu")).outcome == "crash"
-    stand_in(1, "Failed to run prefill: NOT_FOUND: no\n", "prefill")
+    for status in (-11, 1):
+        stand_in(status, "", "engine")
+        assert run_bundle(report(decoder(), "cpu")).outcome == "crash"
+    stand_in(3, "Failed to run prefill: NOT_FOUND: no\n", "prefill")
     live = run_bundle(report(decoder(), "cpu"))
     assert (live.outcome, live.stage, live.error) == ("starts-then-fails", "prefill", "NOT_FOUND: no")
 
 
 def test_what_the_host_lacks(stand_in, report, monkeypatch):
-    stand_in(1, "Failed to initialize WebGPU environment: INTERNAL: No adapters found\n", "engine")
+    stand_in(3, "Failed to initialize WebGPU environment: INTERNAL: No adapters found\n", "engine")
     assert not run_bundle(report(decoder(), "gpu")).is_run
     assert "gpu_artisan" in run_bundle(report(decoder(), "gpu_artisan")).lacks
     monkeypatch.setattr(engine.vulkan, "driver_environment", lambda: None)
     assert "Vulkan" in run_bundle(report(decoder(), "gpu")).lacks
     monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
-    assert try_engine() == "litert-lm-api: pip install litert-lm-api"
+    assert try_engine() == "litert-lm-api: pip install 'delegate-sim[litert-lm]'"
 
 
 def test_doctor_tries_the_engine(stand_in):
-    stand_in(1, "Failed to create engine: INVALID_ARGUMENT: Invalid magic number or failed to read: LITERTLX\n", "engine")
+    stand_in(3, "Failed to create engine: INVALID_ARGUMENT: Invalid magic number or failed to read: LITERTLX\n", "engine")
     assert try_engine() == ""
     stand_in(-6, "", "engine")
     assert try_engine() == "it crashed (SIGABRT)"

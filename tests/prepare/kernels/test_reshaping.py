@@ -120,10 +120,10 @@ class TestReshape:
     @pytest.mark.parametrize(
         ("requested", "message"),
         [
-            ([5], "the new shape has a different number of elements"),
+            ([5], "the new shape has a different number of elements than the input"),
             ([-1, -1], "the new shape has more than one size of -1"),
             ([-2, -6], "the new shape has a negative size"),
-            ([-1, 5], "the new shape has a different number of elements"),
+            ([-1, 5], "the new shape has a different number of elements than the input"),
         ],
     )
     def test_refuses_shapes_that_do_not_fit(self, kernels, requested, message):

@@ -235,7 +235,7 @@ class TestStablehloReduceWindow:
             ({"window_dimensions": (3, 3), "window_strides": (1,)}, "an option has 1 number, not 2"),
             ({"window_dimensions": (3, 3), "window_strides": (0, 1)}, "sizes, strides or dilations are not positive"),
             ({"window_dimensions": (3, 3), "padding": (0, 0)}, "an option has 2 numbers, not 4"),
-            ({"window_dimensions": (3, 3), "padding": (-11, 0, 0, 0)}, "dilation and cropping leave a negative size"),
+            ({"window_dimensions": (3, 3), "padding": (-11, 0, 0, 0)}, "dilation and cropping result in a negative size"),
         ],
     )
     def test_refuses_other_options(self, kernels, options, message):

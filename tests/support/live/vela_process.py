@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from delegate_sim.foundation import packages
 from delegate_sim.live.process import Finished
 from delegate_sim.live.vela import engine as vela
 from tests.support.delegates.npu_models import chain
@@ -38,6 +39,15 @@ def compiled():
         "model_debug.xml": DATABASE.encode(),
         "model_summary_System.csv": SUMMARY.encode(),
     }
+
+
+def installed_stand_in(monkeypatch, folder):
+    """Pretend that Vela is installed and compiles a file; return the path of a model for it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    monkeypatch.setattr(packages, "package_version", lambda name: "5.2.0")
+    stand_in(monkeypatch, 0, REFUSED, compiled())
+    chain(["RELU", "NEG", "RESHAPE"]).write(folder / "m.tflite")
+    return folder / "m.tflite"
 
 
 def stand_in(monkeypatch, status, output, files=()):

@@ -18,9 +18,9 @@ from tools.docs.site import GALLERY, NAVIGATION, build, navigation
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("mkdocs", reason="the package mkdocs (the extra [docs]) is not installed")
-    pytest.importorskip("fast_sugiyama", reason="the package that places nodes (the extra [report]) is not installed")
-    folder = tmp_path_factory.mktemp("site")
-    assert build(folder) == 0
+    folder, application = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("application")
+    (application / "index.html").write_text('<a href="../index.html">Documentation</a>', encoding="utf-8")
+    assert build(folder, application) == 0
     return folder
 
 
@@ -41,6 +41,12 @@ def test_the_gallery_has_the_reports_that_it_lists(site):
         assert f'href="{name}.html"' in listed
         page = (site / "gallery" / f"{name}.html").read_text(encoding="utf-8")
         assert all(f'"delegate":"{delegate}"' in page for delegate in delegates)
+
+
+def test_every_page_leads_to_the_browser_application(site):
+    assert 'href="try/index.html"' in (site / "index.html").read_text(encoding="utf-8")
+    assert 'href="../try/index.html"' in (site / "rules" / "nnapi.html").read_text(encoding="utf-8")
+    assert (site / "try" / "index.html").read_text(encoding="utf-8").startswith("<a href")
 
 
 def test_every_page_is_in_the_navigation():

@@ -21,7 +21,7 @@ _SAME_SIGN = upstream(
     "ConstraintInOutTypesValid",
     check(
         TENSOR_TYPE,
-        "inputs of the same type, and an output of the same signedness (INT32 also with UINT8 inputs)",
+        "inputs of the same type; with UINT8 inputs, a UINT8 or INT32 output; with other inputs, an output that is not UINT8",
         _mixed_types,
         "quantize the model fully to INT8",
     ),
@@ -41,7 +41,11 @@ def _other_broadcast(node: NodeView) -> str | None:
 
 _BROADCAST = upstream(
     "ConstraintBroadcastShapes",
-    check(BROADCAST, "inputs with equal dimensions or dimensions of 1, and an output with the larger ones", _other_broadcast),
+    check(
+        BROADCAST,
+        "in each dimension, equal input sizes or one input size of 1, and the larger size in the output",
+        _other_broadcast,
+    ),
 )
 
 _BINARY = ethosu_rule(*SAME_SHAPE, *_SAME_SIGN, *FUSED, *_BROADCAST, operands=(0, 1), scalar_inputs=True, int32=True)

@@ -3,7 +3,8 @@
 Source: the ``Constraint`` functions in ``ethosu_supported_ops.cc`` of nxp-imx/tflite-ethosu-delegate-imx, NXP's version of the
 constraints of Vela 3.10. ``ConstraintTensorPre``, ``ConstraintTensorPost`` and ``ConstraintBatchSize`` apply to every operator.
 
-An omitted operand passes all checks that apply to every operand. Upstream instead reads memory before the array of tensors.
+For an omitted operand, upstream reads memory before the array of tensors. Here, an omitted operand passes all checks that apply
+to every operand.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def _batch(operands: tuple[int, ...]) -> Check[object]:
 
 
 def upstream(symbol: str, *checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return these checks with the name of their ``Constraint`` function."""
+    """Return these checks with a ``Constraint`` function as their source."""
     return tuple(one.from_source(SOURCE.with_symbol(symbol)) for one in checks)
 
 
@@ -206,7 +207,7 @@ def halves(values: Sequence[int]) -> list[int]:
 def size(tensor: Tensor, axis: int) -> int:
     """Return the size of a dimension, or 0 if the tensor lacks the dimension.
 
-    Upstream then reads memory with unknown contents.
+    For a missing dimension, upstream reads memory with unknown contents.
     """
     return tensor.shape[axis] if -len(tensor.shape) <= axis < len(tensor.shape) else 0
 
@@ -225,7 +226,7 @@ def _activation_type(node: NodeView) -> str | None:
 FUSED = upstream(
     "ConstraintFaf",
     check(ACTIVATION, f"no fused activation, or {listed(_ACTIVATIONS[1:])}", _other_activation),
-    check(TENSOR_TYPE, f"outputs of type {listed(_TYPES)} with a fused activation", _activation_type, _QUANTIZE_FULLY),
+    check(TENSOR_TYPE, f"outputs of type {listed(_TYPES)} if the node has a fused activation", _activation_type, _QUANTIZE_FULLY),
 )
 
 

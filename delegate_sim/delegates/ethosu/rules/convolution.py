@@ -75,13 +75,13 @@ _TRANSPOSED = upstream(
     "ConstraintTconv",
     check(
         ATTRIBUTE,
-        "strides 1 * 1 or 2 * 2, or 2 * 1 with an input and a filter of height 1",
+        "strides of 1 * 1 or 2 * 2, or strides of 2 * 1 if the input and the filter have height 1",
         _other_transposed_stride,
         "use strides of 2",
     ),
     check(
         SHAPE,
-        "an output twice as large as the input, with VALID padding plus the filter's size minus 2",
+        "an output twice as large as the input; with VALID padding, add the filter's size minus 2 if this is positive",
         _other_transposed_size,
         "use strides of 2, or UpSampling and CONV_2D",
     ),

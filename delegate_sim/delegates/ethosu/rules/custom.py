@@ -7,7 +7,7 @@ from ....rules.source import Source
 from .checks import ETHOSU_DELEGATE
 
 COMPILED_NETWORK = "ethos-u"
-"""A custom operator that contains a network compiled by Vela beforehand."""
+"""The custom operator of networks that Vela compiled beforehand."""
 
 RULES: dict[str, OpRule[object]] = {
     COMPILED_NETWORK: OpRule(

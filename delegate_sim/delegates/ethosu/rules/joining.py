@@ -41,7 +41,11 @@ _CONCATENATION = upstream(
     "ConstraintConcatAxis",
     check(ATTRIBUTE, "an axis of the output", _other_axis),
     check(RANK, "inputs of the output's rank", _other_rank),
-    check(SHAPE, "input sizes that add up to the output's size along the axis, and equal sizes elsewhere", _other_sizes),
+    check(
+        SHAPE,
+        "input sizes that add up to the output's size along the axis, and that equal the output's sizes in all other dimensions",
+        _other_sizes,
+    ),
 )
 _AXIS = operand(0, "axis")
 

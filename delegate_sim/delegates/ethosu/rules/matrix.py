@@ -29,9 +29,9 @@ def _other_rank(node: NodeView) -> str | None:
 
 _OPERANDS = upstream(
     "ConstraintFullyConnected",
-    check(RANK, "an input of another rank than 1", _vector, "add a batch dimension"),
-    check(SHAPE, "an input that the weights' columns divide", _uneven),
-    check(RANK, "input and output of the same rank with keep_num_dims", _other_rank),
+    check(RANK, "an input of a rank other than 1", _vector, "add a batch dimension"),
+    check(SHAPE, "an input with a number of elements that is a multiple of the weights' columns", _uneven),
+    check(RANK, "input and output of the same rank if keep_num_dims is set", _other_rank),
 )
 
 RULES = {"FULLY_CONNECTED": ethosu_rule(*FUSED, *_OPERANDS, *CONSTANT_WEIGHTS, *bias(2), weights=(1,), batches=True)}

@@ -38,7 +38,7 @@ _AVERAGE_WINDOW = upstream(
     "ConstraintFilterRangeValidPad",
     check(
         ATTRIBUTE,
-        f"with SAME padding a window of at most 8 * 8, with VALID padding at most {_LARGEST_HEIGHT} high and of "
+        f"a window of at most 8 * 8 with SAME padding; with VALID padding, at most {_LARGEST_HEIGHT} high and at most "
         f"{_LARGEST_PRODUCT:,} elements",
         _large_average_window,
         _SMALLER,

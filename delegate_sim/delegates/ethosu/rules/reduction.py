@@ -77,7 +77,7 @@ _MEAN = (
         reads(_AXIS),
         check(
             OPERAND_VALUE,
-            "axes from 0 on; the batch only if it is 1, and channels only if height, width or channels are 1",
+            "axes of 0 or more; the batch only if its size is 1, and channels only if height, width or channels have size 1",
             _other_axes,
             "average over height and width, with axes counted from the front",
         ),
@@ -95,7 +95,7 @@ _MEAN = (
     *upstream("ConstraintMeanWidth", check(SHAPE, f"a width of at most {_LONGEST_MEAN:,}", _wide, "use a smaller image")),
     *upstream(
         "ConstraintMeanDepth",
-        check(SHAPE, f"at most {_LONGEST_MEAN:,} channels if they are averaged", _deep_mean, "average in two steps"),
+        check(SHAPE, f"at most {_LONGEST_MEAN:,} channels if the node averages channels", _deep_mean, "average in two steps"),
     ),
 )
 

@@ -41,7 +41,8 @@ _FACTOR = upstream(
     check(RANK, "input and output of rank 4", _other_rank),
     check(
         SHAPE,
-        "an output of the input's shape, or 2, 4 or 8 times as high and as wide (with align_corners, all sizes less 1)",
+        "an output of the input's shape, or 2, 4 or 8 times as high and as wide (with align_corners, subtract 1 from all sizes "
+        "first)",
         _other_factor,
         "resize by 2, 4 or 8",
     ),
@@ -89,7 +90,7 @@ def _half_pixels(node: NodeView) -> str | None:
 
 _HALF_PIXELS = upstream(
     "ConstraintResizebiHalfPixelCentersDims",
-    check(SHAPE, "an output twice as large as the input with half_pixel_centers", _half_pixels, "resize by 2"),
+    check(SHAPE, "an output twice as large as the input if half_pixel_centers is set", _half_pixels, "resize by 2"),
 )
 
 RULES = {

@@ -40,7 +40,7 @@ _STRIDED = upstream(
     unset("offset"),
     option("ellipsis_mask", 0, hint="slice without an ellipsis"),
     check(ATTRIBUTE, "not both new_axis_mask and shrink_axis_mask", _both_masks, "add and remove dimensions with RESHAPE"),
-    check(SHAPE, "an input without dimensions of 0", _no_elements),
+    check(SHAPE, "an input without a dimension of size 0", _no_elements),
     check(OPERAND_VALUE, "strides of 1", _other_stride, "slice with strides of 1"),
 )
 _SLICE = upstream("ConstraintSliceInputsConst", constant(operand(1, "begin")), constant(operand(2, "size")))

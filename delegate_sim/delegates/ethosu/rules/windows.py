@@ -14,7 +14,7 @@ _STRIDES = range(1, 4)
 def is_global_pooling(node: NodeView) -> bool:
     """Return whether a pooling window and its strides are as large as the input.
 
-    The delegate then assumes strides of 1 and no padding (``NeedFixedStrideAndPadding``).
+    For such a window, the delegate assumes strides of 1 and no padding (``NeedFixedStrideAndPadding``).
     """
     if node.op not in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
         return False

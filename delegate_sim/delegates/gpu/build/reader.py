@@ -100,7 +100,7 @@ def gpu_axis(tensor: Tensor, index: int) -> int:
 
 
 def with_size(shape: Shape, axis: int, size: int) -> Shape:
-    """Return a shape with a different size along one axis."""
+    """Return a copy of a shape with ``size`` along one axis."""
     changed = list(shape)
     changed[axis] = size
     return changed[0], changed[1], changed[2], changed[3]
@@ -192,7 +192,7 @@ class NodeReader:
         return operation
 
     def add_reshaped_output(self, operation: Operation, shape: Shape, position: int) -> None:
-        """Add an intermediate result of this shape to an operation. Add a RESHAPE of this result to the node's result."""
+        """Add an intermediate result of this shape to an operation. Then add a RESHAPE from this result to the node's result."""
         between = Value(shape)
         produce(operation, between)
         reshape = self.add("RESHAPE", bhwc(self.view.output(position)))

@@ -23,8 +23,8 @@ from .checks import SOURCE
 
 _LEFT_OUT = Unknown(
     "an operator that is not excluded",
-    "use OpenCL for SPLIT and SPLIT_V, and do not name the operator in excluded_ops",
-    "is excluded, by excluded_ops or because OpenGL does not run the operator",
+    "use OpenCL for SPLIT and SPLIT_V, and leave the operator out of excluded_ops",
+    "is excluded, because it is in excluded_ops or OpenGL does not run it",
 )
 
 

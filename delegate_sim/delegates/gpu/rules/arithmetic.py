@@ -54,7 +54,7 @@ def _consumer_gives_no_float(node: NodeView) -> str | None:
 _COMPARISON = gpu_rule(
     _ELEMENTWISE,
     single_reader(result(0, "result")),
-    check(NEIGHBOR, "a CAST or SELECT with a float result as the consumer", _consumer_gives_no_float),
+    check(NEIGHBOR, "a consumer that is a CAST or SELECT with a float result", _consumer_gives_no_float),
     version_in=UP_TO_2,
     cases=(),
     outputs=BOOL,

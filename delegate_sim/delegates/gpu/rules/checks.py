@@ -37,8 +37,8 @@ def gpu_rule(
 ) -> OpRule[GpuTarget]:
     """Return the rule of an operator: the check of the version, the operator's own checks, and the checks of all tensors.
 
-    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. If a check has no
-    source, its source is the last function in ``cases``, or ``parser`` if ``cases`` is empty. ``inputs`` and ``outputs`` are
+    The delegate first calls the class ``parser``, then the functions ``cases`` of ``gpu_compatibility.cc``. A check without a
+    source gets the last function in ``cases`` as its source, or ``parser`` if ``cases`` is empty. ``inputs`` and ``outputs`` are
     additional types for inputs and outputs.
     """
     parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")

@@ -114,7 +114,10 @@ def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state
 
 
 def _read_weights(reader: NodeReader, position: int, bias: int | None = None) -> None:
-    """Read weights and a bias (``GetFullyConnectedNode``). Upstream copies INT8 weights with one scale unchanged."""
+    """Read weights and a bias (``GetFullyConnectedNode``).
+
+    Upstream copies INT8 weights with a single scale, without converting them to float.
+    """
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
         raise BuildError("gpu-build-unscaled-constant", weights)

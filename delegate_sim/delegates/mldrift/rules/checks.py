@@ -68,7 +68,10 @@ def _starts_at(check: Check[object], release: Release) -> bool:
 
 
 def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDriftTarget], Found | None]) -> Check[Any]:
-    """Return a check with a finder that also receives the target and returns ML Drift's message."""
+    """Return a check that calls ``finder``.
+
+    ``finder`` receives a node and the target, and returns the node's problem together with ML Drift's message.
+    """
 
     def find(node: NodeView, target: MlDriftTarget) -> str | None:
         problem = finder(node, target)
@@ -491,7 +494,7 @@ _WEIGHTS = "PreCheckReadQuantizedValueByTensorIdx"
 
 
 def quantized_weights(position: int) -> Check[object]:
-    """Require weights of 8, 4 or 2 bits in the shape of a matrix (``PreCheckReadQuantizedValueByTensorIdx``)."""
+    """Require weights of 8, 4 or 2 bits and of shape [o, i] or [o, 1, 1, i] (``PreCheckReadQuantizedValueByTensorIdx``)."""
 
     def find(node: NodeView) -> Found | None:
         weights = node.input(position)
@@ -542,7 +545,7 @@ def _has_other_type(tensor: Tensor, types: Sequence[str]) -> bool:
 
 
 _Since = tuple[str | None, tuple[str, ...]]
-"""Types, and the first release that allows them. None means the oldest known release."""
+"""Types, and the first release that allows them. If the release is None, the oldest known release allows them."""
 
 
 @functools.cache
@@ -598,7 +601,7 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs`` has additional types of inputs, ``outputs`` of outputs, and ``also`` of both.
+    ``inputs`` has additional types of inputs. ``outputs`` has additional types of outputs. ``also`` has types that both may have.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 

@@ -11,7 +11,7 @@ from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import gathering
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..build_problems import BuildProblem, BuildProblems, constants_read, is_blockwise, unread_constants
+from ..build_problems import BuildProblem, BuildProblems, blockwise_weights, constants_read, unread_constants
 from ..failures import CHANNELS, WEIGHTS
 from .checks import (
     ANY_NUMBERS,
@@ -131,7 +131,7 @@ def _unread_data(node: NodeView) -> Iterator[BuildProblem]:
 def _unusable_table(node: NodeView) -> Iterator[BuildProblem]:
     yield from constants_read(node, 0)
     table = node.input(1)
-    if is_blockwise(table) or not table.is_constant or table.rank == 4:
+    if not table.is_constant or table.rank == 4:
         yield BuildProblem(WEIGHTS.name, table)
 
 
@@ -144,4 +144,5 @@ def _few_channels(node: NodeView) -> Iterator[BuildProblem]:
 
 
 BUILD_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": _unusable_table, "GATHER": _unread_data}
+UNSHARED_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": blockwise_weights}
 WEBGPU_PROBLEMS: BuildProblems = {"TOPK_V2": _few_channels}

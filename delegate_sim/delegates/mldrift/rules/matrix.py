@@ -9,7 +9,7 @@ from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblem, BuildProblems, is_blockwise
+from ..build_problems import BuildProblem, BuildProblems, blockwise_weights
 from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 from ..shapes import bhwc
 from .checks import (
@@ -114,8 +114,6 @@ def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
         yield BuildProblem(WEIGHTS.name, weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
         yield BuildProblem(CONSTANT_READ.name, weights)
-    if is_blockwise(weights):
-        yield BuildProblem(WEIGHTS.name, weights)
 
 
 _FEW_ROWS = 8
@@ -131,4 +129,5 @@ def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
 
 
 BUILD_PROBLEMS: BuildProblems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _unusable_weights}
+UNSHARED_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": blockwise_weights}
 WEBGPU_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": _rows_as_batches}

@@ -83,4 +83,6 @@ def not_constant(which: Operand) -> Check[object]:
     def find(node: NodeView) -> str | None:
         return f"{which.name} is constant" if which.tensor(node).is_constant else None
 
-    return check(CONSTANT, f"{which.name} that is not constant", find, "add the constant in the preceding bias instead")
+    return check(
+        CONSTANT, f"{which.name} that is not constant", find, "add the constant to the bias of the preceding node instead"
+    )

@@ -7,7 +7,7 @@ from ....rules.source import Source
 from .checks import NEUTRON_6_6_3, NEUTRON_6_6_23
 
 COMPILED_NETWORK = "NeutronGraph"
-"""A custom operator that contains a network compiled by NXP's converter beforehand."""
+"""The custom operator of networks that NXP's converter compiled beforehand."""
 
 _FILE, _SYMBOL = "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate"
 RULES: dict[str, OpRule[object]] = {

@@ -25,7 +25,11 @@ def _fewer(node: NodeView) -> str | None:
 
 def _many(node: NodeView) -> str | None:
     channels = _channels(node)
-    return f"{channels[1] - channels[0]} more channels" if channels and channels[1] - channels[0] > MACS + 1 else None
+    return (
+        f"{channels[1] - channels[0]} more output channels than input channels"
+        if channels and channels[1] - channels[0] > MACS + 1
+        else None
+    )
 
 
 RULES = {
@@ -34,8 +38,15 @@ RULES = {
         OUTPUT_TYPE,
         WITH_DIMENSIONS,
         FOUR_DIMENSIONS,
-        check(SHAPE, f"a multiple of {MACS} output channels", _uneven, f"pad channels to a multiple of {MACS}"),
+        check(
+            SHAPE, f"a number of output channels that is a multiple of {MACS}", _uneven, f"pad channels to a multiple of {MACS}"
+        ),
         check(SHAPE, "at least as many output channels as input channels", _fewer),
-        check(SHAPE, f"at most {MACS + 1} more channels in the output", _many, f"pad channels to the next multiple of {MACS}"),
+        check(
+            SHAPE,
+            f"at most {MACS + 1} more output channels than input channels",
+            _many,
+            f"pad channels to the next multiple of {MACS}",
+        ),
     )
 }

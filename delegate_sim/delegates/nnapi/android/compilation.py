@@ -30,8 +30,8 @@ _CHEAP = Costs(default=DeviceCost(0.5, 0.5))
 def compile_partition(options: OptionValues, rejections: DriverRejections, lowered: LoweredPartition) -> Compilation | None:
     """Compile a partition, or return None if the partition's NNAPI model is not finished.
 
-    If the options specify target devices, NNAPI uses only these devices. Otherwise, NNAPI uses all devices and its own CPU. The
-    CPU then takes over if compilation fails.
+    If the options specify target devices, NNAPI uses only these devices. Otherwise, NNAPI uses all devices and its own CPU
+    implementation, which takes over if compilation fails.
     """
     if lowered.model is None or not lowered.is_finished:
         return None

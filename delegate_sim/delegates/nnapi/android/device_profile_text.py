@@ -47,7 +47,8 @@ def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) ->
     """
     lines = [
         "# The NNAPI devices that a log with debug.nn.vlog shows; written by 'delegate-sim reconcile --learn'.",
-        "# Costs are not measured times: they only lead to the choice of devices in the log. Logs do not show feature levels.",
+        "# Costs are not measured. With these costs, NNAPI chooses the same devices as in the log. Logs do not show feature "
+        "levels.",
         f"schema = {toml_string(SCHEMA)}",
     ]
     for device in devices:

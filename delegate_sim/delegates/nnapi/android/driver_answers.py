@@ -45,7 +45,8 @@ class DriverAnswers:
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
         """Return the nodes of a partition that have only supported operations.
 
-        If the partition has sparse weights, or converts float16 values at run time, an unsupported node excludes all nodes.
+        If the partition has sparse weights, or converts float16 values at run time, one unsupported node excludes all nodes of
+        the partition.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -114,7 +115,7 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return a problem if the delegate cannot use any device of the profile, or None.
+    """Return the problem that keeps the delegate from using any device of the profile, or None if it can use one.
 
     Source: ``DoPrepare`` and ``GetTargetDevices``.
     """

@@ -1,4 +1,4 @@
-"""Advice on refused calls. Some calls have more specific advice than the runtime's rule."""
+"""Advice on calls that the runtime rejected. For some calls, the advice is more specific than the advice for the broken rule."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ _OPERAND = re.compile(r"\b(input|output) (\d+)")
 
 
 def change_for(call: RefusedCall) -> str:
-    """Return advice on how to change the model or the options so that the call is not refused."""
+    """Return advice on how to change the model or the options so that the call is not rejected."""
     value, operation = call.refusal.violation.found, call.operation
     if _CHANNELS in value:
         return _change_of_channels(operation)
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
         return "target feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
-        return f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave it to the CPU"
+        return (
+            f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave the node to the "
+            "CPU"
+        )
     if operation == "TRANSPOSE_CONV" and value == OperandType.TENSOR_FLOAT16.name:
         return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
     return KINDS[PREFIX + call.refusal.code].hint
@@ -41,7 +44,7 @@ def _change_of_channels(operation: str) -> str:
 
 
 def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
-    """Return a description of the refused operand, and the operand's tensor in the graph or None."""
+    """Return a description of the rejected operand, and the operand's tensor in the graph or None."""
     if call.tensor is not None:
         return _named(call.tensor), call.tensor
     subject = call.refusal.violation.subject

@@ -60,7 +60,7 @@ _WRITTEN = Words(
 _MODEL = Words(Problem.MODEL, "Remove nodes with unused results.", "remove nodes with unused results")
 _BOUNDARY = Words(
     Problem.CONSTANT,
-    "Fold nodes that read only constants before or while converting.",
+    "Before or while you convert the model, fold nodes that read only constants.",
     "fold nodes that read only constants",
 )
 _LEVEL = Words(
@@ -149,9 +149,9 @@ def _kind(rule: Rule, words: Words) -> Kind:
     return Kind(
         PREFIX + rule.code,
         words.problem,
-        f"refused by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
-        f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If the runtime refuses a call, "
-        "the delegate fails in every subgraph, and the CPU runs the whole model.",
+        f"rejected by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
+        f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If the runtime rejects a "
+        "call, the delegate fails in every subgraph, and the CPU runs the whole model.",
         words.advice,
         words.hint,
         is_shared=True,
@@ -167,7 +167,7 @@ def _words() -> Iterator[tuple[Rule, Words]]:
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})
-"""The kind of each refusal, by the refusal's code.
+"""The kind of each rejection by the runtime, keyed by code.
 
 Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break them.
 """

@@ -1,4 +1,4 @@
-"""Refusals of the NNAPI runtime, turned into kernel failures with messages."""
+"""Calls that the NNAPI runtime rejects, turned into kernel failures with messages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FURTHER_SHOWN = 10
 def runtime_failure(
     graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
 ) -> KernelFailure | None:
-    """Return the first refused call of a partition as a kernel failure, or None if no call was refused.
+    """Return the first rejected call of a partition as a kernel failure, or None if no call was rejected.
 
-    The failure also has a line for every later refusal in this partition and in ``others``.
+    The failure also has a line for every later rejection in this partition and in ``others``.
     """
     if not lowered.calls:
         return None
@@ -31,7 +31,7 @@ def runtime_failure(
 def refused_call_failure(
     graph: Graph, call: RefusedCall, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> KernelFailure:
-    """Return the kernel failure that a refused call causes. ``further`` contains lines about later refusals."""
+    """Return the kernel failure that a rejected call causes. ``further`` contains lines about later rejections."""
     from ...stage_behind import StageRefusal  # most models have no refusal
     from .refusal_advice import change_for, refused_operand
 
@@ -39,7 +39,7 @@ def refused_call_failure(
     operand, tensor = refused_operand(call, graph, lowered)
     what = f"{call.operation}: " if call.operation else ""
     is_compiled = call.refusal.call is Call.FINISH_COMPILATION
-    does = "cannot compile the partition" if is_compiled else f"refuses {call.call}"
+    does = "cannot compile the partition" if is_compiled else f"rejects {call.call}"
     message = (
         f"the NNAPI runtime of Android {options['nnapi_runtime']} {does}: {what}{operand}: found {violation.found}, "
         f"needed {violation.needed}"
@@ -53,7 +53,7 @@ def refused_call_failure(
 
 
 def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
-    """Return the first refusal of each node, because later refusals may be consequences of the first."""
+    """Return the first rejected call of each node, because later rejections may be consequences of the first."""
     first: dict[int, RefusedCall] = {}
     for call in refused:
         first.setdefault(call.node, call)
@@ -61,22 +61,20 @@ def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
 
 
 def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
-    """Return lines about these refusals. Equal refusals of several nodes share a line."""
+    """Return lines about these rejected calls. If calls of several nodes were rejected for the same reason, they share a line."""
     groups: dict[tuple[str, str, str, str], list[int]] = {}
     for call in calls:
         violation = call.refusal.violation
         key = (call.operation or call.call, violation.subject, violation.found, violation.needed)
         groups.setdefault(key, []).append(call.node)
     lines = [
-        f"after this refusal is fixed, the NNAPI runtime would still refuse {operation} at {_nodes(nodes)}: {subject}: found "
+        f"after this call is fixed, the NNAPI runtime would still reject {operation} at {_nodes(nodes)}: {subject}: found "
         f"{value}, needed {needed}"
         for (operation, subject, value, needed), nodes in groups.items()
     ]
     hidden = len(lines) - _FURTHER_SHOWN
     more = (
-        (f"after this refusal is fixed, the NNAPI runtime would still refuse {hidden} further kinds of calls",)
-        if hidden > 0
-        else ()
+        (f"after this call is fixed, the NNAPI runtime would still reject {hidden} further kinds of calls",) if hidden > 0 else ()
     )
     return (*lines[:_FURTHER_SHOWN], *more)
 

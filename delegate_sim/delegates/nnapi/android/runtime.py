@@ -12,7 +12,7 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ...options import OptionValues
 
 NO_RUNTIME = "none"
-"""The value of the option ``nnapi_runtime`` that turns off the runtime. Every call to NNAPI then succeeds."""
+"""The value of the option ``nnapi_runtime`` that turns off the runtime. With this value, every call to NNAPI succeeds."""
 SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
 _DELEGATE_ALONE = {"8.1": 1, "9": 2}
@@ -62,7 +62,7 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""A function that creates an NNAPI model builder. The argument is a function that receives refused calls."""
+"""A function that creates an NNAPI model builder. The argument is a function that receives rejected calls."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:
@@ -78,12 +78,12 @@ def notes(options: OptionValues) -> Iterator[str]:
     """Yield notes about parts of Android's runtime that are not simulated or not verified."""
     name = options["nnapi_runtime"]
     if name in _DELEGATE_ALONE:
-        yield f"Android {name}'s NNAPI runtime is not simulated; the result is for the delegate alone"
+        yield f"Android {name}'s NNAPI runtime is not simulated; only the delegate is simulated"
     elif name in _ASSUMED:
         yield f"Android {name}'s NNAPI runtime is assumed to have the rules of Android {NEWEST_RUNTIME}'s NNAPI runtime"
     match android_of(options):
         case AndroidRelease.ANDROID_10 | AndroidRelease.ANDROID_11 as android:
             known = f"for Android {int(android)}'s NNAPI runtime, only the validation of operations was verified in real runs"
-            yield f"{known}; the rules for whole models and for splits come from its source code"
+            yield f"{known}; the rules for whole models and for their division among devices come from the source code"
         case AndroidRelease.ANDROID_12:
             yield "the rules of Android 12's NNAPI runtime come from its source code and were not verified in real runs"

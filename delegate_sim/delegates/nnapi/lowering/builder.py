@@ -2,9 +2,9 @@
 
 Source: ``NNAPIOpBuilder`` and ``NnapiMappingContext`` (``delegates/nnapi/nnapi_delegate.cc``).
 
-In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same.
-Unlike the delegate, this builder continues after a refused call, so that every refusal is reported. Without a simulated
-runtime, no NNAPI model is built.
+In some places, the delegate ignores a failure to add a tensor and treats the tensor as mapped. This builder does the same. Unlike
+the delegate, this builder continues after a rejected call, so that every rejected call is reported. Without a simulated runtime,
+no NNAPI model is built.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class PartitionBuilder:
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
         self.lines: list[str] = []
-        """Lines that the delegate prints before the first refused call."""
+        """Lines that the delegate prints before the first rejected call."""
         self.node = -1
         """The node that the delegate looked up last."""
         self.model = None if make_model is None else make_model(self._note)

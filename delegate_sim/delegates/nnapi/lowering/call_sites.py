@@ -51,7 +51,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """A call that the runtime refuses. ``node`` is the index of the lowered node.
+    """A call that the runtime rejects. ``node`` is the index of the lowered node.
 
     If the call adds an NNAPI operation, ``operation`` is the operation's name. Otherwise, ``operation`` is empty.
     """
@@ -69,7 +69,7 @@ class RefusedCall:
 
     @property
     def error_line(self) -> str:
-        """The line that TFLite prints for the refused call."""
+        """The line that TFLite prints for the rejected call."""
         name = ""
         if self.site.names_tensor and self.tensor is not None:
             name = f" for tensor '{printable(self.tensor.name)}'"

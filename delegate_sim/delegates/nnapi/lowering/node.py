@@ -20,7 +20,7 @@ class OperandTraits:
     converts_int8: Callable[[NodeView], bool] | None = None
     """Whether INT8 becomes UINT8 below NNAPI 1.3 (``NeedInt8Conversion``)."""
     converts_all_inputs: bool = False
-    """Whether ``converts_int8`` applies to every input, or only to the first."""
+    """Whether ``converts_int8`` applies to every input. If False, ``converts_int8`` applies only to the first input."""
     is_hybrid: Callable[[NodeView], bool] | None = None
     """Whether a node has float activations and quantized weights (``IsHybridOperator``)."""
 

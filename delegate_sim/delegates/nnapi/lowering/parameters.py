@@ -48,7 +48,10 @@ def first_number(view: NodeView, tensor: Tensor) -> float:
 
 
 def add_zero_bias(builder: PartitionBuilder, node: LoweredNode, source: int, weights: int, count: int) -> None:
-    """Add a bias of zeros: FLOAT32 for a FLOAT32 input, otherwise INT32 with the scale input scale * weight scale."""
+    """Add a bias of zeros: FLOAT32 for a FLOAT32 input, otherwise INT32.
+
+    The scale of INT32 zeros is input scale * weight scale.
+    """
     first, second = node.view.input(source), node.view.input(weights)
     if first.type == "FLOAT32":
         builder.add_vector(count, OperandType.TENSOR_FLOAT32)

@@ -29,10 +29,11 @@ EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 
 @dataclass(frozen=True, slots=True)
 class LoweredPartition:
-    """The NNAPI model of a partition, with the delegate's failure, if any, and the calls that the runtime refuses.
+    """The NNAPI model of a partition, with the delegate's failure, if any, and the calls that the runtime rejects.
 
-    The build continues after a refused call, so ``failure`` may occur after the first refusal. ``required`` is the NNAPI version
-    that the model needs, or None if the model is not finished. After a failure, ``operations`` and ``model`` are incomplete.
+    The build continues after a rejected call, so ``failure`` may occur after the first rejected call. ``required`` is the NNAPI
+    version that the model needs, or None if the model is not finished. After a failure, ``operations`` and ``model`` are
+    incomplete.
     """
 
     operations: Mapping[int, tuple[str, ...]]
@@ -45,7 +46,7 @@ class LoweredPartition:
     calls: tuple[RefusedCall, ...]
     required: Version | None
     lines: tuple[str, ...]
-    """Lines that the delegate prints while it lowers the nodes, before the first refused call."""
+    """Lines that the delegate prints while it lowers the nodes, before the first rejected call."""
 
     @property
     def error_lines(self) -> tuple[str, ...]:
@@ -113,7 +114,7 @@ def _finish(
 ) -> Version | None:
     """Identify the NNAPI model's inputs and outputs. Return the version that the model needs (``BuildGraph``).
 
-    Return None if the runtime refuses the model.
+    Return None if the runtime rejects the model.
     """
     tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]

@@ -76,7 +76,7 @@ class _Recorder(ModelBuilder):
 
 
 def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValues, release: Release) -> Iterator[LoweredModel]:
-    """Yield the NNAPI model of each partition, with the refused calls if a runtime is simulated."""
+    """Yield the NNAPI model of each partition, with the rejected calls if a runtime is simulated."""
     android = android_of(options)
     newest = AndroidRelease.ANDROID_13
     level = level_of(runtime_level(options)) if android is not None else MAX_FEATURE_LEVEL[newest]

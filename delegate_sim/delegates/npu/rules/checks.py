@@ -1,7 +1,7 @@
 """The checks of the compiler plugins, and the format of the tables of all operator families.
 
-Each row of a table has the checks of one operator, by plugin. Google's plugin accepts every operator, unless Google's column
-refuses it. Samsung's plugin accepts every node, so it has no column.
+Each row of a table has the checks of one operator, by plugin. Google's plugin accepts every operator, except for the operators
+that Google's column refuses. Samsung's plugin accepts every node, so it has no column.
 """
 
 from __future__ import annotations

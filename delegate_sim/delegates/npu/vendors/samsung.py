@@ -37,8 +37,8 @@ class SamsungPlugin(NpuPlugin):
     def warnings(self, options: OptionValues, release: Release) -> Iterator[str]:
         """Yield a warning that nothing runs on the NPU if one node cannot be compiled."""
         yield (
-            "the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of them. Only a run "
-            "of the compiler shows which nodes it can compile"
+            "the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of the nodes. Only "
+            "a run of the compiler shows which nodes it can compile"
         )
 
 

@@ -3,7 +3,8 @@
 Source: ``op_map.cc`` of VeriSilicon/tflite-vx-delegate. ``OpMapperBase::IsSupported`` checks every operator, and each mapper's
 ``IsOpSupported`` checks one operator. The delegate stops at the first failed check.
 
-An omitted operand passes all checks that apply to every operand. Upstream instead reads memory before the array of tensors.
+For an omitted operand, upstream reads memory before the array of tensors. Here, an omitted operand passes all checks that apply
+to every operand.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ _INPUT_SIZES = (
     TensorDemand(kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
     TensorDemand(
         kinds.SHAPE,
-        f"inputs without a dimension of size 0, and without a size over {MAX_SIZE} except in the first dimension",
+        f"inputs with sizes of at least 1; after the first dimension, sizes of at most {MAX_SIZE}",
         _empty_or_too_large,
         "remove empty tensors from the model, and fold or split large dimensions",
     ),
@@ -94,7 +95,7 @@ def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -
 
 
 def _is_without_dimensions(node: NodeView) -> bool:
-    """Return whether the output has rank 0, which the delegate treats as an unknown shape."""
+    """Return whether the output has rank 0. The delegate treats the shape of such an output as unknown."""
     return not node.output(0).rank
 
 

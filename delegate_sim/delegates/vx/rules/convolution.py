@@ -12,8 +12,8 @@ from .checks import OUTPUT_WITH_DIMENSIONS, SAME_TYPES, vx_rule
 def _grouped_batch(node: NodeView) -> str | None:
     """Return the shapes of a grouped convolution unless the batch is 1.
 
-    Upstream reads past the end of shapes with fewer than four dimensions. In real runs, the delegate accepted nodes without a
-    fourth dimension in either tensor. It refused nodes if only the weights had a fourth dimension.
+    Upstream reads past the end of shapes with fewer than four dimensions. In real runs, the delegate accepted nodes if input and
+    weights both had fewer than four dimensions. It refused nodes if only the weights had a fourth dimension.
     """
     source, weights = node.input(0).shape, node.input(1).shape
     is_grouped = source[3:4] != weights[3:4]

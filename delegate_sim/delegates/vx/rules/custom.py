@@ -7,7 +7,7 @@ from ..kinds import CUSTOM_OPERATOR
 from .checks import vx_rule
 
 COMPILED_NETWORK = "vsi-npu"
-"""A custom operator that contains a network compiled for the NPU beforehand (a network binary graph)."""
+"""The custom operator of networks that were compiled for the NPU beforehand (network binary graphs)."""
 
 RULES = {
     "WRNN_BIDI_SEQGRU": vx_rule(

@@ -53,7 +53,7 @@ def _refused_reader(node: NodeView, visit: Visit) -> str | None:
 _UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")
 _ACCEPTED_READERS = check_for_target(
     NEIGHBOR,
-    "only supported readers of the result if the input is a constant",
+    "no unsupported reader of the result if the input is a constant",
     _refused_reader,
     "look at the refusal of the node that reads the result",
 ).from_source(PREPARATION.with_branch("Subgraph::VisitNode"))
@@ -67,8 +67,8 @@ def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
 
 _UNPACKS_CONSTANT = check_for_target(
     CONSTANT,
-    "a FLOAT16 or INT8 constant (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and only supported readers of "
-    "the result",
+    "a FLOAT16 or INT8 constant (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and no unsupported reader of the "
+    "result",
     _unpacks_no_constant,
 ).from_source(_UNPACKING)
 

@@ -136,7 +136,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """Return the input size of a transposed convolution with padding SAME for its output size (``ComputeOutSize``)."""
+    """Return the input size that a transposed convolution with padding SAME has for a given output size (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

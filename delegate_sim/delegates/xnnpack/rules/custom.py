@@ -90,7 +90,7 @@ _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
 
 
 def _size(tensor: Tensor, dimension: int) -> int:
-    """Return the size of a dimension, or 0 if the tensor does not have the dimension."""
+    """Return the size of a dimension, or 0 if the tensor lacks the dimension."""
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 

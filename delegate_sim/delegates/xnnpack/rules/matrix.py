@@ -264,7 +264,8 @@ RULES = {
         rank(INPUT, at_least(1)).before_release("litert-1.1.0"),
         check_for_target(
             SHAPE,
-            "the number of input channels as the last dimension of a float input with integer weights",
+            "a last dimension of the input equal to the input channels of the weights, if the input is float and the weights "
+            "are integer",
             _other_last_dimension,
         ).before_release("litert-1.1.0"),
         check_for_target(

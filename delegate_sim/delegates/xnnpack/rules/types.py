@@ -34,7 +34,8 @@ class Types:
 
     The types in ``always`` are accepted with any flags. If ``signed``, INT8 is accepted with the flag qs8. If ``unsigned``, UINT8
     is accepted with the flag qu8. Before the release ``float16_from``, FLOAT16 is refused. ``function`` is the method of
-    ``Subgraph`` that checks the types. ``scales_function`` is the method that checks the scales, if it differs.
+    ``Subgraph`` that checks the types. ``scales_function`` is the method that checks the scales; empty if ``function`` also
+    checks the scales.
     """
 
     function: str

@@ -1,7 +1,9 @@
 """Parse the operator tables of benchmark_model's ``--enable_op_profiling=true``, as text or CSV.
 
 Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
-``util/stats_calculator.cc`` of TensorFlow's xla.
+``util/stats_calculator.cc`` of TensorFlow's xla. LiteRT 2's own profiler (``litert/runtime/profiler_summarizer.cc``) prints the
+same columns with other meanings: names are only ``[Builtin]`` or ``[Delegate]``, ``times called`` counts the calls of all
+inferences, and an average is the average of one call, also in the summary.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from .run_times import LONGEST_MS
 
@@ -80,7 +82,7 @@ _ROW = re.compile(
 )
 _COUNT = re.compile(
     rf"{_BETWEEN}(?P<count>\d{{1,9}}){_BETWEEN}(?P<ms>{_NUMBER}){_BETWEEN}(?P<share>{_NUMBER})%{_BETWEEN}(?P<sum>{_NUMBER})%"
-    rf"{_BETWEEN}{_NUMBER}(?:{_BETWEEN}\d{{1,12}})?$"
+    rf"{_BETWEEN}{_NUMBER}(?:{_BETWEEN}(?P<calls>\d{{1,12}}))?$"
 )
 _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9}))?")
 
@@ -91,12 +93,48 @@ _DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
 _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages that are printed with three decimals."""
 _ALL = 99.0
+_LEAST_MS = 0.01
+"""Smallest time that is exact enough for a comparison with percentages."""
 
 RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
 """The titles of the tables."""
 
+_INNER = "Delegate/"
+"""Beginning of the names of operators inside of delegate kernels."""
+_LITERT_NODE, _LITERT_INNER = "Builtin", "Delegate"
+"""The names that LiteRT's profiler gives all nodes and kernels, and all operators inside of kernels."""
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
 """Events that are not operators, but are rows of operator tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OperatorGroup:
+    """One row of a summary."""
+
+    op: str
+    count: int
+    calls: int
+    ms: float
+    share: float
+    is_inner: bool
+
+
+def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
+    """Return whether the times of a summary are averages of one call, as LiteRT's profiler prints them.
+
+    The percentages tell: they are those of all calls of an operator.
+    """
+    known = [group for group in groups if group.ms >= _LEAST_MS and group.share and group.count]
+    if len(known) < 2 or any(group.calls <= group.count for group in known):
+        return False
+    whole = [group.ms / group.share for group in known]
+    by_call = [group.ms * group.calls / group.share for group in known]
+    return max(by_call) / min(by_call) < max(whole) / min(whole)
+
+
+def _in_one_inference(row: Row, inferences: int) -> Row:
+    """Return a row of LiteRT's profiler with the calls of one inference."""
+    return row if row.time is None else replace(row, time=replace(row.time, calls=row.time.calls // max(inferences, 1)))
 
 
 class OperatorTable:
@@ -109,8 +147,9 @@ class OperatorTable:
         self.is_internal = is_internal
         """True for a table about the operators inside of delegate kernels."""
         self.rows: list[Row] = []
-        self.counts: Counter[str] = Counter()
-        self.times: dict[str, float] = {}
+        self.inner_rows: list[Row] = []
+        """The operators inside of kernels, in a table of LiteRT's profiler."""
+        self.groups: list[_OperatorGroup] = []
         self.sum: float | None = None
         """The cumulative percentage in the last row."""
         self.lacks_rows = False
@@ -131,8 +170,35 @@ class OperatorTable:
             first, ms, share, memory = (_number(match[name]) for name in ("first", "ms", "share", "memory"))
             calls = 1 if match["calls"] is None else int(match["calls"])
             time = None if ms is None or not 0 <= ms <= LONGEST_MS else RowTime(first, ms, share, memory or 0.0, calls)
-            self.rows.append(_row(op, match["name"], time))
+            row = _row(op, match["name"], time)
+            if row.outputs == _LITERT_INNER and text.startswith(_INNER):
+                inner = text[: match.start()].strip()
+                self.inner_rows.append(replace(row, op=inner.removeprefix(_INNER), outputs=inner))
+            else:
+                self.rows.append(row)
         return True
+
+    def end(self) -> None:
+        """Turn the rows of LiteRT's profiler into rows as benchmark_model prints them: calls in one inference, and no names."""
+        rows = [row for row in self.rows if row.time is not None]
+        if not rows or any(row.outputs != _LITERT_NODE for row in self.rows):
+            return
+        ((inferences, _),) = Counter([row.time.calls for row in rows if row.time is not None]).most_common(1)
+        self.rows = [_in_one_inference(replace(row, outputs=""), inferences) for row in self.rows]
+        self.inner_rows = [_in_one_inference(row, inferences) for row in self.inner_rows]
+
+    @property
+    def summary(self) -> tuple[dict[str, int], dict[str, float]]:
+        """The number of nodes and the time in one inference of each operator, in a summary."""
+        is_of_calls = _are_averages_of_calls(self.groups)
+        counts: dict[str, int] = {}
+        times: dict[str, float] = {}
+        for group in self.groups:
+            if is_of_calls and group.is_inner:
+                continue
+            counts[group.op] = counts.get(group.op, 0) + group.count
+            times[group.op] = times.get(group.op, 0.0) + group.ms * (group.count if is_of_calls else 1)
+        return counts, times
 
     def _read_summary(self, text: str) -> bool:
         match = _COUNT.search(text)
@@ -140,9 +206,10 @@ class OperatorTable:
             return False
         self._add_up(match)
         if op := _operator(text[: match.start()]):
-            self.counts[op] += int(match["count"])
-            ms = _number(match["ms"])
-            self.times[op] = self.times.get(op, 0.0) + (ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0)
+            ms, share = _number(match["ms"]), _number(match["share"])
+            count, calls = int(match["count"]), int(match["calls"] or match["count"])
+            known = ms if ms is not None and 0 <= ms <= LONGEST_MS else 0.0
+            self.groups.append(_OperatorGroup(op, count, calls, known, share or 0.0, text.startswith(_INNER)))
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:
@@ -189,7 +256,7 @@ def _operator(text: str) -> str:
 
 
 def table_title(line: str) -> str:
-    """Return the title of a table that begins with the names of its columns; empty for other lines."""
+    """Return the title of the table that a line with names of columns begins; empty for other lines."""
     columns = line.casefold()
     if not columns.startswith("[node type]"):
         return ""

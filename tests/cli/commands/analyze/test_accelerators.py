@@ -49,9 +49,11 @@ def test_socs_side_by_side(run, path):
 
 
 def test_a_soc_that_cannot_be_simulated_leaves_the_others(run, path):
-    one = run("analyze", path, "--soc", "mt6991")
     result = run("analyze", path, "--soc", "mt6991", "--soc", "SM8750")
-    assert (result.exit_code, result.stdout) == (2, one.stdout)
+    assert result.exit_code == 2
+    assert "SM8750: not simulated\n" in result.stdout
+    (row,) = [line.split("  ") for line in result.stdout.splitlines() if line.startswith("  all ")]
+    assert [cell.strip() for cell in row if cell] == ["all", "mldrift 2, npu-mediatek 1", "not simulated"]
     assert result.stderr.startswith("error: the NPU of SM8750 (qualcomm:SM8750) cannot be simulated, ")
     none = run("analyze", path, "--soc", "SM8650", "--soc", "SM8750")
     assert (none.exit_code, none.stdout) == (2, "")
@@ -68,7 +70,7 @@ def test_the_reason_for_no_compiled_model(run):
     result = run("analyze", MODELS / "recurrent.tflite", "--soc", "mt6991", "--soc", "exynos2500", COLUMNS="250")
     verdicts, notes = result.stdout.split("\n\nSide by side")
     assert verdicts.count("is not created, because tensor 5 (state_5), of type FLOAT32: Variable tensors not yet supported") == 2
-    assert notes.count("LiteRT cannot load the model, so no CompiledModel can be created") == 1
+    assert notes.count("LiteRT cannot load the model, so CompiledModel cannot be created") == 1
     assert "the plugin selects every node" not in notes
 
 
@@ -118,7 +120,10 @@ def test_json(run_json, path):
         (["--accelerators", "npu"], "give --soc, such as google:Tensor_G5"),
         (["--accelerators", "cpu", "--soc", "google:x"], "add npu to --accelerators"),
         (["--soc", "mt6991", "--delegate", "gpu"], "--soc already selects the delegates"),
-        (["--soc", "MT8799"], "similar names are mediatek:mt6897, mediatek:mt6879"),
+        (["--soc", "MT8799"], "similar names are MT8792 (mediatek:mt6897), mediatek:mt6879"),
+        (["--soc", "s25"], "similar names are Galaxy S25 (qualcomm:SM8750), Galaxy S25 Ultra (qualcomm:SM8750)"),
+        (["--soc", "galaxy s24"], "similar names are Galaxy S24 Ultra (qualcomm:SM8650), Galaxy S25"),
+        (["--soc", "all"], "give --soc once for each SoC, such as --soc pixel10 --soc mt6991"),
         (["--soc", "Galaxy S25"], "the NPU of Galaxy S25 (qualcomm:SM8750) cannot be simulated"),
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
         (["--accelerators", "tpu"], "the accelerators are npu, gpu, cpu"),
@@ -128,7 +133,8 @@ def test_json(run_json, path):
         (["--accelerators", "cpu", "--defaults", "api"], "does not take --defaults"),
         (["--accelerators", "cpu", "--no-default-xnnpack"], "does not take --default-xnnpack"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "leave out --delegate and --chain"),
-        (["--accelerators", "cpu", "--format", "csv"], "text or json"),
+        (["--accelerators", "cpu", "--format", "csv"], "--accelerators takes --format text or json"),
+        (["--soc", "pixel10", "--format", "markdown"], "--soc takes --format text or json; delegate-sim report takes --soc too"),
         (["--accelerators", "cpu", "--live"], "does not take --live"),
         (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
         (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),

@@ -73,7 +73,7 @@ Coverage
 
 RESTORED = """\
 NNAPI on Android 13 rejects the model; everything runs on the CPU, because the
-  NNAPI runtime of Android 13 refuses identifyInputsAndOutputs: inputs: found
+  NNAPI runtime of Android 13 rejects identifyInputsAndOutputs: inputs: found
   none, needed at least 1
 
 Replacing 1 out of 1 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph 0 (main).
@@ -83,7 +83,7 @@ Restored original execution plan after delegate application failure.
 Failed to apply NNAPI delegate.
 
 Why
-  nnapi-runtime-model-boundary-pointers: the NNAPI runtime of Android 13 refuses
+  nnapi-runtime-model-boundary-pointers: the NNAPI runtime of Android 13 rejects
     identifyInputsAndOutputs: inputs: found none, needed at least 1
     hint: fold nodes that read only constants
 
@@ -568,7 +568,7 @@ def test_hints_in_json_are_those_of_the_text(run, run_json, name):
 def test_hints_of_a_large_model_are_general(run, tmp_path, monkeypatch):
     monkeypatch.setattr("delegate_sim.diagnosis.advice.node_advice._NODES_ADVISED", 3)
     path = written(chain_model(["ADD", "ROUND", "ADD", "ADD"]), tmp_path / "model.tflite")
-    assert "hint: replace the operator, or let another delegate take it" in run("analyze", *NNAPI, path).stdout
+    assert "hint: replace the operator, or let another delegate take the node" in run("analyze", *NNAPI, path).stdout
 
 
 def phone(tmp_path, *lines):
@@ -589,7 +589,7 @@ def one_node(tmp_path, op, shape):
 
 def test_a_refused_call_is_told_with_its_node(run, tmp_path):
     found = run("analyze", *NNAPI, one_node(tmp_path, "RELU", [1, 1, 1, 2, 2])).stdout
-    assert "  nnapi-runtime-operation-rank: node 0: the NNAPI runtime of Android 13 refuses\n" in found
+    assert "  nnapi-runtime-operation-rank: node 0: the NNAPI runtime of Android 13 rejects\n" in found
 
 
 def test_of_a_driver_that_fails_the_hint_is_not_about_an_operator(run, tmp_path):

@@ -76,7 +76,7 @@ def test_a_delegate_that_is_live_only(tool, run, tmp_path):
     (tmp_path / "vendors/qualcomm/compiler").mkdir(parents=True)
     result = run("analyze", tmp_path / "m.tflite", "--delegate", "npu-qualcomm", "--live")
     assert result.exit_code == 0
-    assert "no simulation to compare it with" in result.stdout
+    assert "it is not simulated, and there is nothing to compare" in result.stdout
     assert "left: NEG: 1 node [1]" in result.stdout
 
 

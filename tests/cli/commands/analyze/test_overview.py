@@ -45,8 +45,16 @@ Best of 11 targets (NPU plugins aside: they only select nodes): LiteRT GPU runs 
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
 
-For an NPU, delegated means selected by the compiler plugin. It is not known whether the vendor's compiler compiles
-these nodes, and whether they run.
+Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device
+can show whether these nodes can be compiled and run.
+npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for mediatek_use_get_supported_operations=false;
+  otherwise, MediaTek's closed-source compiler decides about each node
+npu-samsung: the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of the nodes.
+  Only a run of the compiler shows which nodes it can compile
+
+NPUs by device: npu-google: Pixel 8 to Pixel 10; npu-intel: LNL to PTL; npu-mediatek: Dimensity 7300 to Dimensity 9500;
+npu-samsung: Exynos 2500 to Exynos 2600. To choose a device: --soc, such as --soc pixel10. Not simulated: npu-qualcomm
+(Snapdragon 888 to Snapdragon 8 Elite Gen 5); --live runs this plugin.
 
 For details: --delegate NAME, or --delegate all
 """
@@ -54,7 +62,8 @@ For details: --delegate NAME, or --delegate all
 
 DYNAMIC = """\
 Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
-  all nodes (1) in 1 partition
+  all nodes (1) in 1 partition; this is no promise, because selected nodes are
+  not yet compiled
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome      delegated  multiply-adds  partitions  kernels
   nnapi          not applied    0 (0 %)              -           0        0
@@ -92,8 +101,21 @@ Best of 4 NPU plugins (no other target runs a node): the plugin npu-google takes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator.
 
-For an NPU, delegated means selected by the compiler plugin. It is not known
-whether the vendor's compiler compiles these nodes, and whether they run.
+Selected, but not compiled: a compiler plugin only selects nodes for the NPU.
+Only the vendor's compiler and the device can show whether these nodes can be
+compiled and run.
+npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for
+  mediatek_use_get_supported_operations=false; otherwise, MediaTek's
+  closed-source compiler decides about each node
+npu-samsung: the plugin selects every node, but nothing runs on the NPU if the
+  compiler cannot compile one of the nodes. Only a run of the compiler shows
+  which nodes it can compile
+
+NPUs by device: npu-google: Pixel 8 to Pixel 10; npu-intel: LNL to PTL;
+npu-mediatek: Dimensity 7300 to Dimensity 9500; npu-samsung: Exynos 2500 to
+Exynos 2600. To choose a device: --soc, such as --soc pixel10. Not simulated:
+npu-qualcomm (Snapdragon 888 to Snapdragon 8 Elite Gen 5); --live runs this
+plugin.
 
 For details: --delegate NAME, or --delegate all
 """

@@ -33,7 +33,7 @@ def test_the_verdict_names_backends_and_what_stops_the_engine(source, run):
     text = words(result)
     assert "in tf_lite_prefill_decode, signature decode, node 1 (RESHAPE) (gpu-takes-all)" in text
     assert "Failed to modify graph with delegate" in text
-    assert "Change: change this operator in the export, or let delegate-sim fix" in text
+    assert "Change: change this operator in the export, or try delegate-sim fix" in text
 
 
 def test_the_answers_as_data(source, run_json):
@@ -77,7 +77,7 @@ def test_fix_writes_the_bundle_again(source, tmp_path, run):
     result = run("fix", source, "--delegate", "mldrift", "-o", written, "--no-proof")
     assert (result.exit_code, result.stderr) == (0, "")
     text = words(result)
-    assert "2 of 2 models rewritten; all other sections keep their bytes" in text
+    assert "2 of 2 models rewritten; all else keeps its bytes" in text
     assert "LiteRT-LM on gpu: refused (RESHAPE: Tensor dimensions must be less than 5." in text
     assert "rewritten: starts" in text
     assert "tf_lite_prefill_decode" in result.stdout.splitlines()
@@ -133,4 +133,4 @@ def test_without_the_engine_there_is_one_clear_line(source, run, monkeypatch):
     monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
     result = run("analyze", source, "--live")
     assert result.exit_code == 2
-    assert "pip install litert-lm-api" in result.stderr
+    assert "pip install 'delegate-sim[litert-lm]'" in " ".join(result.stderr.split())

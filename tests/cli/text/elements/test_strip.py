@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delegate_sim.results.report.outcome_words import DELEGATED as DELEGATE_WORDS
 from delegate_sim.results.report.plan_strip import DELEGATED, LEFT, REFUSED, STATES, Span
 from delegate_sim_cli.console.terminal import can_write
 from delegate_sim_cli.text.elements.strip import strip_lines, strip_text
@@ -22,20 +23,20 @@ def spans(*parts):
 
 
 def test_a_cell_is_a_node_where_there_is_room():
-    first, legend = strip_lines(spans((DELEGATED, 3), (REFUSED, 1), (LEFT, 2)), "gpu", 120)
+    first, legend = strip_lines(spans((DELEGATED, 3), (REFUSED, 1), (LEFT, 2)), DELEGATE_WORDS, "gpu", 120)
     assert first.text in ("  ███░▒▒", "  ###.oo")
     assert first.parts == ((2, 5, "green"), (5, 6, "red"), (6, 8, "yellow"))
     assert legend.text.endswith("(each cell is a node, in running order)")
 
 
 def test_a_plan_that_is_not_cut_has_no_strip():
-    assert not list(strip_lines(spans((DELEGATED, 30)), "gpu", 80))
-    assert not list(strip_lines([], "gpu", 80))
+    assert not list(strip_lines(spans((DELEGATED, 30)), DELEGATE_WORDS, "gpu", 80))
+    assert not list(strip_lines([], DELEGATE_WORDS, "gpu", 80))
 
 
 @given(st.lists(st.tuples(st.sampled_from(STATES), st.integers(1, 400)), max_size=40), st.integers(60, 200))
 def test_lines_stay_within_the_width(parts, width):
-    lines = list(strip_lines(spans(*parts), "gpu", width))
+    lines = list(strip_lines(spans(*parts), DELEGATE_WORDS, "gpu", width))
     assert all(len(line.text) <= width for line in lines)
     assert len(lines) <= 8
     assert len(strip_text(tuple(parts), 64)[0]) <= 64
@@ -44,7 +45,7 @@ def test_lines_stay_within_the_width(parts, width):
 def test_an_output_without_the_characters_has_others(monkeypatch):
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert not can_write("\u2588")
-    first, _ = strip_lines(spans((DELEGATED, 2), (REFUSED, 1)), "gpu", 80)
+    first, _ = strip_lines(spans((DELEGATED, 2), (REFUSED, 1)), DELEGATE_WORDS, "gpu", 80)
     assert first.text == "  ##."
 
 

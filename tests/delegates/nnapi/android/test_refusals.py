@@ -72,7 +72,7 @@ def test_a_release_says_what_is_known_only_from_its_sources():
 
 def test_a_release_without_known_rules_says_so():
     texts = {name: " ".join(run(deep("RELU"), android=name)["warnings"]) for name in ("8.1", "9", "14", "15")}
-    assert "Android 8.1's NNAPI runtime is not simulated; the result is for the delegate alone" in texts["8.1"]
+    assert "Android 8.1's NNAPI runtime is not simulated; only the delegate is simulated" in texts["8.1"]
     assert "Android 9's" in texts["9"]
     assert all("assumed to have the rules of Android 13's NNAPI runtime" in texts[name] for name in ("14", "15"))
 
@@ -118,7 +118,7 @@ def test_a_refusal_names_the_call_what_was_found_and_what_to_change():
     assert found["outcome"] == "restored"
     assert found["refusal"] == {
         "code": PREFIX + "operation-input-type",
-        "message": "the NNAPI runtime of Android 13 refuses addOperation: FULLY_CONNECTED: input 1, tensor 2 (w): found "
+        "message": "the NNAPI runtime of Android 13 rejects addOperation: FULLY_CONNECTED: input 1, tensor 2 (w): found "
         "TENSOR_QUANT8_SYMM_PER_CHANNEL, needed TENSOR_QUANT8_ASYMM_SIGNED",
         "hint": "quantize dense layers per tensor: "
         "converter._experimental_disable_per_channel_quantization_for_dense_layers = True",

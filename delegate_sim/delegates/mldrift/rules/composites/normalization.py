@@ -77,7 +77,10 @@ def is_layer_norm(node: NodeView) -> bool:
 
 
 def says_no_axes(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` names no axes. Before LiteRT 2.1.5, the composite then normalizes over all channels."""
+    """Return whether ``odml.group_norm`` names no axes.
+
+    Before LiteRT 2.1.5, a composite without axes normalizes over all channels.
+    """
     return not says_axes(node)
 
 
@@ -130,7 +133,7 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 def _axes_of_groups(node: NodeView) -> list[int]:
     """Return the axes that a normalization over groups must reduce.
 
-    With a ``sub_type``, these are all axes except the batch. Without a ``sub_type`` (in old files), the only such axis is the
+    With a ``sub_type``, the result has all axes except the batch. Without a ``sub_type`` (in old files), the result has only the
     last axis.
     """
     rank = node.input(0).rank

@@ -52,7 +52,7 @@ def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT. The axis becomes a scalar. The axis tensor is left out of the operands, even if it occurs several times."""
+    """Lower SPLIT. The axis becomes a scalar. Every occurrence of the axis tensor among the operands is left out."""
     for position, index in enumerate(node.inputs):
         if index != node.operand(0):
             builder.add_input(node, position)

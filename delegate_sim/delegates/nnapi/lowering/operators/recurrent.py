@@ -50,7 +50,10 @@ def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_basic_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a basic LSTM. Weights and biases are split by gate, and the two results are swapped."""
+    """Lower a basic LSTM.
+
+    Weights and biases are split by gate. NNAPI's two results are in the reverse order of TFLite's results.
+    """
     builder.add_unchecked_input(node, 0)
     weights, biases = node.view.input(2), node.view.input(3)
     rows, columns = (*weights.shape, 0, 0)[:2]

@@ -1,0 +1,177 @@
+"""Replace models in MediaPipe's ``.task`` files, which are zip archives, or unpack and pack these files.
+
+A new file has the same members with the same compression in the same order. MediaPipe's alignment is kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import struct
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from ..errors import ModelError
+from ..foundation.files import open_input, write_by, write_chunks
+from ..foundation.printable import printable
+from .address import SEPARATOR
+from .archives import refuse_overlaps
+from .bundle_error import BundleError
+from .formats import ZIP, format_of
+from .members import models_in
+from .zip_writing import ZipMember, ZipWriter, copy_member, member_of
+
+MANIFEST = "bundle.json"
+_SCHEMA = "delegate-sim/unpacked-task/1"
+_PIECE = 1 << 20
+_FAULTS = (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, struct.error, NotImplementedError, EOFError, RuntimeError)
+
+
+def task_models(path: str) -> tuple[str, ...]:
+    """Return the names of the models in a file; models in a nested file have the name of this file before theirs.
+
+    Raises ModelError.
+    """
+    with _naming(path), open_input(path) as file:
+        _opened(file)
+        return tuple([address[len(path) + len(SEPARATOR) :] for address in models_in(path)])
+
+
+def with_task_models(path: str, target: str, models: Mapping[str, bytes | memoryview]) -> None:
+    """Write a file again with other bytes for some of its models, by their names. Raises ModelError."""
+    with _naming(path), open_input(path) as source, open(target, "wb") as written:
+        _rewrite(source, written, models)
+
+
+def unpack_task(path: str, folder: str) -> tuple[str, ...]:
+    """Write each member of a file to a file in a folder, and return the file names. Raises ModelError."""
+    with _naming(path), open_input(path) as source:
+        archive = _opened(source)
+        os.makedirs(folder, exist_ok=True)
+        members = []
+        for number, entry in enumerate(archive.infolist()):
+            member = member_of(entry)
+            name = _file_name(number, member.name)
+            write_by(os.path.join(folder, name), functools.partial(_extract, archive, entry))
+            members.append({"file": name, **member.to_dict()})
+        manifest = {"schema": _SCHEMA, "comment": archive.comment.hex(), "members": members}
+        write_chunks(os.path.join(folder, MANIFEST), [(json.dumps(manifest, indent=2) + "\n").encode()])
+    return tuple([str(member["file"]) for member in members])
+
+
+def is_unpacked_task(folder: str) -> bool:
+    """Return whether ``unpack_task`` wrote a folder."""
+    try:
+        with open_input(os.path.join(folder, MANIFEST)) as file:
+            return _SCHEMA.encode() in file.read(len(_SCHEMA) + 64)
+    except OSError:
+        return False
+
+
+def repack_task(folder: str, path: str) -> None:
+    """Pack the files that ``unpack_task`` wrote to a folder. Raises ModelError."""
+    manifest = os.path.join(folder, MANIFEST)
+    fault = printable(f"{manifest}: is not a list of members that 'export models' wrote")
+    try:
+        with open_input(manifest) as file:
+            data: Any = json.loads(file.read())
+        comment = bytes.fromhex(data["comment"])
+        members = [(str(entry["file"]), ZipMember.from_dict(entry)) for entry in data["members"]]
+    except OSError as error:
+        raise ModelError(printable(f"{manifest}: {error.strerror or error}")) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(fault) from error
+    if any(os.path.basename(name) != name or name in ("", ".", "..") for name, _ in members):
+        raise ModelError(fault)
+
+    def fill(temporary: str) -> None:
+        with open(temporary, "wb") as target, ZipWriter(target, comment) as writer:
+            for name, member in members:
+                file_path = os.path.join(folder, name)
+                with _naming(file_path), open_input(file_path) as file:
+                    writer.write(member, _pieces(file), os.fstat(file.fileno()).st_size)
+
+    with _naming(path):
+        write_by(path, fill)
+
+
+def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | memoryview]) -> None:
+    archive = _opened(source)
+    with ZipWriter(target, archive.comment) as writer:
+        for entry in archive.infolist():
+            content = models.get(entry.filename)
+            if content is not None:
+                writer.write(member_of(entry), [content], len(content))
+                continue
+            before = entry.filename + SEPARATOR
+            nested = {name.removeprefix(before): inner for name, inner in models.items() if name.startswith(before)}
+            with tempfile.TemporaryFile() as member, archive.open(entry) as compressed:
+                copy_member(compressed, member, entry)
+                if not nested:
+                    _write(writer, entry, member)
+                    continue
+                member.seek(0)
+                with tempfile.TemporaryFile() as changed:
+                    _rewrite(member, changed, nested)
+                    _write(writer, entry, changed)
+
+
+def _write(writer: ZipWriter, entry: zipfile.ZipInfo, content: BinaryIO) -> None:
+    size = content.seek(0, os.SEEK_END)
+    content.seek(0)
+    writer.write(member_of(entry), _pieces(content), size)
+
+
+def _opened(file: BinaryIO) -> zipfile.ZipFile:
+    """Open an archive whose members can all be read and written again. Raises BundleError."""
+    kind = format_of(file.read(512), "")
+    file.seek(0)
+    if kind != ZIP:
+        raise BundleError("is not a zip archive, or contains a bundle that is not a zip archive")
+    archive = zipfile.ZipFile(file)
+    entries = archive.infolist()
+    refuse_overlaps(entries)
+    names = [entry.filename for entry in entries]
+    repeated = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
+    if repeated is not None:
+        raise BundleError(f"has several members named {repeated}")
+    for entry in entries:
+        member_of(entry)
+    return archive
+
+
+def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> None:
+    with open(path, "wb") as target, archive.open(entry) as source:
+        copy_member(source, target, entry)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+def _file_name(number: int, name: str) -> str:
+    """Return a safe file name that begins with the member's number."""
+    stem, suffix = os.path.splitext(os.path.basename(name.rstrip("/")))
+    safe = "".join(
+        [character if character.isascii() and (character.isalnum() or character in "-_") else "_" for character in stem]
+    )
+    kept = suffix if suffix.isascii() and suffix[1:].isalnum() and len(suffix) < 12 else ""
+    return f"{number:02d}-{safe[:80]}{kept}"
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Raise faults of a file as ModelError with its path."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(printable(f"{error.filename or path}: {error.strerror or error}")) from error
+    except BundleError as error:
+        raise ModelError(printable(f"{path}: {error}")) from error
+    except _FAULTS as error:
+        raise ModelError(printable(f"{path}: is a damaged zip archive: {error}")) from error

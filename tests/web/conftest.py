@@ -1,0 +1,140 @@
+"""The browser application, built once for all tests, and pages of it."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from tools.docs import web
+
+
+@pytest.fixture(scope="session")
+def application(tmp_path_factory):
+    """Return the folder of the application. Of several processes of a test run, one builds it and the others wait."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if base.name.startswith("popen-") else base) / "browser-application"
+    built, failed = shared / "built", shared / "failed"
+    try:
+        shared.mkdir()
+    except FileExistsError:
+        deadline = time.monotonic() + 600
+        while not built.exists() and not failed.exists():
+            assert time.monotonic() < deadline, "the process that builds the application does not end"
+            time.sleep(0.2)
+    else:
+        try:
+            web.build(shared / "dist")
+        except web.UnavailableError as fault:
+            failed.write_text(str(fault), encoding="utf-8")
+        except BaseException:
+            failed.write_text("its build failed", encoding="utf-8")
+            raise
+        else:
+            built.touch()
+    if failed.exists():
+        pytest.skip(f"the browser application cannot be built here: {failed.read_text(encoding='utf-8')}")
+    return shared / "dist"
+
+
+@pytest.fixture(scope="session")
+def host(application):
+    """Return the address of the application, and the requests that its server gets."""
+    with web.served(application) as server:
+        yield server
+
+
+class Visit:
+    """A page of the application, and what went wrong in it."""
+
+    def __init__(self, context, address):
+        self.context, self.address, self.wrong, self.outside = context, address, [], []
+        self.page = context.new_page()
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.wrong.append("dialog"), dialog.dismiss()))
+        # While anybody listens, no dialog of the system opens, in which the page would wait.
+        self.page.on("filechooser", lambda _: None)
+        context.on("request", self._watch)
+
+    def _note(self, message):
+        if message.type in ("error", "warning"):
+            self.wrong.append(message.text)
+
+    def _watch(self, request):
+        if not request.url.startswith((self.address, f"blob:{self.address}", "data:")):
+            self.outside.append(request.url)
+
+    def start(self, fragment=""):
+        self.page.goto(self.address + fragment)
+        self.page.wait_for_selector("body.ready", timeout=90_000)
+        return self
+
+    def choose(self, *files):
+        self.page.set_input_files("#files", files)
+
+    def drop(self, *files):
+        """Drop files, each (name, bytes), onto the page."""
+        self.page.evaluate(
+            """files => {
+              const dataTransfer = new DataTransfer();
+              for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+              const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+              document.getElementById('drop').dispatchEvent(event);
+            }""",
+            [[name, list(content)] for name, content in files],
+        )
+
+    def idle(self):
+        """Wait until the worker has nothing to do."""
+        # The policy of the page allows no waiting for a function, which would be evaluated as text.
+        self.page.locator("#doing").filter(has_text=re.compile("^Ready$")).wait_for(timeout=90_000)
+        return self
+
+    def clear(self):
+        """Remove all files."""
+        while self.page.locator(".close").count():
+            self.page.locator(".close").first.click()
+        self.page.wait_for_selector("#models", state="hidden")
+
+    def report(self):
+        """Return the report in its frame, once it is there."""
+        self.page.wait_for_selector("#panel iframe", timeout=90_000)
+        frame = self.page.query_selector("#panel iframe").content_frame()
+        frame.wait_for_selector(".headline")
+        return frame
+
+
+@pytest.fixture
+def visit(host, system_chromium):
+    """Return what makes a visit in a browser without any memory of the application."""
+    contexts = []
+
+    def make(**options):
+        context = system_chromium.new_context(**options)
+        contexts.append(context)
+        return Visit(context, host[0])
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def shared_visit(host, system_chromium):
+    """Return a page that several tests use in turn: Python is started in it only once."""
+    context = system_chromium.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    yield Visit(context, host[0]).start()
+    context.close()
+
+
+@pytest.fixture
+def opened(shared_visit):
+    """Return the shared page without files; when the test is over, nothing may have gone wrong in it."""
+    shared_visit.wrong.clear()
+    shared_visit.outside.clear()
+    shared_visit.clear()
+    yield shared_visit
+    assert shared_visit.wrong == []
+    assert shared_visit.outside == []

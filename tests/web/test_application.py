@@ -1,0 +1,285 @@
+"""The browser application in a real browser: files come in, results are shown."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+
+import pytest
+
+from fixtures.bundles import litertlm_bytes, zip_bytes
+from tests.support.hostile_names import NAMES, hostile_model
+from tests.support.pages import MODELS
+
+pytestmark = pytest.mark.slow
+
+BLOCK = MODELS / "transformer_block.tflite"
+MOBILENET = MODELS / "mobilenet_block.tflite"
+MODEL = BLOCK.read_bytes()
+
+
+def row_of(page, target):
+    return page.locator("#overview-table tbody tr").filter(has=page.get_by_role("button", name=target, exact=True))
+
+
+def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
+    opened.drop(("block.tflite", MODEL))
+    opened.idle()
+    page = opened.page
+    headline = page.inner_text("#headline")
+    assert headline.startswith("Best of 11 targets (NPU plugins aside: they only select nodes): GPU runs 98.4 %")
+    assert page.locator("#overview-table tbody tr").count() == 15
+    assert "90.4 %" in row_of(page, "nnapi").inner_text()
+    assert "57 of 63" in row_of(page, "nnapi").inner_text()
+    assert "convert so that the operator keeps an older version" in row_of(page, "nnapi").inner_text()
+    assert "none" in row_of(page, "hexagon").inner_text()
+    assert "boundary bytes" in page.locator("#overview-text pre").text_content()
+
+
+def test_the_page_says_that_the_model_stays_here(opened):
+    assert "Your model stays on this computer" in opened.page.locator("#privacy").inner_text()
+
+
+def test_a_click_on_a_target_shows_its_report_and_a_switch_shows_another(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    row_of(page, "gpu").get_by_role("button").click()
+    assert opened.report().text_content(".headline").startswith("GPU runs 98.4\xa0%")
+    page.select_option("#delegate", "nnapi")
+    page.get_by_label("Android version").select_option("11")
+    page.get_by_role("button", name="Simulate").click()
+    opened.idle()
+    assert opened.report().inner_text(".headline").startswith("NNAPI on Android 11")
+    assert page.inner_text("#panel .command") == (
+        "delegate-sim report transformer_block.tflite --delegate nnapi --android=11 -o report.html"
+    )
+    assert page.url.endswith("#delegate=nnapi&runtime=litert-2.3&defaults=benchmark&android=11")
+    assert page.locator("tr.current").inner_text().startswith("nnapi")
+
+
+def test_diagnosis_and_plan_are_those_of_the_command_line(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "nnapi")
+    page.click("#tab-diagnose")
+    opened.idle()
+    assert "operator-version:FULLY_CONNECTED:9 (nnapi-operator-version)" in page.inner_text("#panel pre")
+    page.click("#tab-fix")
+    opened.idle()
+    assert "1. own-versions (exact), 6 nodes" in page.inner_text("#panel pre")
+    assert "the runtime is not in the browser" in page.inner_text("#panel")
+    assert page.locator("#panel .command").last.inner_text() == (
+        "delegate-sim fix transformer_block.tflite --delegate nnapi -o fixed.tflite"
+    )
+
+
+def test_several_models_have_a_verdict_each_and_are_compared(opened):
+    opened.choose(BLOCK, MOBILENET)
+    opened.idle()
+    page = opened.page
+    assert page.locator("#model-list .model").all_inner_texts() == ["transformer_block.tflite", "mobilenet_block.tflite"]
+    assert all("of nodes" in verdict for verdict in page.locator("#model-list .verdict").all_inner_texts())
+    page.select_option("#delegate", "nnapi")
+    page.click("#tab-compare")
+    opened.idle()
+    assert "Side by side" in page.inner_text("#panel pre")
+    frame = opened.report()
+    assert frame.locator("#shown option").count() == 2
+    page.select_option("#other", "delegate gpu")
+    opened.idle()
+    assert "gpu on litert-2.3" in page.inner_text("#panel pre")
+    page.get_by_role("button", name="mobilenet_block.tflite", exact=True).click()
+    opened.idle()
+    assert "93.3 %" in page.inner_text("#headline")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "members"),
+    [
+        ("a.task", zip_bytes({"m.tflite": MODEL}), ["a.task!/m.tflite"]),
+        ("a.apk", zip_bytes({"assets/m.tflite": MODEL, "classes.dex": b"dex"}, zipfile.ZIP_DEFLATED), ["a.apk!/assets/m.tflite"]),
+        ("a.zip", zip_bytes({"x/1.tflite": MODEL, "x/2.tflite": MODEL}), ["a.zip!/x/1.tflite", "a.zip!/x/2.tflite"]),
+        ("a.litertlm", litertlm_bytes([(3, "decoder", MODEL)]), ["a.litertlm (whole bundle)", "a.litertlm!/decoder"]),
+    ],
+)
+def test_models_of_bundles_are_found(opened, name, content, members):
+    opened.drop((name, content))
+    opened.idle()
+    page = opened.page
+    assert page.locator("#model-list .model").all_inner_texts() == members
+    page.locator("#model-list .model").last.click()
+    opened.idle()
+    assert "GPU runs 98.4 %" in page.inner_text("#headline")
+
+
+def test_results_are_downloaded(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "nnapi")
+    page.click("#tab-download")
+    contents = {}
+    for button in page.locator("#panel li button").all():
+        with page.expect_download() as expected:
+            button.click()
+        download = expected.value
+        contents[download.suggested_filename.partition(".nnapi.")[2]] = download.path().read_text(encoding="utf-8")
+    assert contents.keys() == {"html", "json", "sarif", "diagnosis.json"}
+    assert contents["html"].startswith("<!doctype html>")
+    report = json.loads(contents["json"])
+    assert report["model"]["path"] == "transformer_block.tflite"
+    assert report["runs"][0]["subgraphs"][0]["nodes_delegated"] == 57
+    assert json.loads(contents["sarif"])["version"] == "2.1.0"
+    assert "operator-version:FULLY_CONNECTED:9" in contents["diagnosis.json"]
+
+
+def test_a_file_that_is_no_model_is_one_clear_line(opened):
+    opened.drop(("notes.tflite", b"not a model"))
+    opened.idle()
+    assert "notes.tflite" in opened.page.inner_text("#problem")
+    assert "Traceback" not in opened.page.inner_text("body")
+    opened.drop(("empty.zip", zip_bytes({"readme": b""})))
+    opened.idle()
+    assert opened.page.locator("#overview").is_hidden()
+
+
+def test_a_model_that_needs_numpy_is_one_clear_line_and_the_rest_works(opened):
+    opened.choose(MODELS / "slicing.tflite", BLOCK)
+    opened.idle()
+    page = opened.page
+    assert page.locator("#model-list .verdict").first.inner_text() == (
+        "error: slicing.tflite: this model needs the package numpy, which is not installed. "
+        "This page comes without numpy. Install delegate-sim, and use its command line for this model."
+    )
+    page.locator("#model-list .model").last.click()
+    assert "98.4 %" in page.inner_text("#headline")
+
+
+def test_names_of_hostile_models_are_text(opened):
+    name = "<img src=x onerror=window.hit=9>.tflite"
+    opened.drop((name, hostile_model().bytes()), ("--help.tflite", MODEL))
+    opened.idle()
+    page = opened.page
+    assert page.locator("#model-list .model").first.inner_text() == name
+    row_of(page, "nnapi").get_by_role("button").click()
+    frame = opened.report()
+    for tab in ("diagnose", "compare", "download"):
+        page.click(f"#tab-{tab}")
+        opened.idle()
+    assert page.evaluate("window.hit") is None
+    assert frame.is_detached() or frame.evaluate("window.hit") is None
+    assert page.locator("main script, main img").count() == 0
+    assert NAMES[0].partition("=")[0] not in page.inner_html("#overview-table")
+
+
+def test_a_canceled_simulation_ends_and_the_page_goes_on(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.workers[0].evaluate("setTimeout(() => { for (;;); }, 0); 0")
+    page.click("#tab-diagnose")
+    page.click("#cancel")
+    page.get_by_text("Canceled.", exact=True).wait_for()
+    page.click("#tab-diagnose")
+    opened.idle()
+    assert "NNAPI" in page.inner_text("#panel pre")
+
+
+def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    assert page.workers[0].evaluate("""() => {
+      try { pyodide.runPython("bytearray(1_900_000_000)"); } catch (fault) { return String(fault).includes("MemoryError"); }
+    }""")
+    # What breaks Pyodide itself, and not only a command, ends the worker.
+    page.workers[0].evaluate("() => { pyodide.toPy = () => { throw new RangeError('out of memory'); }; }")
+    page.click("#tab-diagnose")
+    page.get_by_text("needs more memory than this page may use").wait_for()
+    page.click("#tab-diagnose")
+    opened.idle()
+    assert "NNAPI" in page.inner_text("#panel pre")
+
+
+def test_a_link_restores_the_target_and_its_options(opened):
+    page = opened.page
+    settings = "delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1"
+    page.evaluate("settings => { location.hash = settings; }", settings)
+    opened.choose(BLOCK)
+    opened.idle()
+    page.click("#tab-report")
+    opened.idle()
+    command = "delegate-sim report transformer_block.tflite --delegate gpu --runtime tf-2.15 --defaults api"
+    assert page.inner_text("#panel .command").startswith(f"{command} '--excluded-ops=<b>' --gpu-backend=opengl")
+    assert page.input_value("#release") == "tf-2.15"
+    page.evaluate("location.hash = '#delegate=../x&runtime=9&defaults=--help'")
+    page.locator("#panel .command", has_text="--delegate nnapi -o").wait_for()
+    assert page.input_value("#release") == "litert-2.3"
+
+
+def test_options_stand_in_the_form_as_on_the_command_line(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "npu-google")
+    soc = page.locator("label", has_text=re.compile("^SoC")).locator("select")
+    soc.select_option("Tensor_G4")
+    page.get_by_role("button", name="Simulate").click()
+    opened.idle()
+    assert "--option soc=Tensor_G4" in page.inner_text("#panel .command")
+    page.select_option("#delegate", "soc")
+    soc.select_option(label="google:Tensor_G5 (Pixel 10, Pixel 10 Pro)")
+    page.click("#tab-report")
+    opened.idle()
+    assert "delegate-sim analyze transformer_block.tflite --soc google:Tensor_G5" in page.inner_text("#panel .command")
+    assert "npu" in page.inner_text("#panel pre").lower()
+
+
+def test_everything_is_reached_by_keyboard(opened):
+    page = opened.page
+    page.focus("#choose")
+    with page.expect_file_chooser() as expected:
+        page.keyboard.press("Enter")
+    expected.value.set_files(BLOCK)
+    opened.idle()
+    page.focus("#overview-table tbody tr:nth-child(2) button")
+    page.keyboard.press("Enter")
+    opened.idle()
+    assert opened.report().locator("#shown").inner_text().startswith("gpu")
+    page.focus("#tab-report")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-diagnose"
+    page.keyboard.press("Enter")
+    opened.idle()
+    assert page.get_attribute("#tab-diagnose", "aria-selected") == "true"
+    assert "GATHER" in page.inner_text("#panel pre")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_fits_and_keeps_nobody_out(opened, width, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is not installed"
+    )
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    try:
+        for step in ("nothing", "diagnose", "fix", "compare", "download", "report"):
+            if step == "diagnose":
+                opened.choose(BLOCK, MOBILENET)
+                opened.idle()
+                page.locator("summary").all()[1].click()
+            if step != "nothing":
+                page.click(f"#tab-{step}")
+                opened.idle()
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
+            # The report is tested as a page of its own.
+            found = axe.Axe().run(page, context={"exclude": [["iframe"]]})
+            assert not found.response["violations"], found.generate_report()
+    finally:
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.emulate_media(color_scheme="light")

@@ -1,0 +1,161 @@
+"""The functions that the page calls in Python."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.late_numpy import np
+from fixtures.builder import ZEROS, ModelBuilder
+from fixtures.bundles import zip_bytes
+from tests.support.models import chain_model
+from tools.web.equality import of_command_line
+from web import bridge
+
+MODEL = "fixtures/models/mobilenet_block.tflite"
+
+
+def run(*arguments):
+    return json.loads(bridge.run([*map(str, arguments)]))
+
+
+@pytest.fixture
+def _no_numpy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for name in list(vars(np)):
+        monkeypatch.delattr(np, name)
+
+
+@pytest.fixture(scope="module")
+def form():
+    return json.loads(bridge.form())
+
+
+class TestForm:
+    def test_every_delegate_is_offered(self, form):
+        assert [delegate["name"] for delegate in form["delegates"]] == list(DELEGATE_NAMES)
+        assert form["default_delegate"] in DELEGATE_NAMES
+        assert all(delegate["title"] or delegate["is_plugin"] for delegate in form["delegates"])
+
+    def test_what_an_option_offers_is_what_the_command_line_takes(self, form):
+        for entry in form["delegates"]:
+            delegate = find_delegate(entry["name"])
+            assert len(entry["options"]) == len(delegate.options)
+            for option in entry["options"]:
+                assert (option["type"] == "choice") == bool(option["choices"])
+                for value in ("true", "false") if option["type"] == "boolean" else option["choices"]:
+                    parse_options(delegate.name, delegate.options, {option["name"]: value})
+
+    def test_defaults_of_choices_are_choices(self, form):
+        for delegate in form["delegates"]:
+            for option in delegate["options"]:
+                if option["choices"]:
+                    assert {*option["defaults"].values()} <= {"", *option["choices"]}
+                assert list(option["defaults"]) == list(DEFAULT_SETS)
+
+    def test_a_flag_is_as_typed(self, form):
+        nnapi, google = (next(one for one in form["delegates"] if one["name"] == name) for name in ("nnapi", "npu-google"))
+        android = next(option for option in nnapi["options"] if option["name"] == "android")
+        soc = google["options"][0]
+        assert run("analyze", MODEL, "--delegate", "nnapi", f"{android['flag']}=11")["exit"] == 0
+        flag, name = soc["flag"].split()
+        assert run("analyze", MODEL, "--delegate", "npu-google", flag, f"{name}={soc['choices'][0]}")["exit"] == 0
+
+    def test_releases_and_socs_are_those_of_the_command_line(self, form):
+        oldest = form["releases"]["choices"][-1]
+        assert run("analyze", MODEL, "--delegate", "gpu", "--runtime", oldest)["exit"] == 0
+        assert form["releases"]["default"] in form["releases"]["choices"]
+        pixel = next(soc for soc in form["socs"] if "Pixel 10" in soc["also"])
+        assert run("analyze", MODEL, "--soc", pixel["name"])["exit"] == 0
+
+
+class TestRun:
+    def test_the_output_is_that_of_the_command_line(self):
+        command = ["analyze", MODEL, "--delegate", "gpu", "--format", "json"]
+        code, output, error = of_command_line(command)
+        assert run(*command) == {"exit": code, "output": output, "error": error, "needs": None}
+
+    def test_text_that_is_not_ascii_stays_as_it_is(self, tmp_path):
+        path = tmp_path / "größe.tflite"
+        chain_model(["ADD"]).write(path)
+        assert str(path) in run("inspect", path)["output"]
+
+    @pytest.mark.parametrize("arguments", [["analyze", "no/such.tflite"], ["analyze", "--no-such-option"], ["no-such-command"]])
+    def test_an_error_is_one_line(self, arguments):
+        answer = run(*arguments)
+        assert answer["exit"] == 2
+        assert answer["error"].startswith("error: ")
+        assert "\n" not in answer["error"]
+
+    def test_a_command_that_exits_without_a_code_is_done(self):
+        assert run("explain", "nnapi-missing-bias")["exit"] == 0
+
+    def test_progress_names_the_targets(self):
+        told = []
+        bridge.run(["analyze", MODEL, "--delegate", "gpu", "--delegate", "vx"], lambda *arguments: told.append(arguments))
+        assert told == [(MODEL, -1.0), (f"{MODEL}: gpu", 0.0), (f"{MODEL}: vx", 0.5)]
+
+
+@pytest.mark.usefixtures("_no_numpy")
+class TestWithoutNumpy:
+    def test_a_model_that_needs_no_numpy_is_analyzed(self):
+        answer = run("analyze", MODEL, "--format", "json")
+        assert (answer["exit"], answer["needs"]) == (0, None)
+
+    def test_a_model_that_needs_numpy_says_so_in_one_line(self):
+        path = "fixtures/models/slicing.tflite"
+        answer = run("analyze", path)
+        assert (answer["exit"], answer["needs"]) == (2, "numpy")
+        assert answer["error"] == f"error: {path}: this model needs the package numpy, which is not installed"
+
+    def test_a_diagnosis_says_that_passes_were_left_out(self, tmp_path):
+        path = tmp_path / "no_bias.tflite"
+        path.write_bytes(convolution_without_bias())
+        answer = run("diagnose", path, "--delegate", "nnapi", "--format", "json")
+        assert (answer["exit"], answer["needs"]) == (0, "numpy")
+        (reason,) = json.loads(answer["output"])["not_simulated"]
+        assert reason == "some passes of fix: this model needs the package numpy, which is not installed"
+
+    def test_a_plan_says_that_passes_were_left_out(self, tmp_path):
+        path = tmp_path / "no_bias.tflite"
+        path.write_bytes(convolution_without_bias())
+        answer = run("fix", path, "--delegate", "nnapi", "--plan")
+        assert (answer["exit"], answer["needs"]) == (1, "numpy")
+        assert "further passes: this model needs the package numpy, which is not installed" in " ".join(answer["output"].split())
+
+
+def convolution_without_bias():
+    """``fix`` would add a bias, which is an array."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    image = graph.input("input", "FLOAT32", (1, 8, 8, 3))
+    weights = graph.tensor("filter", "FLOAT32", (4, 3, 3, 3), ZEROS)
+    output = graph.tensor("output", "FLOAT32", (1, 6, 6, 4))
+    options = {"stride_h": 1, "stride_w": 1, "padding": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    graph.node("CONV_2D", [image, weights], [output], options=options)
+    graph.outputs(output)
+    return builder.bytes()
+
+
+class TestModels:
+    def test_a_model_is_itself(self):
+        assert json.loads(bridge.models(MODEL)) == {"models": [MODEL], "error": ""}
+
+    def test_the_models_of_a_bundle_are_addresses_that_commands_take(self, tmp_path):
+        content = chain_model(["ADD"]).bytes()
+        path = tmp_path / "two.task"
+        path.write_bytes(zip_bytes({"a.tflite": content, "notes.txt": b"", "b.tflite": content}))
+        found = json.loads(bridge.models(str(path)))
+        assert found == {"models": [f"{path}!/a.tflite", f"{path}!/b.tflite"], "error": ""}
+        assert run("analyze", found["models"][1])["exit"] == 0
+
+    def test_a_damaged_bundle_is_one_line(self, tmp_path):
+        path = tmp_path / "damaged.zip"
+        path.write_bytes(b"PK\x03\x04 damaged")
+        found = json.loads(bridge.models(str(path)))
+        assert found["models"] == []
+        assert "damaged zip archive" in found["error"]

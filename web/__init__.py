@@ -1,0 +1,1 @@
+"""The browser application: the command line in Pyodide, and the page around it."""

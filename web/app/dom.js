@@ -1,0 +1,50 @@
+/** Elements of the page. Text from files and from Python gets in only as text nodes and attributes, never as markup. */
+
+/** @param {string} id */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`no element ${id}`);
+  return element;
+}
+
+/**
+ * Make an element with properties and children.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-")) element.setAttribute(name, value);
+    else /** @type {any} */ (element)[name] = value;
+  }
+  element.append(...children);
+  return element;
+}
+
+/** @param {string} id */
+export const select = (id) => /** @type {HTMLSelectElement} */ (byId(id));
+
+/** @param {HTMLSelectElement} element @param {string[]} choices @param {string} chosen */
+export function fill(element, choices, chosen) {
+  element.replaceChildren(...choices.map((choice) => make("option", { value: choice, selected: choice === chosen }, choice)));
+}
+
+/** Offer a file for download. @param {string} name @param {BlobPart} content @param {string} type */
+export function download(name, content, type) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** Return how many characters of the monospaced font fit into an element. @param {HTMLElement} element */
+export function columnsOf(element) {
+  const probe = make("span", { className: "probe", ariaHidden: "true" }, "0".repeat(100));
+  const holder = make("pre", { className: "probing" }, probe);
+  element.append(holder);
+  const width = probe.getBoundingClientRect().width / 100;
+  const room = holder.clientWidth - 26;
+  holder.remove();
+  return Math.max(40, Math.min(120, Math.floor(room / (width || 8))));
+}

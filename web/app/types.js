@@ -1,0 +1,14 @@
+/**
+ * Types of what passes between the page, its worker and Python. This module has no code.
+ *
+ * @typedef {{start: number, packages: string, numpy: boolean}} Files
+ * @typedef {{name: string, flag: string, type: "choice" | "boolean" | "integer" | "text" | "file", choices: string[],
+ *   defaults: Record<string, string>, help: string}} Option
+ * @typedef {{name: string, title: string, summary: string, is_plugin: boolean, options: Option[]}} Delegate
+ * @typedef {{default_delegate: string, delegates: Delegate[], releases: {choices: string[], default: string},
+ *   defaults: {choices: string[], default: string}, accelerators: string[], socs: {name: string, also: string[]}[]}} Form
+ * @typedef {{exit: number, output: string, error: string, needs: string | null, content?: Uint8Array<ArrayBuffer>}} Answer
+ * @typedef {{path: string, file: string, name: string, size?: number, isWhole?: boolean}} Model
+ * @typedef {{delegate: string, release: string, defaults: string, options: Record<string, string>}} Target
+ */
+export {};

@@ -1,0 +1,141 @@
+/**
+ * The worker that runs the command line in Pyodide. It is started from a blob, so that it has the page's Content-Security-Policy.
+ *
+ * A request is `{id, call, values}`; the answer is `{id, result}` or `{id, error}`. Progress is `{progress, share}`.
+ */
+
+const MEMORY_LIMIT = 1536 * 1024 * 1024;
+/** Folders in the memory of this worker: the files that the user chose, read-only and read by slices, and files that commands write. */
+const MODELS = "/models";
+const OUT = "/out";
+const NO_NUMPY = "This page comes without numpy. Install delegate-sim, and use its command line for this model.";
+const PACKAGES = "/packages.zip";
+
+const scope = /** @type {any} */ (globalThis);
+/** @type {any} */
+let pyodide;
+/** @type {any} */
+let bridge;
+/** @type {import("./types.js").Files} */
+let files;
+let base = "";
+let isMounted = false;
+
+/** @param {string} what @param {number} [share] */
+const tell = (what, share) => scope.postMessage({ progress: what, share });
+
+/** Let memory grow only so far: then Python raises MemoryError, and the page lives on. */
+function limitMemory() {
+  const grow = WebAssembly.Memory.prototype.grow;
+  WebAssembly.Memory.prototype.grow = function limited(pages) {
+    if (this.buffer.byteLength + pages * 65536 > MEMORY_LIMIT) throw new RangeError("the memory limit of this page");
+    return grow.call(this, pages);
+  };
+}
+
+/** Count what is fetched while this function is at work, and tell the share of the page's files. */
+function countFetches() {
+  const fetched = scope.fetch;
+  const total = files.start;
+  let done = 0;
+  scope.fetch = async (/** @type {any} */ address, /** @type {any} */ settings) => {
+    const response = await fetched(address, settings);
+    if (!response.ok || !response.body) return response;
+    const counter = new TransformStream({
+      transform(chunk, controller) {
+        done += chunk.byteLength;
+        tell("Loading Python", Math.min(0.7, (0.7 * done) / total));
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body.pipeThrough(counter), { status: response.status, headers: response.headers });
+  };
+  return () => {
+    scope.fetch = fetched;
+  };
+}
+
+/** @param {string} path */
+async function bytesOf(path) {
+  const response = await scope.fetch(base + path);
+  if (!response.ok) throw new Error(`${path} cannot be loaded (status ${response.status})`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** @type {Record<string, (...values: any[]) => any>} */
+const calls = {
+  async start(/** @type {string} */ address, /** @type {import("./types.js").Files} */ list) {
+    base = address;
+    files = list;
+    limitMemory();
+    // The policy and the service worker bind requests; sockets to the page's own host would go around the service worker.
+    for (const name of ["WebSocket", "WebSocketStream", "WebTransport"]) delete scope[name];
+    const stop = countFetches();
+    const packages = bytesOf(files.packages);
+    const { loadPyodide } = await import(`${base}pyodide/pyodide.mjs`);
+    pyodide = await loadPyodide({ indexURL: `${base}pyodide/`, packageBaseUrl: `${base}pyodide/` });
+    tell("Loading delegate-sim", 0.8);
+    pyodide.FS.writeFile(PACKAGES, await packages);
+    stop();
+    pyodide.FS.mkdirTree(MODELS);
+    pyodide.FS.mkdirTree(OUT);
+    pyodide.runPython(`import os, sys; sys.path.append("${PACKAGES}")`);
+    bridge = pyodide.pyimport("bridge");
+    scope.pyodide = pyodide; // for the browser's developer tools
+    tell("Reading the options", 0.95);
+    const form = JSON.parse(bridge.form());
+    tell("", 1);
+    return form;
+  },
+
+  /** Make the chosen files, and no others, the files of the current folder. */
+  mount(/** @type {{name: string, data: Blob}[]} */ blobs) {
+    pyodide.FS.chdir("/");
+    if (isMounted) pyodide.FS.unmount(MODELS);
+    pyodide.FS.mount(pyodide.FS.filesystems.WORKERFS, { blobs }, MODELS);
+    isMounted = true;
+    pyodide.FS.chdir(MODELS);
+  },
+
+  models(/** @type {string} */ path) {
+    return JSON.parse(bridge.models(path));
+  },
+
+  /** Run a command; where it writes a file, the answer has its content. */
+  async run(/** @type {string[]} */ command, /** @type {number} */ columns, /** @type {string | undefined} */ file) {
+    let answer = runOnce(command, columns);
+    if (answer.needs !== null && files.numpy) {
+      tell("Loading numpy, which this model needs");
+      await pyodide.loadPackage("numpy");
+      answer = runOnce(command, columns);
+    } else if (answer.needs !== null && answer.exit > 1) {
+      answer.error = `${answer.error}. ${NO_NUMPY}`;
+    }
+    // In the same turn: the next command empties the folder.
+    if (file && pyodide.FS.analyzePath(`${OUT}/${file}`).exists) answer.content = pyodide.FS.readFile(`${OUT}/${file}`);
+    return answer;
+  },
+};
+
+/** @param {string[]} command @param {number} columns */
+function runOnce(command, columns) {
+  pyodide.globals.get("os").environ.update(pyodide.toPy({ COLUMNS: String(columns) }));
+  for (const name of pyodide.FS.readdir(OUT)) if (!name.startsWith(".")) pyodide.FS.unlink(`${OUT}/${name}`);
+  const given = pyodide.toPy(command);
+  try {
+    return JSON.parse(bridge.run(given, (/** @type {string} */ what, /** @type {number} */ share) => tell(what, share < 0 ? undefined : share)));
+  } finally {
+    given.destroy();
+  }
+}
+
+scope.addEventListener("message", async (/** @type {MessageEvent} */ event) => {
+  const { id, call, values } = event.data;
+  try {
+    const result = await calls[call](...values);
+    scope.postMessage({ id, result }, result?.content ? [result.content.buffer] : []);
+  } catch (fault) {
+    scope.postMessage({ id, error: String(/** @type {any} */ (fault)?.message || fault) });
+  }
+});
+scope.postMessage({ ready: true });

@@ -1,0 +1,118 @@
+"""What the page calls: the form of the options, the models in a file, and a run of the command line in this process.
+
+Every function takes plain values and returns JSON, because the page's worker passes text between JavaScript and Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from delegate_sim.bundles.bundle_error import BundleError
+from delegate_sim.bundles.formats import is_bundle
+from delegate_sim.bundles.members import models_in
+from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
+from delegate_sim.delegates.options import DEFAULT_SETS, Option, boolean, integer, option_as_typed
+from delegate_sim.delegates.registry import ACCELERATORS, DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.late_numpy import MISSING
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES
+from delegate_sim_cli.console.layout import default_text
+from delegate_sim_cli.console.terminal import report_progress
+from delegate_sim_cli.main import program
+
+_NUMPY = "numpy"
+
+
+def form() -> str:
+    """Return what the page's form offers: releases, sets of defaults, SoCs, and the delegates with their options."""
+    return json.dumps(
+        {
+            "default_delegate": DEFAULT_DELEGATE,
+            "delegates": [_delegate(find_delegate(name)) for name in DELEGATE_NAMES],
+            "releases": {"choices": [DEFAULT_RELEASE, *reversed(KNOWN_RELEASES)], "default": DEFAULT_RELEASE},
+            "defaults": {"choices": DEFAULT_SETS, "default": "benchmark"},
+            "accelerators": list(ACCELERATORS),
+            "socs": _socs(),
+        }
+    )
+
+
+def run(arguments: Sequence[str], progress: Callable[[str, float], object] | None = None) -> str:
+    """Run a command and return its exit code and what it printed.
+
+    ``progress`` is called with a description of the current work and the share that is done, or -1 if the share is unknown.
+    ``needs`` names the package that the command needed and that is not installed, or is null.
+    """
+    out, err = _stream(), _stream()
+    if progress is not None:
+        report_progress(progress)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            program.main(list(arguments))
+        except SystemExit as end:
+            code = end.code or 0
+    output, error = _text(out), _text(err)
+    needs = _NUMPY if _says(MISSING, error) or _says(MISSING, output) else None
+    return json.dumps({"exit": code, "output": output, "error": error.rstrip("\n"), "needs": needs})
+
+
+def models(path: str) -> str:
+    """Return the models in a file: of each, its name and the address that commands take. A model file has one, itself.
+
+    ``error`` is one line if the bundle cannot be read.
+    """
+    error = ""
+    addresses = [path]
+    if is_bundle(path):
+        try:
+            addresses = models_in(path)
+        except (BundleError, OSError) as fault:
+            addresses, error = [], str(fault)
+    return json.dumps({"models": addresses, "error": error})
+
+
+def _says(message: str, text: str) -> bool:
+    """Return whether a text has a message, which may be broken into lines."""
+    return _NUMPY in text and message in " ".join(text.split())
+
+
+def _delegate(delegate: Delegate) -> dict[str, Any]:
+    return {
+        "name": delegate.name,
+        "title": "" if delegate.is_plugin else delegate.title or delegate.provider_name,
+        "summary": delegate.summary,
+        "is_plugin": delegate.is_plugin,
+        "options": [_option(delegate, option) for option in delegate.options],
+    }
+
+
+def _option(delegate: Delegate, option: Option) -> dict[str, Any]:
+    defaults = {name: default_text(option.default_in(name)) for name in DEFAULT_SETS}
+    kinds: dict[Callable[[Any], Any], str] = {boolean: "boolean", integer: "integer"}
+    return {
+        "name": option.key,
+        "flag": option_as_typed(delegate.options, option.name),
+        "type": "file" if option.is_path else "choice" if option.choices else kinds.get(option.parse, "text"),
+        "choices": option.choices,
+        "defaults": defaults,
+        "help": option.help,
+    }
+
+
+def _socs() -> list[dict[str, Any]]:
+    """Return the SoCs that can be simulated, with the phones and trade names that people know them by."""
+    return [{"name": soc, "also": NAMES.get(soc, ())} for soc in dict.fromkeys(simulated_socs().values())]
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n", write_through=True)
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    content = stream.buffer.getvalue()  # type: ignore[attr-defined]
+    return str(content.decode("utf-8"))
