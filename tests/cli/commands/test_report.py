@@ -7,6 +7,7 @@ import json
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.results.report.outcome_words import NOT_COMPILED
 from tests.support.models import chain_model
 
 
@@ -23,6 +24,14 @@ class TestReport:
         chain_model(["ADD"]).write(tmp_path / "other.tflite")
         result = run("report", model, tmp_path / "other.tflite", "--delegate", "nnapi", "--delegate", "gpu", "-o", tmp_path / "p")
         assert "4 views" in result.stdout
+
+    def test_socs_are_targets(self, run, model, tmp_path):
+        chosen = ("--soc", "pixel10", "--soc", "exynos2500")
+        result = run("report", model, *chosen, "-o", tmp_path / "p")
+        assert (result.exit_code, "2 views" in result.stdout) == (0, True)
+        assert NOT_COMPILED in " ".join(result.stdout.split())
+        assert '"soc":"E9955"' in (tmp_path / "p").read_text(encoding="utf-8")
+        assert "3 views" in run("report", model, *chosen, "--delegate", "nnapi", "-o", tmp_path / "q").stdout
 
     def test_without_causes_none_are_looked_for(self, run, model, tmp_path, monkeypatch):
         monkeypatch.setattr("delegate_sim.diagnosis.diagnose.diagnose", lambda *_: pytest.fail("causes were looked for"))
