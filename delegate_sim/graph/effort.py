@@ -178,7 +178,7 @@ class Effort:
 
     @functools.cached_property
     def _weight(self) -> int:
-        """The sizes of all nodes and subgraphs. Forms of nodes increase the weight."""
+        """The sizes of all nodes and subgraphs, plus a fixed amount for each distinct form of node."""
         return self._size + _WEIGHT_OF_A_FORM * self._forms
 
     @functools.cached_property

@@ -106,7 +106,9 @@ def make_executor(progress: EngineProgress) -> Executor:
         decode, roles = _decode(model)
         if not prefills:
             text = "Selected signatures must include decode and an available prefill."
-            raise _stopped("prefill-signature", text, None, "name the signature that reads the prompt 'prefill' or 'prefill_N'")
+            raise _stopped(
+                "prefill-signature", text, None, "give the signature that reads the prompt the name 'prefill' or 'prefill_N'"
+            )
         compiled = _compile(progress, model, roles)
     lengths = {} if dynamic else _prefills_by_length(model, prefills, roles)
     first = find_signature(model, PREFILL) if dynamic else prefills[0]
