@@ -11,12 +11,16 @@ class ModelError(DelegateSimError):
     """The source is not a TFLite model that can be read."""
 
 
-class LimitError(ModelError):
-    """The model, or the model after a hypothetical change, exceeds a limit."""
+class NotSimulatedError(ModelError):
+    """The model cannot be simulated on a target. The message has the reason, and the path of the model if it is known."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: not simulated: {reason}" if path else reason)
         self.reason = reason
+
+
+class LimitError(NotSimulatedError):
+    """The model, or the model after a hypothetical change, exceeds a limit."""
 
 
 class OptionError(DelegateSimError):

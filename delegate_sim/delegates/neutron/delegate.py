@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ...errors import NotSimulatedError
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
@@ -22,6 +23,10 @@ from .kinds import READS_MISSING_SIZES
 from .rules import CLOSED_RELEASES, NAME, RULES, WITH_RULES, has_compiled
 
 _KERNEL = "NeutronDelegate"
+_CONVERTER = (
+    f"from {CLOSED_RELEASES[0]} on, NXP's converter decides which nodes the Neutron NPU takes, and it is closed source; "
+    f"for the rules of an older release, use --option release={WITH_RULES}"
+)
 
 
 def release(value: Any) -> str:
@@ -69,18 +74,18 @@ class NeutronDelegate(Delegate):
         return True
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node, and delegate all supported nodes."""
+        """Apply the rules to every node, and delegate all supported nodes.
+
+        Raises NotSimulatedError if NXP's converter decides.
+        """
+        if options["release"] in CLOSED_RELEASES and not has_compiled(graph):
+            raise NotSimulatedError(_CONVERTER, graph.model.path or "the model")
         rules = self.rules_for(options)
         decision = take_supported(graph, rules, ReleaseOnly(release))
         failure = crash_while_checking(decision, rules, READS_MISSING_SIZES)
         if failure is not None:
             return replace(decision, nodes=(), preview=(), failure=failure)
         warnings = tuple(chance_warnings(decision, rules))
-        if options["release"] in CLOSED_RELEASES and not has_compiled(graph):
-            warnings += (
-                f"subgraph {graph.index}: from {CLOSED_RELEASES[0]} on, NXP's converter decides which nodes the NPU takes. "
-                "The converter is not simulated",
-            )
         return replace(decision, log_lines=(summary_line(_KERNEL, decision),), warnings=warnings)
 
 

@@ -24,15 +24,6 @@ COMPILED_ELSEWHERE = Kind(
     "Compile the whole model with NXP's converter. Nodes that the converter does not compile run on the CPU.",
     "compile the whole model with NXP's converter",
 )
-NOT_SIMULATED = Kind(
-    "converter-decides",
-    Problem.DRIVER,
-    "decision of NXP's converter, which is not simulated",
-    "From lf-6.6.36 on, the delegate gives the whole model to NXP's converter and takes the compiled nodes. The converter is "
-    "closed source and is not simulated.",
-    "Convert the model with NXP's eIQ Toolkit. For the rules of an older release, analyze with --option release=lf-6.6.23.",
-    "convert the model with NXP's eIQ Toolkit to see which nodes it compiles",
-)
 KINDS = (
     kinds.OPERATOR.reworded(
         meaning="The delegate has no entry for this operator. The only supported custom operator is NeutronGraph, a network that "
@@ -50,7 +41,6 @@ KINDS = (
     kinds.OPTIONAL_OPERAND,
     kinds.ATTRIBUTE,
     COMPILED_ELSEWHERE,
-    NOT_SIMULATED,
     READS_MISSING_SIZES,
     READS_BEYOND_OPERANDS,
 )

@@ -6,6 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
+from delegate_sim.errors import NotSimulatedError
 from fixtures.builder import ModelBuilder
 
 SCALE = {"scale": 0.5, "zero_point": 0}
@@ -45,10 +46,10 @@ def test_beside_a_compiled_network_nothing_else_is_taken(release):
     assert supported(run(pooled(compiled=True), release)) == [False, True, False, False]
 
 
-def test_newer_releases_are_not_simulated():
-    result = run(pooled(), "lf-6.6.36")
-    assert supported(result) == [False] * 3
-    assert "The converter is not simulated" in result["warnings"][0]
+@pytest.mark.parametrize("release", ["lf-6.6.36", "lf-6.6.52"])
+def test_newer_releases_are_not_simulated(release):
+    with pytest.raises(NotSimulatedError, match=r"not simulated: from lf-6\.6\.36 on, NXP's converter decides"):
+        run(pooled(), release)
 
 
 def test_an_unknown_release():

@@ -22,7 +22,7 @@ from ....rules.rule import Reason
 from ....rules.source import Source
 from ...decision import ReleaseOnly
 from ...simple_delegate import READS_BEYOND_OPERANDS
-from ..kinds import COMPILED_ELSEWHERE, KINDS, NOT_SIMULATED
+from ..kinds import COMPILED_ELSEWHERE, KINDS
 from . import custom
 from .checks import NEUTRON_6_6_3, NEUTRON_6_6_36, SOURCE
 
@@ -63,20 +63,13 @@ def _not_checked(node: NodeView, _: ReleaseOnly) -> Reason | None:
     return _refusal(READS_BEYOND_OPERANDS, f"{node.op} without {missing}", "an input and an output")
 
 
-def _left_to_converter(node: NodeView, _: ReleaseOnly) -> Reason | None:
-    refused = _beside_compiled(node)
-    if refused is not None or is_compiled(node.node):
-        return refused
-    return _refusal(NOT_SIMULATED, node.op, "NXP's converter, which is not simulated")
-
-
 def _book(source: Source, **parts: Any) -> RuleBook[ReleaseOnly]:
     unknown = Unknown("an operator that the delegate knows")
     return RuleBook(NAME, custom=custom.RULES, kinds=KINDS, source=source, policy=Policy.ALL_FAILURES, unknown=unknown, **parts)
 
 
 _DELEGATE_6_6_36 = Source(NEUTRON_6_6_36, "neutron_delegate.cc", "NeutronDelegate::IsNodeSupportedByDelegate")
-_CLOSED = _book(_DELEGATE_6_6_36, families=(), unknown_custom=Unknown(_NETWORK), excluded=_left_to_converter)
+_CLOSED = _book(_DELEGATE_6_6_36, families=(), unknown_custom=Unknown(_NETWORK), excluded=lambda node, _: _beside_compiled(node))
 RULES: Mapping[str, RuleBook[ReleaseOnly]] = MappingProxyType(
     {
         WITH_RULES: _book(
