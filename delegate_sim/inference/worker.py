@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +266,9 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
         for index, tally in tensors.items():
             tally.add(first.tensor(index), second.tensor(index))
     for signature in job["signatures"]:
-        outputs += _compare_signature(signature, folder, first, second, kind)
+        tallies, fault = _compare_signature(signature, folder, first, second, kind)
+        outputs += tallies
+        refused = refused or fault
     return {
         "outputs": [tally.found() for tally in outputs],
         "tensors": {index: tally.found() for index, tally in tensors.items()},
@@ -289,23 +292,36 @@ def _refusal(run_first: Any, run_second: Any) -> str | None:
     return f"only the {'first' if errors[0] else 'second'} model reports an error ({errors[0] or errors[1]})"
 
 
-def _compare_signature(signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str) -> list[_Tally]:
-    """Run one signature of both models, and return the differences of its outputs in the order of ``outputs``."""
+def _compare_signature(
+    signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str
+) -> tuple[list[_Tally], str]:
+    """Run one signature of both models, and return the differences of its outputs in the order of ``outputs``.
+
+    Also return a message about an extreme input on which only one model reports an error; empty if there is no such input.
+    """
     tallies = [_Tally() for _ in signature["outputs"]]
+    refused = ""
     if not isinstance(second, _ModelSide):
         raise _Stopped("b", "other signatures cannot be compared for this pair of models")
     for arrays in _samples(signature[kind], folder):
         inputs = {name: arrays[f"input_{number}"] for number, name in enumerate(signature["inputs"])}
-        results = []
-        try:
-            results = [side.run_signature(signature["key"], inputs) for side in (first, second)]
-        except _Stopped:
-            if kind == "edges":
+        results: list[dict[str, Any]] = []
+        runs = [partial(_add_results, results, side, signature["key"], inputs) for side in (first, second)]
+        if kind == "edges":
+            fault = _refusal(*runs)
+            refused = refused or fault or ""
+            if fault is not None:
                 continue
-            raise
+        else:
+            for run in runs:
+                run()
         for name, tally in zip(signature["outputs"], tallies, strict=True):
             tally.add(*[np.asarray(result[name]) for result in results])
-    return tallies
+    return tallies, refused
+
+
+def _add_results(results: list[dict[str, Any]], side: _ModelSide, key: str, inputs: dict[str, Any]) -> None:
+    results.append(side.run_signature(key, inputs))
 
 
 def _samples(files: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:

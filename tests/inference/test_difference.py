@@ -9,7 +9,7 @@ pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the ext
 
 from delegate_sim import load
 from delegate_sim.errors import FixError, OptionError
-from delegate_sim.inference.difference import Latency, compare
+from delegate_sim.inference.difference import Latency, SignatureInputs, compare
 from delegate_sim.inference.inputs import edge_inputs, from_file, generated_inputs
 from delegate_sim.inference.models import compare_models
 from fixtures.builder import ModelBuilder
@@ -63,11 +63,18 @@ def test_extreme_inputs_have_every_extreme_value():
     assert all(0 <= sample[1][1] < 7 for sample in samples)
 
 
-def test_an_error_in_one_model_alone_is_told_apart(tmp_path):
+@pytest.mark.parametrize("is_second", [False, True], ids=["first subgraph", "second signature"])
+def test_an_error_in_one_model_alone_is_told_apart(tmp_path, is_second):
     """An index beyond INT32 is an error for GATHER, but not once a CAST to INT32 has cut it off."""
     models = []
     for name, casts in (("a", False), ("b", True)):
         builder = ModelBuilder()
+        if is_second:
+            first = builder.subgraph("first")
+            x, y = first.input("x", "FLOAT32", [1]), first.tensor("y", "FLOAT32", [1])
+            first.node("ABS", [x], [y], 1, {})
+            first.outputs(y)
+            builder.signature("first", first, {"x": x}, {"y": y})
         graph = builder.subgraph("main")
         ids, out = graph.input("ids", "INT64", [1]), graph.tensor("out", "FLOAT32", [1, 2])
         narrow = graph.tensor("narrow", "INT32", [1])
@@ -76,13 +83,22 @@ def test_an_error_in_one_model_alone_is_told_apart(tmp_path):
         table = graph.tensor("table", "FLOAT32", [7, 2], data=range(14))
         graph.node("GATHER", [table, narrow if casts else ids], [out], 1, {"axis": 0})
         graph.outputs(out)
+        builder.signature("gather", graph, {"ids": ids}, {"out": out})
         builder.write(tmp_path / name)
         models.append(load(tmp_path / name))
     edges = [[np.array([value], np.int64)] for value in (3, 7, 1 << 32)]
-    found = compare(*models, edges[:1], {}, is_timed=False, edges=edges)
-    assert found.is_same
-    assert found.edges.refused.startswith("only the first model reports an error (gather index out of bounds")
-    assert compare(*models, edges[:1], {}, is_timed=False, edges=edges[:2]).edges.is_same
+
+    def compared(edges):
+        if not is_second:
+            return compare(*models, edges[:1], {}, is_timed=False, edges=edges)
+        ones = [[np.ones(1, np.float32)]]
+        signature = SignatureInputs("gather", ("ids",), ("out",), edges[:1], edges)
+        return compare(*models, ones, {}, is_timed=False, edges=ones, signatures=[signature])
+
+    difference = compared(edges)
+    assert difference.is_same
+    assert difference.edges.refused.startswith("only the first model reports an error (gather index out of bounds")
+    assert compared(edges[:2]).edges.is_same
 
 
 def test_the_error_of_each_output(tmp_path):
