@@ -40,8 +40,7 @@ export class Panels {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (!step) return;
         const next = NAMES[(index + step + NAMES.length) % NAMES.length];
-        byId(`tab-${next}`).focus();
-        this.#mark(next);
+        byId(`tab-${next}`).focus(); // Enter shows the results, because they may take seconds
       });
     }
     this.#mark("report");
