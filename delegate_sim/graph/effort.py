@@ -14,9 +14,9 @@ from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
-_MOST_NODES = 620_000
+_MOST_NODES = 560_000
 """A command skips optional simulations of a model after it has simulated this number of nodes."""
-_MOST_NODES_OF_TARGETS = 600_000
+_MOST_NODES_OF_TARGETS = 540_000
 """A command skips all remaining targets of a model after it has simulated this number of nodes."""
 _MOST_NODES_REQUIRED = 1_000_000
 """A question about a model is refused if its required simulations have more nodes than this number."""
@@ -63,7 +63,7 @@ class SharedEffort:
     def __init__(self) -> None:
         self._nodes = 0
 
-    def spend(self, nodes: int) -> None:
+    def spend_nodes(self, nodes: int) -> None:
         """Count the nodes of a simulation."""
         self._nodes += nodes
 
@@ -82,27 +82,27 @@ class Effort:
     """The limit on a command's simulations of one model.
 
     A command that uses several limits one after another gives each an equal part: ``parts`` is their number. ``whole`` is the
-    limit that a part belongs to: simulations of the part are also counted there. If the command simulates several models,
-    ``shared`` is their common limit.
+    limit that this limit belongs to, of the same model or of several models. Simulations are also counted there.
 
     Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
     ``allows_target`` before a further target.
     """
 
-    def __init__(self, model: Model, parts: int = 1, shared: SharedEffort | None = None, whole: Effort | None = None) -> None:
+    def __init__(self, model: Model, parts: int = 1, whole: Effort | SharedEffort | None = None) -> None:
         self._model = model
         self._parts = parts
-        self._shared = shared
         self._whole = whole
-        self._run = 0
+        self._spent = 0
 
     def spend(self, simulations: int = 1) -> None:
         """Count simulations of the whole model."""
-        self._run += simulations
-        if self._shared is not None:
-            self._shared.spend(simulations * self._cost)
+        self.spend_nodes(simulations * self._cost)
+
+    def spend_nodes(self, nodes: int) -> None:
+        """Count the nodes of a simulation."""
+        self._spent += nodes
         if self._whole is not None:
-            self._whole.spend(simulations)
+            self._whole.spend_nodes(nodes)
 
     def refusal(self, question: EffortQuestion) -> str:
         """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
@@ -123,19 +123,17 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no optional simulation is left."""
-        if any(one is not None and one.is_over for one in (self._shared, self._whole)):
-            return True
-        return self._run * self._cost * self._parts >= raised(_MOST_NODES)
+        return (self._whole is not None and self._whole.is_over) or self._spent * self._parts >= raised(_MOST_NODES)
 
     @property
     def allows_target(self) -> bool:
         """True if a further target may be simulated."""
-        return self._run * self._cost < raised(_MOST_NODES_OF_TARGETS)
+        return self._spent < raised(_MOST_NODES_OF_TARGETS)
 
     @property
     def left(self) -> int:
         """The number of optional simulations that are left, at least 0."""
-        return max(-(-raised(_MOST_NODES) // (self._cost * self._parts)) - self._run, 0)
+        return max(-(-(raised(_MOST_NODES) // self._parts - self._spent) // self._cost), 0)
 
     @property
     def reason(self) -> str:

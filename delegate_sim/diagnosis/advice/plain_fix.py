@@ -59,7 +59,7 @@ def plain_fix(model: Model, target: Target, effort: Effort) -> PlainFix | None:
 
     Return None if they do not improve the result. The search is left out for large models.
     """
-    part = Effort(model, _PARTS, whole=effort)
+    part = Effort(model, _PARTS, effort)
     if part.left < _SIMULATIONS_AT_LEAST:
         return PlainFix(None, None, unknown=_MANY)
     try:
