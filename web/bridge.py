@@ -61,7 +61,7 @@ def run(arguments: Sequence[str], progress: Callable[[str, float], object] | Non
 
 
 def models(path: str) -> str:
-    """Return the models in a file: of each, its name and the address that commands take. A model file has one, itself.
+    """Return the addresses of the models in a file, as commands take them. The only model of a model file is the file itself.
 
     ``error`` is one line if the bundle cannot be read.
     """

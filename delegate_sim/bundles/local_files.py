@@ -12,6 +12,7 @@ from ..foundation.printable import printable
 from .ranged import Content, RangedView
 
 _LONGEST_RUN = 1 << 22
+"""The largest number of bytes of adjacent parts that are read at once."""
 
 
 class LocalFile:
@@ -25,7 +26,7 @@ class LocalFile:
         self.size = size
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Read parts of the file, given as (start, end) in ascending order, adjacent parts at once. Raises ModelError."""
+        """Read parts of the file, given as (start, end) in ascending order. Adjacent parts are read at once. Raises ModelError."""
         contents: list[bytes] = []
         try:
             with open_input(self._path) as file:

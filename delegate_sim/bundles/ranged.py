@@ -11,16 +11,15 @@ from .bundle_error import BundleError
 
 _MOST_CACHED = 8 << 20
 """The largest number of bytes in the cache of a file."""
-
-
 _PIECE = 1 << 20
+"""The number of bytes that are read at once from a part that is too large for the cache."""
 
 
 class RangedFile(Protocol):
     """A file that can be read in parts."""
 
     block: int
-    """The number of bytes that are read at least."""
+    """The size in bytes of the blocks in which the file is read."""
     is_local: bool
 
     @property
