@@ -26,7 +26,10 @@ class LocalFile:
         self.size = size
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
-        """Read parts of the file, given as (start, end) in ascending order. Adjacent parts are read at once. Raises ModelError."""
+        """Read parts of the file, given as (start, end) in ascending order. Raises ModelError.
+
+        Adjacent parts are read at once.
+        """
         contents: list[bytes] = []
         try:
             with open_input(self._path) as file:

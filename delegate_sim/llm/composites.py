@@ -22,8 +22,8 @@ _WEIGHT_OF_A_SUBGRAPH = 16
 class InliningBudget:
     """The limit on the size of all models that arise while composites are inlined.
 
-    Each round inlines the composites that the delegate did not take in the round before. If each body calls another body twice, the
-    number of nodes doubles in each round. If a body calls itself, the rounds have no end.
+    Each round inlines the composites that the delegate did not take in the round before. If each body calls another body twice,
+    the number of nodes doubles in each round. If a body calls itself, the rounds have no end.
     """
 
     def __init__(self) -> None:
@@ -34,8 +34,8 @@ class InliningBudget:
         self._nodes += sum([len(one.nodes) + _WEIGHT_OF_A_SUBGRAPH for one in model.subgraphs if one.nodes])
         if self._nodes > raised(_MOST_NODES):
             raise LimitError(
-                f"the composites of subgraph {subgraph} contain further composites: inlining all of them needs models of more than "
-                f"{raised(_MOST_NODES):,} nodes in total{how_to_raise()}"
+                f"the composites of subgraph {subgraph} contain further composites: inlining all of them needs models of more "
+                f"than {raised(_MOST_NODES):,} nodes in total{how_to_raise()}"
             )
 
 
