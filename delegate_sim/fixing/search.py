@@ -230,8 +230,11 @@ def try_shapes(
 ) -> FixPlan:
     """Return the plan with ``with_shapes`` set, if the sizes in the model file give a better result than unknown sizes.
 
-    Otherwise, return ``plan`` unchanged. A plan with fixed shapes is always returned unchanged.
+    Otherwise, return ``plan`` unchanged. A plan with fixed shapes is always returned unchanged. So is a plan for several targets
+    whose search has reached a limit, because a second search would take as long.
     """
+    if plan.not_simulated and len(plan.targets) > 1:
+        return plan
     shapes = {tensor.index: tensor.shape for tensor in open_inputs(plan.model)}
     if plan.shapes or not shapes or any(min(shape, default=1) < 1 for shape in shapes.values()):
         return plan
