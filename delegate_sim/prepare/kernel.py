@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NoReturn, Protocol
 
 from ..foundation.limits import element_count, ensure_rank, is_above_limit, raised
@@ -19,10 +20,11 @@ from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, flat
 from ..model.options import Options
-from ..releases.catalogue import NEWEST, Release
+from ..releases.catalogue import NEWEST, Release, parse_release
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
+_NO_LATER_TYPES: Mapping[str, Collection[str]] = MappingProxyType({})
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
 """Types of tensors that have no size in bytes until they have a value."""
 
@@ -338,6 +340,16 @@ class KernelNode:
         outputs[position] = OPTIONAL_TENSOR
         self.node = self.node._replace(outputs=tuple(outputs))
 
+    def since(self, release: str) -> bool:
+        """Return whether the simulated release is ``release`` or a later release.
+
+        The kernel must list ``release`` in ``changed_in``.
+        """
+        start = parse_release(release)
+        if start not in CHANGED_IN.get(self.op, ()):
+            raise RuntimeError(f"the kernel of {self.op} does not list {release} in changed_in")
+        return self.release.is_at_least(start)
+
     def ensure(self, condition: bool, message: str) -> None:
         """Refuse the node if a condition does not hold (``TF_LITE_ENSURE``). ``message`` describes the problem."""
         if not condition:
@@ -352,9 +364,16 @@ class KernelNode:
         if len(self.node.inputs) not in allowed or len(self.node.outputs) != outputs:
             raise PrepareError(f"has {counted(self.input_count, 'input')} and {counted(self.output_count, 'output')}")
 
-    def ensure_type(self, tensor: KernelTensor, types: str | Iterable[str]) -> None:
-        """Refuse the node if the tensor has another type than the given type or types."""
+    def ensure_type(
+        self, tensor: KernelTensor, types: str | Iterable[str], later: Mapping[str, Collection[str]] = _NO_LATER_TYPES
+    ) -> None:
+        """Refuse the node if the tensor has another type than the given type or types.
+
+        ``later`` has the types that the kernel accepts only since a release, by the name of that release.
+        """
         if tensor.type != types if isinstance(types, str) else tensor.type not in types:
+            if any(tensor.type in added and self.since(release) for release, added in later.items()):
+                return
             raise PrepareError(f"tensor {tensor.index} is {tensor.type}, an unsupported type")
 
     def ensure_rank(self, tensor: KernelTensor, rank: int) -> None:
@@ -427,18 +446,20 @@ CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 """For each operator, the releases in which its Prepare function changed."""
 
 
-def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
+def kernel(*ops: str, changed_in: Iterable[str] = ()) -> Callable[[Kernel], Kernel]:
     """Return a decorator that registers a Prepare function for operators.
 
-    ``changed_in`` must have every release in which the behavior of the function changed.
+    ``changed_in`` must have the name of every release in which the behavior of the function changed. The function asks for
+    these releases with ``KernelNode.since``.
     """
+    changes = tuple(map(parse_release, changed_in))
 
     def register(function: Kernel) -> Kernel:
         for op in ops:
             if op in KERNELS:
                 raise ValueError(f"two Prepare functions for {op}")
             KERNELS[op] = function
-            CHANGED_IN[op] = changed_in
+            CHANGED_IN[op] = changes
         return function
 
     return register

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+HALF_TYPES_LATER = {"litert-1.3.0": ("FLOAT16", "BFLOAT16")}
+"""The types that several kernels accept since a release, by the name of that release (see ``KernelNode.ensure_type``)."""
+
+
 def only_operand(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
     """Return the operand and the result of an operator with one operand and one result."""
     node.ensure_counts(1, 1)

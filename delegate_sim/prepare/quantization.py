@@ -7,7 +7,6 @@ import math
 from ..graph.activation import fused_activation
 from ..model import schema
 from ..model.model import Quantization
-from ..releases.catalogue import Release, parse_release
 from .kernel import KernelNode, KernelTensor
 
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
@@ -21,20 +20,7 @@ _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
 _GREATEST_BIAS_SCALE_ERROR = 0.02
 _GREATEST_LOGARITHM_ERROR = 1e-3
 
-_DEQUANTIZE_TYPES = ("UINT8", "INT8", "INT16", "FLOAT16")
-NARROW_DEQUANTIZE_TYPES = {
-    "INT4": parse_release("tf-2.18"),
-    "INT2": parse_release("litert-2.1.0"),
-    "UINT4": parse_release("litert-2.1.3"),
-}
-"""The first release in which DEQUANTIZE accepts each type."""
 HYBRID_WEIGHT_TYPES = ("UINT8", "INT8", "INT4", "INT2")
-
-
-def dequantized_types(release: Release) -> tuple[str, ...]:
-    """Return the input types that DEQUANTIZE accepts in a release."""
-    narrow = [name for name, since in NARROW_DEQUANTIZE_TYPES.items() if release.is_at_least(since)]
-    return (*_DEQUANTIZE_TYPES, *narrow)
 
 
 def affine_quantization(tensor: KernelTensor) -> Quantization | None:

@@ -9,7 +9,8 @@ from ..model import schema
 from .kernel import KernelNode
 
 INT16_MAX = 2**15 - 1
-_INT32_MAX = 2**31 - 1
+UINT16_MAX = 2**16 - 1
+INT32_MAX = 2**31 - 1
 _UNKNOWN_PADDING = "UNKNOWN"
 
 
@@ -25,16 +26,22 @@ def output_size(padding: str, size: int, window: int, stride: int, dilation: int
 
     Upstream: ``kernels/padding.h: ComputeOutSizeChecked``.
     """
-    if size < 0 or window <= 0 or stride <= 0 or dilation <= 0:
+    if size < 0 or window <= 0 or stride <= 0 or dilation <= 0 or padding not in ("SAME", "VALID"):
         return None
-    if padding == "SAME":
-        return -(-size // stride)
-    if padding != "VALID":
-        return None
-    reach = size + stride - dilated(window, dilation)
-    if reach >= 0:
-        return reach // stride
-    return 0 if -reach < stride else None  # The division in the kernels rounds toward 0.
+    count = unchecked_output_size(padding, size, window, stride, dilation)
+    return count if count >= 0 else None
+
+
+def unchecked_output_size(padding: str, size: int, window: int, stride: int, dilation: int = 1) -> int:
+    """Return the number of windows along one dimension without any check. The number may be negative.
+
+    Releases before LiteRT 2.2 compute the number in this way. Upstream: ``kernels/padding.h: ComputeOutSize``.
+    """
+    if stride == 0 or padding not in ("SAME", "VALID"):
+        return 0
+    reach = size + stride - (1 if padding == "SAME" else dilated(window, dilation))
+    count = abs(reach) // abs(stride)  # The division in the kernels rounds toward 0.
+    return count if (reach < 0) == (stride < 0) else -count
 
 
 def dilated(window: int, dilation: int) -> int:
@@ -47,9 +54,13 @@ def checked_output_sizes(
 ) -> list[int]:
     """Return the number of windows along height and width. Refuse the node if the window does not fit.
 
+    Releases before LiteRT 2.2 do not check the sizes. A number of windows may then be negative.
+
     Upstream: ``kernels/padding.h: ComputePaddingHeightWidthChecked``.
     """
     padding = padding_of(node)
+    if not node.since("litert-2.2.0"):
+        return [unchecked_output_size(padding, *along) for along in zip(sizes, windows, strides, dilations, strict=True)]
     counts = []
     for size, window, stride, dilation in zip(sizes, windows, strides, dilations, strict=True):
         count = output_size(padding, size, window, stride, dilation)
@@ -63,7 +74,7 @@ def checked_output_sizes(
 
 def ensure_int32(node: KernelNode, *factors: int) -> None:
     """Refuse the node if the product of the factors overflows the kernel's 32-bit arithmetic."""
-    node.ensure(element_count(factors) <= _INT32_MAX, "a size exceeds the range of int32")
+    node.ensure(element_count(factors) <= INT32_MAX, "a size exceeds the range of int32")
 
 
 def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
@@ -71,6 +82,6 @@ def ensure_positive(node: KernelNode, sizes: Sequence[int], what: str) -> None:
     node.ensure(min(sizes) > 0, what)
 
 
-def ensure_steps(node: KernelNode, *steps: int) -> None:
-    """Check that all strides and dilations are positive 16-bit integers."""
-    node.ensure(min(steps) > 0 and max(steps) <= INT16_MAX, "a stride or dilation is out of range")
+def ensure_steps(node: KernelNode, *steps: int, largest: int = INT16_MAX) -> None:
+    """Check that all strides and dilations are positive and at most ``largest``."""
+    node.ensure(min(steps) > 0 and max(steps) <= largest, "a stride or dilation is out of range")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...graph.activation import fused_activation
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..quantization import check_symmetric, power_of_two_exponent
 
@@ -12,9 +11,6 @@ _LOGISTIC_SCALES = {"UINT8": 1 / 256, "INT8": 1 / 256, "INT16": 1 / 32768}
 _LOG_SOFTMAX_RESULTS = {"UINT8": (16 / 256, 255), "INT8": (16 / 256, 127)}
 _L2_NORMALIZATION_RESULTS = {"UINT8": (1 / 128, 128), "INT8": (1 / 128, 0)}
 """The scale and the zero point that a quantized result of L2_NORMALIZATION must have, by type."""
-
-_L2_NORMALIZATION_HAS_ANY_RANK = parse_release("litert-2.1.6")
-"""Since this release, the input of L2_NORMALIZATION may have more than four dimensions, and must not be a scalar."""
 
 _SOFTMAX_TOLERANCE = 0.0010000000474974513
 """The largest relative error that SOFTMAX accepts in the scale of its result: 0.001 as a float32."""
@@ -114,23 +110,25 @@ def prepare_log_softmax(node: KernelNode) -> None:
     node.resize(result, source.shape)
 
 
-@kernel("PRELU")
+@kernel("PRELU", changed_in=("litert-2.0.2",))
 def prepare_prelu(node: KernelNode) -> None:
-    """``kernels/activations.cc: PreluPrepare``. The type of alpha is not checked."""
+    """``kernels/activations.cc: PreluPrepare``. Newer releases do not check the type of alpha."""
     node.ensure_counts(2, 1)
     source, alpha, result = node.input(0), node.input(1), node.output()
+    if not node.since("litert-2.0.2"):
+        node.ensure(source.type == alpha.type, "input and alpha have different types")
     result.type = source.type
     shape = broadcast_shape(source.shape, alpha.shape)
     node.resize(result, shape)
     node.ensure(shape == source.shape, "alpha cannot be broadcast to the shape of the input")
 
 
-@kernel("L2_NORMALIZATION", changed_in=(_L2_NORMALIZATION_HAS_ANY_RANK,))
+@kernel("L2_NORMALIZATION", changed_in=("litert-2.1.6",))
 def prepare_l2_normalization(node: KernelNode) -> None:
     """``kernels/l2norm.cc: Prepare``."""
     node.ensure_counts(1, 1)
     source, result = node.input(0), node.output()
-    if node.release.is_at_least(_L2_NORMALIZATION_HAS_ANY_RANK):
+    if node.since("litert-2.1.6"):
         node.ensure(source.rank >= 1, "the input is a scalar")
     else:
         node.ensure(source.rank <= 4, "the input has more than 4 dimensions")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...graph.activation import fused_activation
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from ..operands import first_unknown, known_array, only_operand
+from ..operands import HALF_TYPES_LATER, first_unknown, known_array, only_operand
 from ..quantization import affine_quantization, check_activation_range, check_symmetric, power_of_two_exponent
 
 if TYPE_CHECKING:
@@ -31,21 +30,11 @@ _PAIR_TYPES = {
 _UNARY_TYPES = {
     "ABS": ("FLOAT32", "INT8", "INT16", "INT32"),
     "LOG": ("FLOAT32", "INT8", "INT16"),
-    "SQRT": ("FLOAT32", "INT8", "INT16"),
     "RSQRT": ("FLOAT32", "INT8", "INT16"),
     "SQUARE": ("FLOAT32",),
     "LOGICAL_NOT": ("BOOL",),
 }
-_HALF_SIN_AND_COS = parse_release("litert-2.1.6")
-"""Since this release, SIN and COS accept FLOAT16."""
-_ROUNDED_TYPES = {
-    "CEIL": ("FLOAT32",),
-    "FLOOR": ("FLOAT32", "FLOAT16", "BFLOAT16"),
-    "ROUND": ("FLOAT32", "FLOAT16", "BFLOAT16"),
-}
-_ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
-
-_MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
+_MULTIPLIED_TYPES = ("FLOAT32", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
 """The types of products that this module computes, because the Prepare function of a later kernel may read them."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
@@ -140,7 +129,7 @@ def _check_zero_points(node: KernelNode, *tensors: KernelTensor) -> None:
         node.ensure(low <= tensor.zero_point <= high, "a zero point is out of range")
 
 
-@kernel("MUL")
+@kernel("MUL", changed_in=("litert-2.1.6",))
 def prepare_mul(node: KernelNode) -> None:
     """``kernels/mul.cc: Prepare``. The result keeps its type from the model file."""
     first, second, result = _pair_of_one_type(node)
@@ -164,6 +153,8 @@ def _check_product_types(node: KernelNode, first: KernelTensor, second: KernelTe
     """
     if result.type in _MULTIPLIED_TYPES or (result.type == "INT16" and result.quantization is None):
         return
+    if result.type == "FLOAT16" and node.since("litert-2.1.6"):
+        return
     node.ensure_type(result, ("UINT8", "INT8", "INT16"))
     node.ensure(first.type in (result.type, "INT16"), "the kernel does not multiply these types")
     if result.type == "INT16":
@@ -184,13 +175,15 @@ def _product(
     return np.asarray(product if bounds is None else np.clip(product, *bounds))
 
 
-@kernel("DIV")
+@kernel("DIV", changed_in=("litert-1.4.0", "litert-2.0.2"))
 def prepare_div(node: KernelNode) -> None:
     """``kernels/div.cc: Prepare``."""
     first, second, result = _pair_of_one_type(node)
     result.type = first.type
     shape = broadcast_shape(first.shape, second.shape)
-    if result.type in ("INT8", "UINT8", "INT16"):
+    is_int8 = result.type == "INT8" and node.since("litert-1.4.0")
+    is_int16 = result.type == "INT16" and node.since("litert-2.0.2")
+    if result.type == "UINT8" or is_int8 or is_int16:
         check_activation_range(node, result, fused_activation(node))
     node.resize(result, shape)
 
@@ -225,13 +218,13 @@ def prepare_squared_difference(node: KernelNode) -> None:
     _resize_to_broadcast(node, first, second, result)
 
 
-@kernel("ATAN2")
+@kernel("ATAN2", changed_in=HALF_TYPES_LATER)
 def prepare_atan2(node: KernelNode) -> None:
     """``kernels/atan2.cc: Atan2Prepare``. The operands must have the same rank. Their sizes may differ."""
     first, second, result = _pair_of_one_type(node)
     node.ensure(first.rank == second.rank, "the operands have different numbers of dimensions")
     node.ensure(first.type == result.type, "input and output have different types")
-    node.ensure_type(first, _ATAN2_TYPES)
+    node.ensure_type(first, ("FLOAT32", "FLOAT64"), HALF_TYPES_LATER)
     node.resize(result, first.shape)
 
 
@@ -245,23 +238,28 @@ def prepare_comparison(node: KernelNode) -> None:
     _resize_to_broadcast(node, first, second, result)
 
 
-@kernel("SIN", "COS", changed_in=(_HALF_SIN_AND_COS,))
+@kernel("SIN", "COS", changed_in=("litert-2.1.6",))
 def prepare_sine(node: KernelNode) -> None:
     """``kernels/elementwise.cc: GenericPrepare``."""
-    has_half = node.release.is_at_least(_HALF_SIN_AND_COS)
-    _prepare_unary(node, ("FLOAT32", "FLOAT16") if has_half else ("FLOAT32",))
+    _prepare_unary(node, ("FLOAT32",), {"litert-2.1.6": ("FLOAT16",)})
+
+
+@kernel("SQRT", changed_in=("litert-2.0.2",))
+def prepare_sqrt(node: KernelNode) -> None:
+    """``kernels/elementwise.cc: GenericPrepare``."""
+    _prepare_unary(node, ("FLOAT32",), {"litert-2.0.2": ("INT8", "INT16")})
 
 
 @kernel(*_UNARY_TYPES)
 def prepare_unary(node: KernelNode) -> None:
     """``kernels/elementwise.cc: GenericPrepare``."""
-    _prepare_unary(node, _UNARY_TYPES[node.op])
+    _prepare_unary(node, _UNARY_TYPES[node.op], {})
 
 
-def _prepare_unary(node: KernelNode, types: Sequence[str]) -> None:
+def _prepare_unary(node: KernelNode, types: Sequence[str], later: Mapping[str, Collection[str]]) -> None:
     source, result = only_operand(node)
     node.ensure(source.type == result.type, "input and output have different types")
-    node.ensure_type(source, types)
+    node.ensure_type(source, types, later)
     if source.type == "INT8" or (source.type == "INT16" and source.quantization is not None):
         _check_unary_quantization(node, source, result)
     node.resize(result, source.shape)
@@ -276,11 +274,20 @@ def _check_unary_quantization(node: KernelNode, *tensors: KernelTensor) -> None:
             node.ensure(quantization.zero_point == 0, "the zero point of INT16 is not 0")
 
 
-@kernel(*_ROUNDED_TYPES)
-def prepare_rounding(node: KernelNode) -> None:
-    """``kernels/ceil.cc: Prepare``, ``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
+@kernel("CEIL")
+def prepare_ceil(node: KernelNode) -> None:
+    """``kernels/ceil.cc: Prepare``."""
     source, result = only_operand(node)
-    node.ensure_type(source, _ROUNDED_TYPES[node.op])
+    node.ensure_type(source, "FLOAT32")
+    result.type = source.type
+    node.resize(result, source.shape)
+
+
+@kernel("FLOOR", "ROUND", changed_in=HALF_TYPES_LATER)
+def prepare_rounding(node: KernelNode) -> None:
+    """``kernels/floor.cc: Prepare``, ``kernels/round.cc: Prepare``."""
+    source, result = only_operand(node)
+    node.ensure_type(source, "FLOAT32", HALF_TYPES_LATER)
     result.type = source.type
     node.resize(result, source.shape)
 
@@ -325,7 +332,7 @@ def prepare_add_n(node: KernelNode) -> None:
     node.resize(result, first.shape)
 
 
-@kernel("SELECT", "SELECT_V2")
+@kernel("SELECT", "SELECT_V2", changed_in=("litert-2.2.0",))
 def prepare_select(node: KernelNode) -> None:
     """``kernels/select.cc: SelectPrepare``."""
     node.ensure_counts(3, 1)
@@ -344,5 +351,6 @@ def prepare_select(node: KernelNode) -> None:
         node.resize(result, first.shape)
     else:
         shape = broadcast_shape(broadcast_shape(condition.shape, first.shape), second.shape)
-        node.ensure(len(shape) <= _SELECT_MAX_RANK, "the result has more than 8 dimensions")
+        if node.since("litert-2.2.0"):
+            node.ensure(len(shape) <= _SELECT_MAX_RANK, "the result has more than 8 dimensions")
         node.resize(result, shape)

@@ -11,14 +11,7 @@ from collections.abc import Sequence
 from ...foundation.printable import counted
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Allocation
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError, kernel
-
-_KNOWN_VARIABLES = parse_release("tf-2.12")
-"""Since this release, the result of READ_VARIABLE keeps its shape from the model file.
-
-In earlier releases, the result is dynamic (measured with released wheels).
-"""
 
 _HANDLE_TYPES = ("RESOURCE", "VARIANT")
 
@@ -109,11 +102,12 @@ def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
     return False
 
 
-@kernel("CALL_ONCE")
+@kernel("CALL_ONCE", changed_in=("litert-1.4.0",))
 def prepare_call_once(node: KernelNode) -> None:
     """``kernels/call_once.cc: Prepare``. The called subgraph is prepared later, when it runs."""
     index = node.options.init_subgraph_index
-    node.ensure(index != node.interpreter.current_subgraph().graph.index, "calls its own subgraph")
+    if node.since("litert-1.4.0"):
+        node.ensure(index != node.interpreter.current_subgraph().graph.index, "calls its own subgraph")
     node.ensure_counts(0, 0)
     called = node.interpreter.subgraph(index)
     node.ensure(not called.inputs and not called.outputs, "the subgraph has inputs or outputs")
@@ -179,12 +173,12 @@ def prepare_var_handle(node: KernelNode) -> None:
     node.output().allocation = Allocation.VARIABLE
 
 
-@kernel("READ_VARIABLE", changed_in=(_KNOWN_VARIABLES,))
+@kernel("READ_VARIABLE", changed_in=("tf-2.12",))
 def prepare_read_variable(node: KernelNode) -> None:
     """``kernels/read_variable.cc: Prepare``. Scalar results are dynamic. In old releases, all results are dynamic."""
     node.ensure_counts(1, 1)
     _check_variable_handle(node)
-    if node.output().rank == 0 or not node.release.is_at_least(_KNOWN_VARIABLES):
+    if node.output().rank == 0 or not node.since("tf-2.12"):
         node.set_dynamic(node.output())
 
 

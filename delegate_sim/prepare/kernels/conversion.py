@@ -8,17 +8,24 @@ from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import only_operand
-from ..quantization import NARROW_DEQUANTIZE_TYPES, affine_quantization, check_symmetric, dequantized_types
+from ..quantization import affine_quantization, check_symmetric
 
 _BUCKETIZE_TYPES = ("INT32", "FLOAT32", "INT64", "FLOAT64")
 _QUANTIZE_TYPES = {
-    "FLOAT32": ("UINT8", "INT8", "INT16", "INT4", "UINT4"),
+    "FLOAT32": ("UINT8", "INT8", "INT16"),
     "INT32": ("INT8", "INT16"),
     "INT16": ("INT8", "INT16", "INT32"),
-    "INT8": ("UINT8", "INT8", "INT16"),
-    "UINT8": ("UINT8", "INT8", "INT16"),
+    "INT8": ("UINT8", "INT8"),
+    "UINT8": ("UINT8", "INT8"),
 }
-"""The output types that QUANTIZE supports, by input type."""
+"""The output types that QUANTIZE supports in every release, by input type."""
+_LATER_QUANTIZE_TYPES = {
+    "FLOAT32": {"litert-2.1.0": ("INT4",), "litert-2.1.2": ("UINT4",)},
+    "INT8": {"litert-2.1.3": ("INT16",)},
+    "UINT8": {"litert-2.1.3": ("INT16",)},
+}
+"""The output types that QUANTIZE supports since a release, by input type."""
+_LATER_DEQUANTIZE_TYPES = {"tf-2.18": ("INT4",), "litert-2.1.0": ("INT2",), "litert-2.1.3": ("UINT4",)}
 
 
 @kernel("CAST")
@@ -54,23 +61,23 @@ def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
     return (bits + 7) // 8
 
 
-@kernel("QUANTIZE")
+@kernel("QUANTIZE", changed_in=("litert-2.1.0", "litert-2.1.2", "litert-2.1.3"))
 def prepare_quantize(node: KernelNode) -> None:
     """``kernels/quantize.cc: Prepare``."""
     source, result = only_operand(node)
     node.ensure(affine_quantization(result) is not None, "the output has no affine quantization")
     node.ensure_type(source, _QUANTIZE_TYPES)
-    node.ensure_type(result, _QUANTIZE_TYPES[source.type])
+    node.ensure_type(result, _QUANTIZE_TYPES[source.type], _LATER_QUANTIZE_TYPES.get(source.type, {}))
     if source.type == result.type == "INT16":
         check_symmetric(node, source, result)
     node.resize(result, source.shape)
 
 
-@kernel("DEQUANTIZE", changed_in=tuple(NARROW_DEQUANTIZE_TYPES.values()))
+@kernel("DEQUANTIZE", changed_in=_LATER_DEQUANTIZE_TYPES)
 def prepare_dequantize(node: KernelNode) -> None:
     """``kernels/dequantize.cc: Prepare``. If the operand is constant, the result is kept between invocations."""
     source, result = only_operand(node)
-    node.ensure_type(source, dequantized_types(node.release))
+    node.ensure_type(source, ("UINT8", "INT8", "INT16", "FLOAT16"), _LATER_DEQUANTIZE_TYPES)
     if source.type == "INT16":
         check_symmetric(node, source)
     result.type = "FLOAT32"

@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.numbers import FlatNumbers, RepeatedNumber, distinct
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
-from ..windows import INT16_MAX, checked_output_sizes, ensure_int32, ensure_positive, ensure_steps, output_size, padding_of
+from ..windows import (
+    INT16_MAX,
+    INT32_MAX,
+    UINT16_MAX,
+    checked_output_sizes,
+    ensure_int32,
+    ensure_positive,
+    ensure_steps,
+    output_size,
+    padding_of,
+    unchecked_output_size,
+)
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")
-_TRANSPOSE_CONV_CHECKS_WEIGHTS = parse_release("litert-2.2.0")
-"""Since this release, TRANSPOSE_CONV checks the type of the weights for every input type.
-
-Earlier releases check the type only for INT16 inputs (measured with 2.1.6).
-"""
-_TRANSPOSE_CONV_TAKES_HYBRID = parse_release("tf-2.17")
-"""Since this release, TRANSPOSE_CONV accepts INT8 weights with float inputs.
-
-Earlier releases check the type of the weights for every input type (measured).
-"""
-_DEPTHWISE_CHECKS_CHANNELS = parse_release("litert-2.2.0")
-"""Since this release, the output channels of DEPTHWISE_CONV_2D must be a multiple of the input channels.
-
-Release 2.1.6 does not check this (measured).
-"""
 
 
-@kernel("CONV_2D")
+@kernel("CONV_2D", changed_in=("litert-1.4.0", "litert-2.1.4", "litert-2.1.5", "litert-2.2.0", "litert-2.3.0"))
 def prepare_conv_2d(node: KernelNode) -> None:
     """``kernels/conv.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
@@ -37,21 +32,24 @@ def prepare_conv_2d(node: KernelNode) -> None:
     node.ensure_rank(weights, 4)
     _, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
-    ensure_positive(node, source.shape[1:], "the input is empty")
-    ensure_positive(node, weights.shape, "the weights are empty")
+    if node.since("litert-2.2.0"):
+        ensure_positive(node, source.shape[1:], "the input is empty")
+        ensure_positive(node, weights.shape, "the weights are empty")
+    node.ensure(window_channels > 0, "the weights are empty")
     node.ensure(
         input_channels % window_channels == 0,
         "the number of input channels is not a multiple of the input channels of the weights",
     )
-    node.ensure(
-        output_channels % (input_channels // window_channels) == 0, "the output channels cannot be divided evenly into groups"
-    )
+    if node.since("litert-2.2.0"):
+        groups = input_channels // window_channels
+        node.ensure(output_channels % groups == 0, "the output channels cannot be divided evenly into groups")
     _check_conv_2d_types(node, source, weights, result)
 
     options = node.options
     strides = (options.stride_h, options.stride_w)
     dilations = (options.dilation_h_factor, options.dilation_w_factor)
-    ensure_steps(node, *strides, *dilations)
+    if node.since("litert-1.4.0"):
+        ensure_steps(node, *strides, *dilations, largest=INT16_MAX if node.since("litert-2.3.0") else INT32_MAX)
     node.ensure(node.input_count == 3, "there is no bias")
     bias = node.input(2)
     _check_conv_2d_bias(node, source, weights, bias)
@@ -94,23 +92,31 @@ def _check_conv_2d_buffers(
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
-    ensure_int32(node, *sizes)
-    if max(*steps, window_height, window_width) > 1:
+    if node.since("litert-2.2.0"):
+        ensure_int32(node, *sizes)
+    if max(*steps, window_height, window_width) > 1 and node.since("litert-2.1.4"):
         ensure_int32(node, batches, *sizes, window_height, window_width, window_channels)
     if source.type == "FLOAT32" and weights.type in ("UINT8", "INT8", "INT4"):
         groups = input_channels // window_channels
-        ensure_int32(node, batches, height, width, groups)
-        ensure_int32(node, batches, *sizes, output_channels)
+        if node.since("litert-2.1.5"):
+            ensure_int32(node, batches, height, width, groups)
+            ensure_int32(node, batches, *sizes, output_channels)
         _check_hybrid_scales(node, weights, is_grouped=groups > 1)
 
 
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
     """Check the scales of a hybrid convolution.
 
-    A grouped convolution, or a convolution with several different scales, needs one scale for each output channel.
+    A grouped convolution, or a convolution with several different scales, needs one scale for each output channel. Releases
+    before LiteRT 2.3 only need one scale for each slice of the weights, and only if there are several different scales.
     """
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"
+    if not node.since("litert-2.3.0"):
+        if quantization is not None and is_signed and _have_different(quantization.scales):
+            slices = weights.shape[quantization.dimension]
+            node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each slice")
+        return
     node.ensure(is_signed or not is_grouped, "a hybrid grouped convolution needs signed weights")
     if quantization is None:
         node.ensure(not is_grouped, "the weights have no affine quantization")
@@ -124,7 +130,7 @@ def _have_different(scales: FlatNumbers) -> bool:
     return any(number != numbers[0] for number in numbers)
 
 
-@kernel("DEPTHWISE_CONV_2D", changed_in=(_DEPTHWISE_CHECKS_CHANNELS,))
+@kernel("DEPTHWISE_CONV_2D", changed_in=("litert-1.4.0", "litert-2.1.5", "litert-2.2.0", "litert-2.3.0"))
 def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     """``kernels/depthwise_conv.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
@@ -134,18 +140,23 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     options = node.options
     strides = (options.stride_h, options.stride_w)
     dilations = (options.dilation_h_factor, options.dilation_w_factor)
-    ensure_steps(node, *strides, *dilations)
-    ensure_positive(node, source.shape[1:], "the input is empty")
-    ensure_positive(node, weights.shape[1:], "the weights are empty")
+    checks_sizes = node.since("litert-2.2.0")
+    ensure_steps(node, *dilations, largest=INT16_MAX if checks_sizes else INT32_MAX)
+    if node.since("litert-1.4.0"):
+        ensure_steps(node, *strides, largest=INT16_MAX if checks_sizes else UINT16_MAX)
+    if checks_sizes:
+        ensure_positive(node, source.shape[1:], "the input is empty")
+        ensure_positive(node, weights.shape[1:], "the weights are empty")
     is_hybrid = source.type == "FLOAT32" and weights.type == "INT8"
     _check_depthwise_types(node, source, weights, result, is_hybrid)
 
     batches, height, width, input_channels = source.shape
     _, window_height, window_width, output_channels = weights.shape
     node.ensure(weights.shape[0] == 1, "the first dimension of the weights is not 1")
-    if node.release.is_at_least(_DEPTHWISE_CHECKS_CHANNELS):
+    if checks_sizes:
         node.ensure(output_channels % input_channels == 0, "the output channels are not a multiple of the input channels")
-    node.ensure(output_channels // input_channels <= INT16_MAX, "the depth multiplier is out of range")
+    if node.since("litert-2.3.0"):
+        node.ensure(output_channels // input_channels <= INT16_MAX, "the depth multiplier is out of range")
     bias = node.input(2) if node.input_count == 3 else None
     if bias is not None:
         _check_depthwise_bias(node, source, bias, output_channels)
@@ -159,7 +170,8 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
             node.fail("the weights have no affine quantization")
         slices = weights.shape[quantization.dimension]
         node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each slice")
-        ensure_int32(node, *source.shape)
+        if node.since("litert-2.1.5"):
+            ensure_int32(node, *source.shape)
     node.resize(result, (batches, *sizes, output_channels))
 
 
@@ -172,7 +184,7 @@ def _check_depthwise_types(
         is_hybrid or source.type in (weights.type, "INT16") or weights.type == "INT4",
         "the type of the weights does not fit the type of the input",
     )
-    if weights.type == "INT4":
+    if weights.type == "INT4" and node.since("litert-2.1.5"):
         ensure_int32(node, *weights.shape)
     if source.type == "INT16":
         check_symmetric(node, source, result)
@@ -187,7 +199,7 @@ def _check_depthwise_bias(node: KernelNode, source: KernelTensor, bias: KernelTe
     node.ensure_shape(bias, (output_channels,))
 
 
-@kernel("TRANSPOSE_CONV", changed_in=(_TRANSPOSE_CONV_TAKES_HYBRID, _TRANSPOSE_CONV_CHECKS_WEIGHTS))
+@kernel("TRANSPOSE_CONV", changed_in=("tf-2.17", "litert-2.1.5", "litert-2.2.0", "litert-2.3.0"))
 def prepare_transpose_conv(node: KernelNode) -> None:
     """``kernels/transpose_conv.cc: Prepare``."""
     node.ensure_counts((3, 4), 1)
@@ -196,9 +208,10 @@ def prepare_transpose_conv(node: KernelNode) -> None:
     node.ensure_rank(source, 4)
     node.ensure_rank(weights, 4)
     strides = (node.options.stride_h, node.options.stride_w)
-    ensure_steps(node, *strides)
-    ensure_positive(node, source.shape[1:], "the input is empty")
-    ensure_positive(node, weights.shape[:3], "the weights are empty")
+    if node.since("litert-2.2.0"):
+        ensure_steps(node, *strides)
+        ensure_positive(node, source.shape[1:], "the input is empty")
+        ensure_positive(node, weights.shape[:3], "the weights are empty")
     bias = node.optional_input(3)
     _check_transpose_conv_types(node, source, weights, bias, result)
     if bias is not None:
@@ -212,11 +225,13 @@ def prepare_transpose_conv(node: KernelNode) -> None:
         node.ensure_type(output_shape, "INT32")
         shape = output_shape.integers()
         node.resize(result, shape)
-        ensure_positive(node, shape[1:3], "the output is empty")
-        sizes = checked_output_sizes(node, shape[1:3], weights.shape[1:3], strides, (1, 1))
-        node.ensure(tuple(sizes) == source.shape[1:3], "the output shape does not match the shape of the input")
-        ensure_int32(node, *source.shape[1:3])
-        ensure_int32(node, *weights.shape[:3])
+        if node.since("litert-2.3.0"):
+            ensure_positive(node, shape[1:3], "the output is empty")
+            sizes = checked_output_sizes(node, shape[1:3], weights.shape[1:3], strides, (1, 1))
+            node.ensure(tuple(sizes) == source.shape[1:3], "the output shape does not match the shape of the input")
+        if node.since("litert-2.1.5"):
+            ensure_int32(node, *source.shape[1:3])
+            ensure_int32(node, *weights.shape[:3])
     if source.type != "FLOAT32":
         check_convolution_quantization(node, source, weights, bias, result, weights.shape[0])
     elif weights.type == "INT8":
@@ -229,10 +244,10 @@ def _check_transpose_conv_types(
     node.ensure_type(source, _CONVOLVED_TYPES)
     weight_types = {"FLOAT32": ("FLOAT32", "INT8"), "UINT8": ("UINT8",), "INT8": ("INT8",), "INT16": ("INT8",)}
     bias_types = {"FLOAT32": ("FLOAT32",), "UINT8": ("INT32",), "INT8": ("INT32",), "INT16": ("INT64", "INT32")}
-    if not node.release.is_at_least(_TRANSPOSE_CONV_TAKES_HYBRID):
+    if not node.since("tf-2.17"):
         weight_types["FLOAT32"] = ("FLOAT32",)
         node.ensure_type(weights, weight_types[source.type])
-    elif source.type == "INT16" or node.release.is_at_least(_TRANSPOSE_CONV_CHECKS_WEIGHTS):
+    elif source.type == "INT16" or node.since("litert-2.2.0"):
         node.ensure_type(weights, weight_types[source.type])
     if bias is not None:
         node.ensure_type(bias, bias_types[source.type])
@@ -245,7 +260,8 @@ def _check_transpose_conv_types(
 
 
 def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
-    ensure_int32(node, *source.shape)
+    if node.since("litert-2.1.5"):
+        ensure_int32(node, *source.shape)
     quantization = affine_quantization(weights)
     if quantization is None:
         node.fail("the weights have no affine quantization")
@@ -257,7 +273,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 
-@kernel("CONV_3D")
+@kernel("CONV_3D", changed_in=("litert-2.1.5", "litert-2.2.0"))
 def prepare_conv_3d(node: KernelNode) -> None:
     """``kernels/conv3d.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
@@ -265,19 +281,23 @@ def prepare_conv_3d(node: KernelNode) -> None:
     node.ensure_rank(source, 5)
     node.ensure_rank(weights, 5)
     node.ensure(source.shape[4] == weights.shape[3], "input and weights have different numbers of channels")
-    ensure_positive(node, source.shape[1:], "the input is empty")
-    ensure_positive(node, weights.shape, "the weights are empty")
+    checks_sizes = node.since("litert-2.2.0")
+    if checks_sizes:
+        ensure_positive(node, source.shape[1:], "the input is empty")
+        ensure_positive(node, weights.shape, "the weights are empty")
     for tensor in (source, weights, result):
         node.ensure_type(tensor, "FLOAT32")
     output_channels = weights.shape[4]
     _check_conv_3d_bias(node, node.optional_input(2), output_channels)
 
-    _ensure_steps_3d(node)
+    if checks_sizes:
+        _ensure_steps_3d(node)
     sizes = _output_sizes_3d(node, source.shape[1:4], weights.shape[:3])
-    ensure_int32(node, *sizes)
+    if checks_sizes:
+        ensure_int32(node, *sizes)
     node.resize(result, (source.shape[0], *sizes, output_channels))
     strides, dilations = _steps_3d(node)
-    if max(*strides, *dilations, *weights.shape[:3]) > 1:
+    if max(*strides, *dilations, *weights.shape[:3]) > 1 and node.since("litert-2.1.5"):
         ensure_int32(node, source.shape[0], *sizes, *weights.shape[:4])
 
 
@@ -299,11 +319,14 @@ def _ensure_steps_3d(node: KernelNode) -> None:
 def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
     """Return the output depth, height and width, with 0 for a size that cannot be computed.
 
+    Releases before LiteRT 2.2 do not check the sizes. A size may then be negative.
+
     Upstream: ``kernels/padding.h: ComputePadding3DValues``.
     """
     padding = padding_of(node)
     strides, dilations = _steps_3d(node)
-    return [output_size(padding, *along) or 0 for along in zip(sizes, windows, strides, dilations, strict=True)]
+    count = output_size if node.since("litert-2.2.0") else unchecked_output_size
+    return [count(padding, *along) or 0 for along in zip(sizes, windows, strides, dilations, strict=True)]
 
 
 def _check_conv_3d_bias(node: KernelNode, bias: KernelTensor | None, output_channels: int) -> None:
@@ -312,7 +335,7 @@ def _check_conv_3d_bias(node: KernelNode, bias: KernelTensor | None, output_chan
         node.ensure(bias.element_count == output_channels, "the bias does not have one element for each output channel")
 
 
-@kernel("CONV_3D_TRANSPOSE")
+@kernel("CONV_3D_TRANSPOSE", changed_in=("litert-2.1.5", "litert-2.2.0", "litert-2.3.0"))
 def prepare_conv_3d_transpose(node: KernelNode) -> None:
     """``kernels/conv3d_transpose.cc: Prepare``."""
     node.ensure_counts((3, 4), 1)
@@ -321,9 +344,10 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
     node.ensure_rank(source, 5)
     node.ensure_rank(weights, 5)
     node.ensure(source.shape[4] == weights.shape[4], "input and weights have different numbers of channels")
-    ensure_positive(node, source.shape[1:], "the input is empty")
-    ensure_positive(node, weights.shape, "the weights are empty")
-    _ensure_steps_3d(node)
+    if node.since("litert-2.3.0"):
+        ensure_positive(node, source.shape[1:], "the input is empty")
+        ensure_positive(node, weights.shape, "the weights are empty")
+        _ensure_steps_3d(node)
     for tensor in (source, weights, result):
         node.ensure_type(tensor, "FLOAT32")
     node.ensure_type(output_shape, "INT32")
@@ -333,12 +357,14 @@ def prepare_conv_3d_transpose(node: KernelNode) -> None:
         return
 
     shape = output_shape.integers()
-    node.ensure(min(shape) >= 0, "the output shape has a negative size")
+    if node.since("litert-2.1.5"):
+        node.ensure(min(shape) >= 0, "the output shape has a negative size")
     node.ensure(shape[0] == source.shape[0], "input and output shape have different batch sizes")
-    node.ensure(shape[4] == weights.shape[3], "weights and output shape have different numbers of channels")
+    is_multiple = shape[4] == weights.shape[3] if node.since("litert-2.2.0") else shape[4] % weights.shape[3] == 0
+    node.ensure(is_multiple, "weights and output shape have different numbers of channels")
     expected = _output_sizes_3d(node, shape[1:4], weights.shape[:3])
     node.ensure(tuple(expected) == source.shape[1:4], "the output shape does not match the shape of the input")
     node.resize(result, shape)
-    if max(_steps_3d(node)[1]) <= 1:
+    if max(_steps_3d(node)[1]) <= 1 and node.since("litert-2.1.5"):
         ensure_int32(node, *source.shape[1:4])
         ensure_int32(node, *weights.shape[:4])

@@ -6,8 +6,10 @@ from ...foundation.printable import counted
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import first_unknown
 
+_SCORE_THRESHOLD = 4
 
-@kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
+
+@kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", changed_in=("litert-2.1.6",))
 def prepare_non_max_suppression(node: KernelNode) -> None:
     """``kernels/non_max_suppression.cc: Prepare``. The number of operands selects the variant."""
     node.ensure(node.input_count in (5, 6), f"has {counted(node.input_count, 'input')}, not 5 or 6")
@@ -21,7 +23,9 @@ def prepare_non_max_suppression(node: KernelNode) -> None:
     count = 0 if unknown else limit.integers()[0]
     node.ensure(count >= 0, f"the maximum number of boxes is negative ({count})")
     for position in range(3, node.input_count):
-        _ensure_scalar(node, node.input(position), "FLOAT32")
+        # Earlier releases check the type of the IoU threshold twice instead of the type of the score threshold.
+        is_checked = position != _SCORE_THRESHOLD or node.since("litert-2.1.6")
+        _ensure_scalar(node, node.input(position), "FLOAT32" if is_checked else node.input(position).type)
     is_soft = node.input_count == 6
     outputs = 3 if is_soft else 2
     node.ensure(node.output_count == outputs, f"has {counted(node.output_count, 'output')}, not {outputs}")

@@ -10,7 +10,6 @@ from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
 
@@ -24,20 +23,21 @@ def prepare_zeros_like(node: KernelNode) -> None:
 
 
 _LARGEST_DIMENSION = 2**31 - 1
+_BROADCAST_MAX_RANK = 8
 
 _ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})
 _TILED_TYPES = frozenset({"INT8", "UINT8", "FLOAT32", "INT32", "INT64", "BOOL"})
-_TILE_TAKES_WIDTHS = parse_release("litert-2.1.3")
-"""Since this release, TILE accepts all types whose elements have a suitable width."""
 _COPIED_WIDTHS = frozenset({8, 16, 32, 64})
 """The widths of elements, in bits, that TILE can copy."""
 
 
-@kernel("BROADCAST_TO")
+@kernel("BROADCAST_TO", changed_in=("litert-2.1.6",))
 def prepare_broadcast_to(node: KernelNode) -> None:
     """``kernels/broadcast_to.cc: Prepare``."""
     node.ensure_counts(2, 1)
     source, shape, result = node.input(0), node.input(1), node.output()
+    has_limit = not node.since("litert-2.1.6")
+    node.ensure(source.rank <= _BROADCAST_MAX_RANK or not has_limit, "the input has more than 8 dimensions")
     node.ensure_type(shape, ("INT32", "INT64"))
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type != "STRING", "strings cannot be broadcast")
@@ -46,6 +46,7 @@ def prepare_broadcast_to(node: KernelNode) -> None:
         return
     node.ensure(shape.rank == 1, "the shape is not a vector")
     node.ensure(source.rank <= shape.shape[0], "the shape has fewer dimensions than the input")
+    node.ensure(shape.shape[0] <= _BROADCAST_MAX_RANK or not has_limit, "the result has more than 8 dimensions")
     sizes = shape.integers()[: shape.shape[0]]
     extended = (1,) * (len(sizes) - source.rank) + source.shape
     node.ensure(
@@ -81,7 +82,7 @@ def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> l
     return [other if one == 1 else one for one, other in zip(left, right, strict=True)]
 
 
-@kernel("TILE", changed_in=(_TILE_TAKES_WIDTHS,))
+@kernel("TILE", changed_in=("litert-2.1.3", "litert-2.1.6"))
 def prepare_tile(node: KernelNode) -> None:
     """``kernels/tile.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -93,9 +94,10 @@ def prepare_tile(node: KernelNode) -> None:
         return
     node.ensure(multiples.element_count == source.rank, "the number of multiples differs from the number of dimensions")
     factors = multiples.integers()[: source.rank]
-    node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
     shape = [size * factor for size, factor in zip(source.shape, factors, strict=True)]
-    node.ensure(not shape or min(shape) >= 0, "the result has a negative size")
+    if node.since("litert-2.1.6"):
+        node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
+        node.ensure(not shape or min(shape) >= 0, "the result has a negative size")
     node.ensure(not shape or max(shape) <= _LARGEST_DIMENSION, "a size of the result overflows")
     if not source.is_constant_or_persistent:
         node.resize(result, shape)
@@ -104,7 +106,7 @@ def prepare_tile(node: KernelNode) -> None:
         node.set_dynamic(result)
         node.resize(result, shape)
     else:
-        takes_widths = node.release.is_at_least(_TILE_TAKES_WIDTHS)
+        takes_widths = node.since("litert-2.1.3")
         is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _COPIED_WIDTHS if takes_widths else result.type in _TILED_TYPES
         node.ensure(is_copied or 0 in shape, "elements of this type cannot be tiled")
         node.set_persistent(result, shape, _tiled(node, source, factors, shape))

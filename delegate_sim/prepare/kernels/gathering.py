@@ -9,27 +9,25 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, bounds, picked
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import first_unknown, has_unspecified_dimension, known_elements, wrapped
-from ..quantization import HYBRID_WEIGHT_TYPES, affine_quantization
+from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, wrapped
+from ..quantization import affine_quantization
 
-_GATHER_TYPES = frozenset(
-    {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"}
-)
-_GATHER_ND_TYPES = frozenset({"BFLOAT16", "FLOAT16", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})
+_GATHER_TYPES = frozenset({"FLOAT32", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"})
+_GATHER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})
 _INDEX_TYPES = frozenset({"INT64", "INT32", "INT16"})
+_EMBEDDING_TYPES = ("UINT8", "INT8", "INT4")
 _SCATTER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "BOOL", "INT8", "INT64", "INT32"})
 
 
-@kernel("GATHER")
+@kernel("GATHER", changed_in=HALF_TYPES_LATER)
 def prepare_gather(node: KernelNode) -> None:
     """``kernels/gather.cc: Prepare``."""
     node.ensure_counts(2, 1)
     source, positions, result = node.input(0), node.input(1), node.output()
     node.ensure_type(positions, _INDEX_TYPES)
     result.type = source.type
-    node.ensure_type(source, _GATHER_TYPES)
+    node.ensure_type(source, _GATHER_TYPES, HALF_TYPES_LATER)
     node.ensure(source.type != "STRING" or source.rank == 1, "the strings are not a vector")
     axis = wrapped(node.options.axis, source.rank)
     node.ensure(0 <= axis < source.rank, "the axis is out of range")
@@ -75,12 +73,12 @@ def _gathered(
     return picked(elements, [row * inner + place for row in rows for place in range(inner)])
 
 
-@kernel("GATHER_ND")
+@kernel("GATHER_ND", changed_in=HALF_TYPES_LATER)
 def prepare_gather_nd(node: KernelNode) -> None:
     """``kernels/gather_nd.cc: Prepare``."""
     node.ensure_counts(2, 1)
     source, indices, result = node.input(0), node.input(1), node.output()
-    node.ensure_type(source, _GATHER_ND_TYPES)
+    node.ensure_type(source, _GATHER_ND_TYPES, HALF_TYPES_LATER)
     node.ensure_type(indices, _INDEX_TYPES)
     node.ensure(source.rank >= 1, "the input is a scalar")
     node.ensure(indices.rank >= 1, "the operand with the indices is a scalar")
@@ -120,7 +118,7 @@ def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Seq
     node.ensure(list(updates[outer:]) == list(shape[depth:]), "the updates do not match the shape")
 
 
-@kernel("SEGMENT_SUM")
+@kernel("SEGMENT_SUM", changed_in=("litert-2.2.0",))
 def prepare_segment_sum(node: KernelNode) -> None:
     """``kernels/segment_sum.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -131,8 +129,9 @@ def prepare_segment_sum(node: KernelNode) -> None:
     if unknown is not None:
         node.set_dynamic(result, unknown)
         return
-    node.ensure(data.rank >= 1, "the operand with the data is a scalar")
-    node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
+    if node.since("litert-2.2.0"):
+        node.ensure(data.rank >= 1, "the operand with the data is a scalar")
+        node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
     node.ensure(segment_ids.shape[0] == data.shape[0], "the number of segment ids differs from the number of rows")
     ids: list[int] = segment_ids.value()[: segment_ids.shape[0]].tolist()
     is_ordered = not ids or (ids[0] == 0 and all(after - before in (0, 1) for before, after in itertools.pairwise(ids)))
@@ -165,22 +164,17 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
 
 
 _LARGEST_COUNT = 2**31 - 1
-_TOPK_CHECKS_COUNT = parse_release("litert-2.2.0")
-"""Since this release, TOPK_V2 accepts only a k of type INT32 or INT16.
-
-Earlier releases check the type only if k is known during Prepare.
-"""
 _COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
 
 
-@kernel("TOPK_V2", changed_in=(_TOPK_CHECKS_COUNT,))
+@kernel("TOPK_V2", changed_in=("litert-2.1.3", "litert-2.2.0"))
 def prepare_topk_v2(node: KernelNode) -> None:
     """``kernels/topk_v2.cc: Prepare``."""
     node.ensure_counts(2, 2)
     source, k, values = node.input(0), node.input(1), node.output(0)
     node.ensure(source.type == values.type, "input and output have different types")
-    if node.release.is_at_least(_TOPK_CHECKS_COUNT):
+    if node.since("litert-2.2.0"):
         node.ensure_type(k, _COUNT_TYPES)
     indices = node.output(1)
     is_known = k.is_constant_or_persistent
@@ -195,7 +189,7 @@ def prepare_topk_v2(node: KernelNode) -> None:
     node.ensure(source.rank >= 1, "the input is a scalar")
     node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
     node.ensure(count <= source.shape[-1], "k is larger than the last dimension")
-    shape = (*source.shape[:-1], max(count, 0))
+    shape = (*source.shape[:-1], max(count, 0) if node.since("litert-2.1.3") else count)
     node.resize(indices, shape)
     node.resize(values, shape)
 
@@ -214,21 +208,22 @@ def prepare_where(node: KernelNode) -> None:
     node.resize(result, (count, condition.rank))
 
 
-@kernel("UNIQUE")
+@kernel("UNIQUE", changed_in=("litert-2.1.6",))
 def prepare_unique(node: KernelNode) -> None:
     """``kernels/unique.cc: Prepare``."""
     node.ensure_counts(1, 2)
     source, values, indices = node.input(0), node.output(0), node.output(1)
-    node.ensure(node.options.table is not None, "there are no options")
-    index_type = "INT64" if schema.tensor_type_name(node.options.idx_out_type) == "INT64" else "INT32"
-    node.ensure(values.type == source.type, "input and output have different types")
-    node.ensure_type(indices, index_type)
+    if node.since("litert-2.1.6"):
+        node.ensure(node.options.table is not None, "there are no options")
+        index_type = "INT64" if schema.tensor_type_name(node.options.idx_out_type) == "INT64" else "INT32"
+        node.ensure(values.type == source.type, "input and output have different types")
+        node.ensure_type(indices, index_type)
     node.ensure(source.rank == 1, "the input is not a vector")
     node.set_dynamic(values)
     node.resize(indices, source.shape)
 
 
-@kernel("EMBEDDING_LOOKUP")
+@kernel("EMBEDDING_LOOKUP", changed_in=("litert-1.4.0", "litert-2.1.2"))
 def prepare_embedding_lookup(node: KernelNode) -> None:
     """``kernels/embedding_lookup.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -244,14 +239,18 @@ def _check_embedding_quantization(node: KernelNode, table: KernelTensor, result:
     quantization = affine_quantization(table)
     if quantization is None:
         return
-    if table.type in HYBRID_WEIGHT_TYPES and result.type == "FLOAT32":
+    is_int2 = table.type == "INT2" and node.since("litert-2.1.2")
+    if (table.type in _EMBEDDING_TYPES or is_int2) and result.type == "FLOAT32":
         node.ensure(quantization.zero_point == 0, "a zero point of the table is not 0")
-    if quantization.is_per_channel:
-        node.ensure_type(table, HYBRID_WEIGHT_TYPES)
-        node.ensure_type(result, ("FLOAT32", "FLOAT16"))
+    takes_one_zero_point = node.since("litert-1.4.0")
+    if quantization.is_per_channel or (len(quantization.zero_points) > 1 and not takes_one_zero_point):
+        node.ensure_type(table, _EMBEDDING_TYPES, {"litert-2.1.2": ("INT2",)})
+        node.ensure_type(result, "FLOAT32", {"litert-2.1.2": ("FLOAT16",)})
         node.ensure(quantization.dimension == 0, "the scales are not along the rows of the table")
-        node.ensure(len(quantization.scales) == table.shape[0], "the table does not have one scale for each row")
-        node.ensure(len(quantization.zero_points) in (1, table.shape[0]), "the table does not have one zero point for each row")
+        rows = table.shape[0]
+        node.ensure(len(quantization.scales) == rows, "the table does not have one scale for each row")
+        zero_point_counts = (1, rows) if takes_one_zero_point else (rows,)
+        node.ensure(len(quantization.zero_points) in zero_point_counts, "the table does not have one zero point for each row")
 
 
 @kernel("EMBEDDING_LOOKUP_SPARSE")
@@ -316,7 +315,7 @@ def prepare_skip_gram(node: KernelNode) -> None:
     node.ensure_type(node.output(), "STRING")
 
 
-@kernel("SPARSE_TO_DENSE")
+@kernel("SPARSE_TO_DENSE", changed_in=("litert-2.1.6",))
 def prepare_sparse_to_dense(node: KernelNode) -> None:
     """``kernels/sparse_to_dense.cc: Prepare``."""
     node.ensure_counts(4, 1)
@@ -332,9 +331,9 @@ def prepare_sparse_to_dense(node: KernelNode) -> None:
     index_size = indices.shape[1] if indices.rank == 2 else 1
     node.ensure(index_size == output_shape.element_count, "indices and output shape have different numbers of dimensions")
     index_count = indices.shape[0] if indices.rank == 2 else indices.element_count
-    node.ensure(
-        values.rank == 0 or values.element_count == index_count, "the number of values differs from the number of indices"
-    )
+    # Earlier releases check the number of values only if the value is a scalar.
+    is_checked = (values.rank != 0) == node.since("litert-2.1.6")
+    node.ensure(not is_checked or values.element_count == index_count, "the number of values differs from the number of indices")
     result = node.output()
     result.type = values.type
     if output_shape.is_constant_or_persistent:

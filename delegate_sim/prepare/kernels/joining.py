@@ -7,20 +7,15 @@ from collections.abc import Sequence
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model.numbers import StoredNumbers, kind_of
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import as_int32, first_unknown, known_elements, wrapped
+from ..operands import HALF_TYPES_LATER, as_int32, first_unknown, known_elements, wrapped
 
 _LARGEST_DIMENSION = 2**31 - 1
-_SCALARS_REFUSED = parse_release("litert-2.1.6")
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
 _UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "BOOL"})
-_HALF_UNPACK = parse_release("litert-2.1.3")
-"""Since this release, UNPACK accepts FLOAT16 and BFLOAT16."""
-_CONCATENATION_TYPES = frozenset(
-    {"FLOAT32", "FLOAT16", "BFLOAT16", "UINT8", "INT8", "INT16", "INT32", "INT64", "BOOL", "UINT32", "INT4"}
-)
+_CONCATENATION_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64", "BOOL", "UINT32"})
+_LATER_CONCATENATION_TYPES = {**HALF_TYPES_LATER, "litert-2.1.2": ("INT4",)}
 _SPLIT_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64"})
 _FUSED_ACTIVATIONS = range(1, 6)
 """The values of ``ActivationFunctionType`` that mean an activation. The runtime treats unknown values as no activation."""
@@ -47,7 +42,7 @@ def prepare_pack(node: KernelNode) -> None:
     node.resize(result, (*first.shape[:axis], count, *first.shape[axis:]))
 
 
-@kernel("UNPACK", changed_in=(_HALF_UNPACK,))
+@kernel("UNPACK", changed_in=("litert-2.1.3",))
 def prepare_unpack(node: KernelNode) -> None:
     """``kernels/unpack.cc: Prepare``."""
     count = node.options.num
@@ -56,8 +51,7 @@ def prepare_unpack(node: KernelNode) -> None:
     node.ensure(source.element_count > 0, "the input is empty")
     axis = wrapped(node.options.axis, source.rank)
     node.ensure(0 <= axis < source.rank, "the axis is out of range")
-    half = ("FLOAT16", "BFLOAT16") if node.release.is_at_least(_HALF_UNPACK) else ()
-    node.ensure_type(source, (*_UNPACK_TYPES, *half))
+    node.ensure_type(source, _UNPACK_TYPES, {"litert-2.1.3": ("FLOAT16", "BFLOAT16")})
     node.ensure(count == source.shape[axis], "the number of outputs differs from the size of the dimension")
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
     for position, _ in enumerate(node.node.outputs):
@@ -72,14 +66,14 @@ def _ensure_same_quantization(node: KernelNode, source: KernelTensor, result: Ke
     node.ensure(source.scale == result.scale, "input and output have different scales")
 
 
-@kernel("CONCATENATION", changed_in=(_SCALARS_REFUSED,))
+@kernel("CONCATENATION", changed_in=(*_LATER_CONCATENATION_TYPES, "litert-2.1.6"))
 def prepare_concatenation(node: KernelNode) -> None:
     """``kernels/concatenation.cc: Prepare``."""
     first = node.input(0)
     axis = wrapped(node.options.axis, first.rank)
     node.ensure(0 <= axis < max(first.rank, 1), "the axis is out of range")
     node.ensure(node.options.fused_activation_function not in _FUSED_ACTIVATIONS, "a fused activation is not supported")
-    node.ensure_type(first, _CONCATENATION_TYPES)
+    node.ensure_type(first, _CONCATENATION_TYPES, _LATER_CONCATENATION_TYPES)
     sources = [node.input(position) for position in range(node.input_count)]
     is_known = first_unknown(*sources) is None
     if is_known and first.rank == 0 and first.type != "INT4":
@@ -102,7 +96,7 @@ def _join_constant_scalars(node: KernelNode, sources: Sequence[KernelTensor]) ->
 
 def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis: int) -> tuple[int, ...]:
     first = sources[0]
-    if first.rank == 0 and not node.release.is_at_least(_SCALARS_REFUSED):
+    if first.rank == 0 and not node.since("litert-2.1.6"):
         node.ensure(
             all(source.rank == 0 and source.type == first.type for source in sources), "the inputs have different ranks or types"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...foundation.limits import element_count
 from ...graph.activation import fused_activation
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..quantization import (
     HYBRID_WEIGHT_TYPES,
@@ -19,14 +18,8 @@ _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
 _INTEGER_BIAS_TYPES = ("INT32", "INT64")
 _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
 
-_BATCH_MATMUL_OF_INT16_AND_INT8 = parse_release("litert-2.1.5")
-"""Since this release, BATCH_MATMUL accepts an INT8 right operand with an INT16 left operand.
 
-Releases 2.1.3 and 2.1.5 were measured. Release 2.1.4 was not measured.
-"""
-
-
-@kernel("FULLY_CONNECTED")
+@kernel("FULLY_CONNECTED", changed_in=("litert-2.1.4",))
 def prepare_fully_connected(node: KernelNode) -> None:
     """``kernels/fully_connected.cc: Prepare, PrepareImpl``."""
     source, weights = node.input(0), node.input(1)
@@ -67,7 +60,7 @@ def _check_fully_connected_types(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
     """Check the types of the operands and the result (``CheckTypes``)."""
-    is_quantized = weights.type in (*HYBRID_WEIGHT_TYPES, "INT16")
+    is_quantized = weights.type in HYBRID_WEIGHT_TYPES or (weights.type == "INT16" and node.since("litert-2.1.4"))
     expected: tuple[str | tuple[str, ...], str | tuple[str, ...], str | tuple[str, ...]]
     if is_quantized and node.options.weights_format == _SHUFFLED_WEIGHTS:
         node.ensure_type(weights, "UINT8")
@@ -106,7 +99,7 @@ def _check_fully_connected_quantization(
     check_activation_range(node, result, fused_activation(node))
 
 
-@kernel("BATCH_MATMUL", changed_in=(_BATCH_MATMUL_OF_INT16_AND_INT8,))
+@kernel("BATCH_MATMUL", changed_in=("litert-2.1.4",))
 def prepare_batch_matmul(node: KernelNode) -> None:
     """``kernels/batch_matmul.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -132,7 +125,7 @@ def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: Kerne
     if left.type == "INT8":
         node.ensure_type(right, "INT8")
     else:
-        has_hybrid = left.type != "INT16" or node.release.is_at_least(_BATCH_MATMUL_OF_INT16_AND_INT8)
+        has_hybrid = left.type != "INT16" or node.since("litert-2.1.4")
         node.ensure_type(right, (left.type, "INT8") if has_hybrid else left.type)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from ..kernel import KernelNode, kernel
-from ..windows import ensure_positive, output_size, padding_of
+from ..windows import ensure_positive, output_size, padding_of, unchecked_output_size
 
 
-@kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
+@kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D", changed_in=("litert-2.2.0",))
 def prepare_pool_2d(node: KernelNode) -> None:
-    """``kernels/pooling.cc: GenericPrepare``. If the window is larger than the input, the result is empty."""
+    """``kernels/pooling.cc: GenericPrepare``.
+
+    If the window is larger than the input, the result is empty. Releases before LiteRT 2.2 compute a negative size instead.
+    """
     node.ensure_counts(1, 1)
     result, source = node.output(), node.input(0)
     node.ensure_rank(source, 4)
@@ -17,9 +20,12 @@ def prepare_pool_2d(node: KernelNode) -> None:
     ensure_positive(node, (options.stride_h, options.stride_w), "a stride is not positive")
     batches, height, width, channels = source.shape
     padding = padding_of(node)
-    output_width = output_size(padding, width, options.filter_width, options.stride_w)
-    output_height = None
-    if output_width is not None:
+    output_width: int | None = None
+    output_height: int | None = None
+    if not node.since("litert-2.2.0"):
+        output_width = unchecked_output_size(padding, width, options.filter_width, options.stride_w)
+        output_height = unchecked_output_size(padding, height, options.filter_height, options.stride_h)
+    elif (output_width := output_size(padding, width, options.filter_width, options.stride_w)) is not None:
         output_height = output_size(padding, height, options.filter_height, options.stride_h)
     if node.op == "L2_POOL_2D":
         node.ensure(source.type not in ("UINT8", "INT8"), "L2 pooling does not support quantized types")

@@ -79,13 +79,14 @@ def prepare_rnn(node: KernelNode) -> None:
     node.resize(node.output(), (batches, units))
 
 
-@kernel("UNIDIRECTIONAL_SEQUENCE_RNN")
+@kernel("UNIDIRECTIONAL_SEQUENCE_RNN", changed_in=("litert-2.1.6",))
 def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
     """``kernels/unidirectional_sequence_rnn.cc: Prepare``."""
     node.ensure_counts(5, 1)
     source, weights, recurrent_weights, bias, state = (node.input(position) for position in range(5))
-    for tensor, rank in ((source, 3), (weights, 2), (recurrent_weights, 2), (bias, 1)):
-        node.ensure_rank(tensor, rank)
+    if node.since("litert-2.1.6"):
+        for tensor, rank in ((source, 3), (weights, 2), (recurrent_weights, 2), (bias, 1)):
+            node.ensure_rank(tensor, rank)
     _check_rnn_cell(node, source, source.shape[2], (weights, recurrent_weights, bias))
     units = weights.shape[0]
     node.ensure_shape(state, (_batches(node, source), units))
@@ -253,7 +254,7 @@ def prepare_unidirectional_sequence_lstm(node: KernelNode) -> None:
         _check_integer_lstm(node, (5,))
 
 
-@kernel("BIDIRECTIONAL_SEQUENCE_LSTM")
+@kernel("BIDIRECTIONAL_SEQUENCE_LSTM", changed_in=("litert-2.3.0",))
 def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
     """``kernels/bidirectional_sequence_lstm.cc: Prepare``."""
     merges_outputs = bool(node.options.merge_outputs)
@@ -411,15 +412,20 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
 def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_cells: int, backward_cells: int) -> None:
     """Check the auxiliary input and its weights (``CheckAuxInputTensorDimensions``).
 
-    If one cell has auxiliary weights, the second cell must have auxiliary weights too.
+    If one cell has auxiliary weights, the second cell must have auxiliary weights too. Releases before LiteRT 2.3 compare only
+    the leading dimensions of the auxiliary input, and abort if they differ.
     """
     auxiliary = node.optional_input(_AUXILIARY_INPUT)
     cells = ((_FORWARD_AUXILIARY_WEIGHTS, forward_cells), (_BACKWARD_AUXILIARY_WEIGHTS, backward_cells))
     present = [node.optional_input(first + gate) is not None for first, _ in cells for gate in (1, 2, 3)]
     node.ensure(all(present) or not any(present), "some of the auxiliary weights are missing")
-    if any(present):
-        if auxiliary is None:
-            node.fail("there are weights for an auxiliary input, but no auxiliary input")
+    if any(present) and auxiliary is None:
+        node.fail("there are weights for an auxiliary input, but no auxiliary input")
+    if not node.since("litert-2.3.0"):
+        is_alike = auxiliary is None or not any(present) or auxiliary.shape[:2] == source.shape[:2]
+        node.ensure(is_alike, "the runtime aborts, because the leading dimensions of input and auxiliary input differ")
+        return
+    if any(present) and auxiliary is not None:
         node.ensure_shape(auxiliary, (*source.shape[:2], auxiliary.shape[-1]))
         _check_auxiliary_weights(node, cells, auxiliary.shape[-1])
     elif auxiliary is not None:

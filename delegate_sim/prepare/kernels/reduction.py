@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import first_unknown, known_array, wrapped
 
@@ -41,17 +40,8 @@ _QUANTIZED_PRODUCT_TYPES = frozenset({"INT8", "INT16"})
 _COMPUTED_PRODUCT_TYPES = frozenset({"FLOAT32", "INT32", "INT64"})
 _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 
-_ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
-"""Since this release, ARG_MAX and ARG_MIN refuse to search an empty dimension."""
-_KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
-"""Since this release, reductions refuse an axis out of range even if keep_dims is set.
 
-If keep_dims is set, earlier releases ignore such an axis (measured)."""
-_PRODUCT_TYPES_ARE_CHECKED = parse_release("litert-2.1.5")
-"""Since this release, REDUCE_PROD checks the type of quantized operands. Release 2.1.4 accepts UINT8 operands (measured)."""
-
-
-@kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=(_KEPT_AXES_ARE_CHECKED,))
+@kernel("REDUCE_MAX", "REDUCE_MIN", "MEAN", "SUM", changed_in=("litert-2.2.0",))
 def prepare_reduction(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareSimple, PrepareMeanOrSum``, without temporary tensors and multipliers."""
     node.ensure_counts(2, 1)
@@ -66,25 +56,25 @@ def prepare_reduction(node: KernelNode) -> None:
         node.set_dynamic(result, axis)
 
 
-@kernel("REDUCE_ANY", "REDUCE_ALL", changed_in=(_KEPT_AXES_ARE_CHECKED,))
+@kernel("REDUCE_ANY", "REDUCE_ALL", changed_in=("litert-2.2.0",))
 def prepare_all_or_any(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareAllOrAny``."""
     node.ensure_type(node.input(0), "BOOL")
     prepare_reduction(node)
 
 
-@kernel("REDUCE_PROD", changed_in=(_PRODUCT_TYPES_ARE_CHECKED, _KEPT_AXES_ARE_CHECKED))
+@kernel("REDUCE_PROD", changed_in=("litert-2.1.5", "litert-2.2.0"))
 def prepare_product(node: KernelNode) -> None:
     """``kernels/reduce.cc: PrepareProd``."""
     prepare_reduction(node)
     source, axis, result = node.input(0), node.input(1), node.output()
     if not axis.is_constant_or_persistent:
         return
-    node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
-    if source.quantization is not None:
+    if node.since("litert-2.2.0"):
+        node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
+    if source.quantization is not None and node.since("litert-2.1.5"):
         node.ensure(source.quantization.is_affine, "the quantization is not affine")
-        if node.release.is_at_least(_PRODUCT_TYPES_ARE_CHECKED):
-            node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
+        node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
     if first_unknown(source) is not None or result.element_count > _LARGEST_COMPUTED_RESULT:
         return
     if source.quantization is None and source.type in ("UINT8", "INT8", "INT16"):
@@ -94,12 +84,15 @@ def prepare_product(node: KernelNode) -> None:
 
 
 def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -> set[int]:
-    """Return the axes to reduce, counted from the front, or no axes for a scalar (``kernels/reduce.cc: ResolveAxisForShape``)."""
+    """Return the axes to reduce, counted from the front, or no axes for a scalar (``kernels/reduce.cc: ResolveAxisForShape``).
+
+    If the option ``keep_dims`` is set, releases before LiteRT 2.2 ignore an axis out of range.
+    """
     if source.rank == 0:
         return set()
     axes = {wrapped(number, source.rank) for number in axis.integers()[: axis.element_count]}
     inside = {number for number in axes if 0 <= number < source.rank}
-    if not node.options.keep_dims or node.release.is_at_least(_KEPT_AXES_ARE_CHECKED):
+    if not node.options.keep_dims or node.since("litert-2.2.0"):
         node.ensure(inside == axes, "an axis is out of range")
     return inside
 
@@ -121,7 +114,7 @@ def _product(source: KernelTensor, axes: set[int], shape: Sequence[int]) -> npt.
     return product.reshape(shape)
 
 
-@kernel("ARG_MAX", "ARG_MIN", changed_in=(_ARG_MAX_REFUSES_EMPTY,))
+@kernel("ARG_MAX", "ARG_MIN", changed_in=("litert-2.2.0",))
 def prepare_arg_max(node: KernelNode) -> None:
     """``kernels/arg_min_max.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -139,7 +132,7 @@ def prepare_arg_max(node: KernelNode) -> None:
         return
     position = wrapped(axis.integers()[0], source.rank)
     node.ensure(0 <= position < source.rank, "the axis is out of range")
-    if node.release.is_at_least(_ARG_MAX_REFUSES_EMPTY):
+    if node.since("litert-2.2.0"):
         node.ensure(source.shape[position] > 0, "the dimension to search is empty")
     outer, inner = source.shape[:position], source.shape[position + 1 :]
     node.ensure(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, known_elements, wrapped
 from ..quantization import check_symmetric
@@ -116,20 +115,15 @@ _LARGEST_COUNT = 2**64 - 1
 _SQUEEZE_MAX_RANK = 8
 _TRANSPOSE_MAX_RANK = 8
 _TRANSPOSE_FORMER_MAX_RANK = 6
-_RESHAPE_CHECKS_INPUT = parse_release("litert-2.2.0")
-"""Since this release, RESHAPE refuses an input with a negative size."""
-_TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
-"""Since this release, TRANSPOSE accepts up to 8 dimensions. Earlier releases accept up to 6."""
-_LEAVING_OPEN = parse_release("litert-1.1")
-"""Since this release, a RESHAPE result of unknown size stays in the arena instead of becoming dynamic.
-
-If no tensor is dynamic, the runtime's message about dynamic tensors then names tensor -1.
-"""
 
 
-@kernel("RESHAPE", changed_in=(_LEAVING_OPEN, _RESHAPE_CHECKS_INPUT))
+@kernel("RESHAPE", changed_in=("litert-1.1", "litert-2.2.0"))
 def prepare_reshape(node: KernelNode) -> None:
-    """``kernels/reshape.cc: Prepare``."""
+    """``kernels/reshape.cc: Prepare``.
+
+    Since LiteRT 1.1, a result of unknown size stays in the arena instead of becoming dynamic. If no tensor is dynamic, the
+    runtime's message about dynamic tensors then names tensor -1.
+    """
     node.ensure_counts((1, 2), 1)
     result = node.output()
     if result.type == "STRING":
@@ -138,7 +132,7 @@ def prepare_reshape(node: KernelNode) -> None:
     source = node.input(0)
     requested = node.input(1) if node.input_count == 2 else None
     if requested is not None and not requested.is_constant_or_persistent:
-        if node.release.is_at_least(_LEAVING_OPEN):
+        if node.since("litert-1.1"):
             node.leave_open(requested)
         else:
             node.set_dynamic(result, requested)
@@ -164,7 +158,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
 
     Upstream: ``kernels/internal/reshape_utils.h: ResolveOutputShape``.
     """
-    if min(source, default=0) < 0 and node.release.is_at_least(_RESHAPE_CHECKS_INPUT):
+    if min(source, default=0) < 0 and node.since("litert-2.2.0"):
         node.fail("the input has a negative size")
     shape = list(requested)
     node.ensure(shape.count(-1) <= 1, "the new shape has more than one size of -1")
@@ -237,13 +231,13 @@ def prepare_rank(node: KernelNode) -> None:
     node.set_persistent(result, (), StoredNumbers.of("<i4", [source.rank]))
 
 
-@kernel("TRANSPOSE", changed_in=(_TRANSPOSE_OF_RANK_8,))
+@kernel("TRANSPOSE", changed_in=("litert-2.1.6",))
 def prepare_transpose(node: KernelNode) -> None:
     """``kernels/transpose.cc: Prepare``."""
     node.ensure_counts(2, 1)
     source, permutation, result = node.input(0), node.input(1), node.output()
     rank = source.rank
-    limit = _TRANSPOSE_MAX_RANK if node.release.is_at_least(_TRANSPOSE_OF_RANK_8) else _TRANSPOSE_FORMER_MAX_RANK
+    limit = _TRANSPOSE_MAX_RANK if node.since("litert-2.1.6") else _TRANSPOSE_FORMER_MAX_RANK
     node.ensure(rank <= limit, f"the input has more than {limit} dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
     if not permutation.is_constant_or_persistent:

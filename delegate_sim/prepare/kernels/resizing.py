@@ -8,7 +8,7 @@ from ..kernel import KernelNode, kernel
 from ..windows import ensure_positive
 
 
-@kernel("RESIZE_BILINEAR")
+@kernel("RESIZE_BILINEAR", changed_in=("litert-2.2.0",))
 def prepare_resize_bilinear(node: KernelNode) -> None:
     """``kernels/resize_bilinear.cc: Prepare``."""
     size = _resized_to(node)
@@ -37,13 +37,15 @@ def _resized_to(node: KernelNode) -> list[int] | None:
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)
-    node.ensure_shape(size, (2,))
+    node.ensure_rank(size, 1)
+    if node.op != "RESIZE_BILINEAR" or node.since("litert-2.2.0"):
+        node.ensure_shape(size, (2,))
     node.ensure_type(size, "INT32")
     result.type = source.type
     if not size.is_constant_or_persistent:
         node.set_dynamic(result, size)
         return None
-    return size.integers()
+    return size.integers()[:2]
 
 
 def _resize_image(node: KernelNode, size: Sequence[int]) -> None:

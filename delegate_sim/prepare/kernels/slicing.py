@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, kind_of, picked, read_as
-from ...releases.catalogue import parse_release
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import first_unknown, has_unspecified_dimension, known_elements, positions_in
+from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, positions_in
 
 _LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)
+_SLICE_FORMER_MAX_RANK = 5
 _STRIDED_SLICE_MAX_INDICES = 31
+_STRIDED_SLICE_FORMER_MAX_RANK = 5
 _STRIDED_SLICE_WIDTHS = frozenset({8, 16, 32, 64})
 """The widths of elements, in bits, that STRIDED_SLICE can copy."""
+_STRIDED_SLICE_FORMER_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "UINT32", "INT8", "INT16", "BOOL"})
+"""The types that STRIDED_SLICE can copy in releases before LiteRT 2.1.3."""
 _REVERSE_MAX_RANK = 8
 
-_SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
-"""Since this release, SLICE refuses a slice that begins outside the input.
-
-SLICE also refuses a result if its shape in the file is complete and differs from the computed shape.
-"""
-
-_REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
+_REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL"})
 _REVERSE_SEQUENCE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT16", "INT64"})
 
 
-@kernel("SLICE", changed_in=(_SLICE_CHECKS_MORE,))
+@kernel("SLICE", changed_in=("litert-2.2.0", "litert-2.3.0"))
 def prepare_slice(node: KernelNode) -> None:
     """``kernels/slice.cc: Prepare``."""
     node.ensure_counts(3, 1)
@@ -40,8 +39,10 @@ def prepare_slice(node: KernelNode) -> None:
     node.ensure_type(size, ("INT32", "INT64"))
     node.ensure(begin.rank == 1 and size.rank == 1, "begin and size are not vectors")
     node.ensure(begin.element_count == size.element_count, "begin and size have different lengths")
+    if not node.since("litert-2.2.0"):
+        node.ensure(source.rank <= _SLICE_FORMER_MAX_RANK, "the input has more than 5 dimensions")
     is_complete = result.rank > 0 and not has_unspecified_dimension(result)
-    if is_complete and not node.release.is_at_least(_SLICE_CHECKS_MORE):
+    if is_complete and not node.since("litert-2.3.0"):
         return
     unknown = first_unknown(begin, size)
     is_static = unknown is None and not has_unspecified_dimension(source)
@@ -60,14 +61,16 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
     The kernel reads the data of ``size`` as numbers of the type of ``begin``.
     """
-    node.ensure(begin.element_count == source.rank, "begin and size do not have one number for each dimension")
+    checks_more = node.since("litert-2.3.0")
+    if checks_more:
+        node.ensure(begin.element_count == source.rank, "begin and size do not have one number for each dimension")
     begins = begin.integers()
     sizes = read_as(size.value(), kind_of(begin.value())).tolist()
     shape = []
     for axis, dimension in enumerate(source.shape):
         first, wanted = begins[axis], sizes[axis]
         node.ensure(wanted >= -1, "a size is negative")
-        if node.release.is_at_least(_SLICE_CHECKS_MORE):
+        if checks_more:
             node.ensure(0 <= first <= dimension, "the slice begins outside the input")
         node.ensure(wanted == -1 or first + wanted <= dimension, "the slice reaches past the input")
         shape.append(dimension - first if wanted == -1 else wanted)
@@ -106,7 +109,7 @@ class _Axis:
         return min(max(position, low), high)
 
 
-@kernel("STRIDED_SLICE")
+@kernel("STRIDED_SLICE", changed_in=("litert-1.3.0", "litert-2.1.3", "litert-2.1.4", "litert-2.2.0"))
 def prepare_strided_slice(node: KernelNode) -> None:
     """``kernels/strided_slice.cc: Prepare``."""
     node.ensure_counts(4, 1)
@@ -117,7 +120,10 @@ def prepare_strided_slice(node: KernelNode) -> None:
     node.ensure(source.type == result.type, "input and output have different types")
     for indices in (begin, end, strides):
         node.ensure_type(indices, "INT32")
-    node.ensure(begin.element_count <= _STRIDED_SLICE_MAX_INDICES, "there are more than 31 indices")
+    if node.since("litert-2.2.0"):
+        node.ensure(begin.element_count <= _STRIDED_SLICE_MAX_INDICES, "there are more than 31 indices")
+    else:
+        node.ensure(source.rank <= _STRIDED_SLICE_FORMER_MAX_RANK, "the input has more than 5 dimensions")
     is_offset = bool(node.options.offset)
     unknown = first_unknown(strides) if is_offset else first_unknown(strides, begin, end)
     if unknown is not None:
@@ -133,8 +139,11 @@ def prepare_strided_slice(node: KernelNode) -> None:
     else:
         axes = _strided_slice_axes(node)
         shape = _strided_slice_shape(node, axes, is_offset)
-        is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _STRIDED_SLICE_WIDTHS
-        node.ensure(is_copied, "elements of this type cannot be sliced")
+        if node.since("litert-2.1.3"):
+            is_copied = schema.BITS_PER_ELEMENT.get(result.type) in _STRIDED_SLICE_WIDTHS
+            node.ensure(is_copied, "elements of this type cannot be sliced")
+        else:
+            node.ensure_type(result, _STRIDED_SLICE_FORMER_TYPES, HALF_TYPES_LATER)
         node.set_persistent(result, shape, _strided_slice(node, source, axes, shape, is_offset))
 
 
@@ -216,6 +225,9 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
     If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for each
     dimension, including added dimensions, and may read past the last element of the operand. Here, such a size counts as 0.
     """
+    checks_result = node.since("litert-2.2.0")
+    if not checks_result:
+        node.ensure(len(axes) <= _STRIDED_SLICE_FORMER_MAX_RANK, "input and added dimensions are more than 5 together")
     sizes = node.input(2).integers() if is_offset else []
     shape = []
     for index, axis in enumerate(axes):
@@ -227,11 +239,18 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
         else:
             first = axis.first()
             distance = axis.last(first, is_offset) - first
-        node.ensure(axis.stride != _SMALLEST_INT32, "a stride is too small")
-        size = len(range(0, distance, axis.stride))
+        node.ensure(axis.stride != _SMALLEST_INT32 or not checks_result, "a stride is too small")
+        size = _step_count(node, distance, axis.stride)
         node.ensure(size <= _LARGEST_DIMENSION, "a size of the result overflows")
         shape.append(size)
     return shape
+
+
+def _step_count(node: KernelNode, distance: int, stride: int) -> int:
+    """Return the number of steps along a dimension. Releases before LiteRT 2.1.4 round distance, stride and quotient to float32."""
+    if node.since("litert-2.1.4"):
+        return len(range(0, distance, stride))
+    return max(0, math.ceil(quotient(float32(distance), float32(stride))))
 
 
 def _strided_slice(
@@ -280,7 +299,7 @@ def prepare_dynamic_update_slice(node: KernelNode) -> None:
     node.resize(result, source.shape)
 
 
-@kernel("REVERSE_V2")
+@kernel("REVERSE_V2", changed_in=HALF_TYPES_LATER)
 def prepare_reverse_v2(node: KernelNode) -> None:
     """``kernels/reverse.cc: Prepare``."""
     node.ensure_counts(2, 1)
@@ -288,7 +307,7 @@ def prepare_reverse_v2(node: KernelNode) -> None:
     node.ensure(axes.rank == 1, "the axes are not a vector")
     node.ensure(source.rank <= _REVERSE_MAX_RANK, "the input has more than 8 dimensions")
     node.ensure(source.rank >= axes.element_count, "there are more axes than dimensions")
-    node.ensure_type(source, _REVERSE_TYPES)
+    node.ensure_type(source, _REVERSE_TYPES, HALF_TYPES_LATER)
     node.ensure_type(axes, "INT32")
     result = node.output()
     node.ensure(result.type == source.type, "input and output have different types")

@@ -20,6 +20,7 @@ Upstream: ``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT`` and the similar co
 """
 
 _MOST_WINDOW_DIMENSIONS = 6
+_DILATE_FORMER_MAX_RANK = 6
 
 _GREATEST_SIZE = 2**31 - 1
 
@@ -44,19 +45,19 @@ def prepare_shift_left(node: KernelNode) -> None:
     node.resize(result, first.shape)
 
 
-@kernel("STABLEHLO_GATHER")
+@kernel("STABLEHLO_GATHER", changed_in=("litert-2.1.6",))
 def prepare_gather(node: KernelNode) -> None:
     """``kernels/stablehlo_gather.cc: Prepare``. The result keeps its rank from the model file."""
     node.ensure_counts(2, 1)
     operand, start_indices, result = node.input(0), node.input(1), node.output()
     node.ensure_type(start_indices, _INDEX_TYPES)
     options = node.options
-    node.ensure(len(options.slice_sizes) == operand.rank, "the number of slice sizes differs from the number of dimensions")
-    node.ensure(
-        len(options.collapsed_slice_dims) <= len(options.slice_sizes), "there are more collapsed dimensions than input dimensions"
-    )
-    node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than output dimensions")
-    node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
+    if node.since("litert-2.1.6"):
+        sizes = options.slice_sizes
+        node.ensure(len(sizes) == operand.rank, "the number of slice sizes differs from the number of dimensions")
+        node.ensure(len(options.collapsed_slice_dims) <= len(sizes), "there are more collapsed dimensions than input dimensions")
+        node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than output dimensions")
+        node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
     node.resize(result, _gathered_shape(node, start_indices.shape, result.rank))
 
 
@@ -76,37 +77,45 @@ def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -
     return [next(offsets if axis in offset_axes else batches) for axis in range(rank)]
 
 
-@kernel("STABLEHLO_SCATTER")
+@kernel("STABLEHLO_SCATTER", changed_in=("litert-2.1.6",))
 def prepare_scatter(node: KernelNode) -> None:
     """``kernels/stablehlo_scatter.cc: Prepare``."""
     node.ensure_counts(3, 1)
-    source, indices, updates, result = node.input(0), node.input(1), node.input(2), node.output()
-    node.ensure_type(indices, _INDEX_TYPES)
+    checks_operands = node.since("litert-2.1.6")
+    source, result = node.input(0), node.output()
+    if checks_operands:
+        node.ensure_type(node.input(1), _INDEX_TYPES)
     node.resize(result, source.shape)
-    options = node.options
-    node.ensure(
-        len(options.update_window_dims) <= updates.rank, "there are more window dimensions than dimensions of the updates"
-    )
-    node.ensure(len(options.inserted_window_dims) <= result.rank, "there are more inserted dimensions than output dimensions")
-    node.ensure(
-        len(options.scatter_dims_to_operand_dims) <= source.rank, "there are more scattered dimensions than input dimensions"
-    )
-    node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
-    computation = node.interpreter.subgraph(options.update_computation_subgraph_index)
+    if checks_operands:
+        _check_scattered_dimensions(node)
+    computation = node.interpreter.subgraph(node.options.update_computation_subgraph_index)
     node.ensure(len(computation.nodes) <= 1, "the computation has more than one node")
     for step in computation.nodes:
         node.ensure(step.op in _SCATTER_COMPUTATIONS and not step.is_custom, f"the computation {step.op} is not supported")
 
 
+def _check_scattered_dimensions(node: KernelNode) -> None:
+    source, indices, updates, options = node.input(0), node.input(1), node.input(2), node.options
+    node.ensure(
+        len(options.update_window_dims) <= updates.rank, "there are more window dimensions than dimensions of the updates"
+    )
+    node.ensure(len(options.inserted_window_dims) <= source.rank, "there are more inserted dimensions than output dimensions")
+    node.ensure(
+        len(options.scatter_dims_to_operand_dims) <= source.rank, "there are more scattered dimensions than input dimensions"
+    )
+    node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
+
+
 _SCATTER_COMPUTATIONS = ("STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM")
 
 
-@kernel("STABLEHLO_PAD")
+@kernel("STABLEHLO_PAD", changed_in=("litert-2.2.0",))
 def prepare_pad(node: KernelNode) -> None:
     """``kernels/stablehlo_pad.cc: Prepare``."""
     source, padding_value = node.input(0), node.input(1)
     node.ensure(source.type == padding_value.type, "input and padding value have different types")
-    node.ensure(padding_value.element_count == 1, "the padding value is not a single value")
+    if node.since("litert-2.2.0"):
+        node.ensure(padding_value.element_count == 1, "the padding value is not a single value")
     node.ensure(source.type in schema.BITS_PER_ELEMENT, f"elements of {source.type} have no size")
     shape = _padded_shape(node, source)
     result = node.output()
@@ -115,15 +124,20 @@ def prepare_pad(node: KernelNode) -> None:
 
 
 def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
-    """Return the shape after padding (``PadData::Setup``). If cropping empties a dimension, all sizes are 0."""
+    """Return the shape after padding (``PadData::Setup``). If cropping empties a dimension, all sizes are 0.
+
+    Releases before LiteRT 2.2 subtract the interior padding once from a dimension of size 0.
+    """
     options = node.options
     vectors = (options.edge_padding_low, options.edge_padding_high, options.interior_padding)
     node.ensure(options.table is not None and len({len(vector) for vector in vectors}) == 1, "the paddings are incomplete")
     node.ensure(0 < source.rank <= _MOST_DIMENSIONS, f"the input has {source.rank} dimensions, not 1 to {_MOST_DIMENSIONS}")
     low, high, interior = (_extended(vector, source.rank) for vector in vectors)
-    node.ensure(min(interior) >= 0, "the interior padding is negative")
+    checks_more = node.since("litert-2.2.0")
+    node.ensure(min(interior) >= 0 or not checks_more, "the interior padding is negative")
+    least_gaps = 0 if checks_more else -1
     shape = [
-        size + max(size - 1, 0) * between + before + after
+        size + max(size - 1, least_gaps) * between + before + after
         for size, between, before, after in zip(source.shape, interior, low, high, strict=True)
     ]
     node.ensure(max(shape) <= _GREATEST_SIZE, "the result is too large")
@@ -135,12 +149,14 @@ def _extended(vector: Sequence[int], size: int) -> list[int]:
     return [*vector[:size], *[0] * (size - len(vector))]  # bounded: dimensions of a tensor
 
 
-@kernel("DILATE")
+@kernel("DILATE", changed_in=("litert-2.1.6",))
 def prepare_dilate(node: KernelNode) -> None:
     """``kernels/dilate.cc: Prepare``."""
     node.ensure_counts(3, 1)
     source, dilations, padding_value, result = node.input(0), node.input(1), node.input(2), node.output()
     node.ensure(source.rank > 0, "the input is a scalar")
+    if not node.since("litert-2.1.6"):
+        node.ensure(source.rank <= _DILATE_FORMER_MAX_RANK, "the input has more than 6 dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type == padding_value.type, "input and padding value have different types")
     if not dilations.is_constant:
