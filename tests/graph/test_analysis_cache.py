@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +19,7 @@ from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.operator_families import FAMILY_OF
 from delegate_sim.prepare import preparation
-from delegate_sim.prepare.kernel import CHANGED_IN, KERNELS
+from delegate_sim.prepare.kernel import CHANGED_IN, KERNELS, KernelNode
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, OLDEST, Release, oldest_alike, parse_release
 from delegate_sim.results.compare import platform_table, release_table
 from delegate_sim.runtime.target import Target
@@ -93,7 +96,13 @@ def test_kernels_declare_every_release_that_their_module_names(family):
     except ModuleNotFoundError:
         return
     declared = {release for op, made in KERNELS.items() if made.__module__ == module.__name__ for release in CHANGED_IN[op]}
-    assert {value for value in vars(module).values() if isinstance(value, Release)} <= declared
+    asked = re.findall(r'"((?:tf|litert)-[\d.]+)"', re.sub(r"@kernel\(.*", "", inspect.getsource(module)))
+    assert set(map(parse_release, asked)) <= declared
+
+
+def test_a_kernel_that_asks_for_a_release_that_it_does_not_declare():
+    with pytest.raises(RuntimeError, match="NEG does not list litert-1.3.0"):
+        KernelNode.since(SimpleNamespace(op="NEG", release=NEWEST), "litert-1.3.0")
 
 
 @pytest.mark.parametrize("name", [name for name in DELEGATE_NAMES if find_delegate(name).history.changed_in is not None])

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from delegate_sim.model.model import Allocation
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.kernel import KernelNode
 from delegate_sim.prepare.preparation import PrepareError, prepare
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, Release, parse_release
 from fixtures.builder import ModelBuilder
+from tests.support.graphs import arena, constant, quantized
 from tests.support.kernels import Kernels
 
 LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
@@ -145,17 +146,248 @@ def dequantize(kind):
     return run
 
 
-def half(op, *others, **options):
+def half(op, *others, operands=1, known=False, **options):
     def run(kernels, release):
-        source = kernels.constant([[1, 2]], "FLOAT16") if op == "TILE" else kernels.arena("FLOAT16", 1, 2)
-        return kernels.prepare(
-            op, [source, *map(kernels.constant, others)], [kernels.arena("FLOAT16")], release=release, **options
-        )
+        source = kernels.constant([[1, 2]], "FLOAT16") if known or op == "TILE" else kernels.arena("FLOAT16", 1, 2)
+        inputs = [*[source] * operands, *map(kernels.constant, others)]
+        return kernels.prepare(op, inputs, [kernels.arena("FLOAT16")], release=release, **options)
 
     return run
 
 
+def node(op, *operands, results=(arena("FLOAT32"),), **options):
+    def run(kernels, release):
+        return kernels.prepare(op, operands, results, release=release, **options)
+
+    return run
+
+
+def quantize(source, result):
+    operands = [quantized(arena(source, 2), 0.5)] if source != "FLOAT32" else [arena(source, 2)]
+    return node("QUANTIZE", *operands, results=[quantized(arena(result, 2), 0.25)])
+
+
+def zeros(*shape, kind="FLOAT32"):
+    return constant(np.zeros(shape), kind)
+
+
+def conv_2d(source, weights, *, kind="FLOAT32", scales=(), dimension=0, **options):
+    stored = zeros(*weights, kind=kind)
+    return node(
+        "CONV_2D",
+        arena("FLOAT32", *source),
+        quantized(stored, *scales, dimension=dimension) if scales else stored,
+        zeros(weights[0]),
+        **{**STEPS, **options},
+    )
+
+
+def depthwise(source, weights, **options):
+    return node("DEPTHWISE_CONV_2D", arena("FLOAT32", *source), zeros(*weights), **{**STEPS, "depth_multiplier": 1, **options})
+
+
+def deconvolution(shape, source, **options):
+    operands = [constant(shape), zeros(1, 1, 1, 1), arena("FLOAT32", *source)]
+    return node("TRANSPOSE_CONV", *operands, stride_h=1, stride_w=1, padding=SAME, **options)
+
+
+def conv_3d(source, weights, **options):
+    return node("CONV_3D", arena("FLOAT32", *source), arena("FLOAT32", *weights), **{**STEPS_3D, **options})
+
+
+def deconvolution_3d(channels, weights, **options):
+    shape = arena("INT32", 5) if channels is None else constant([1, 4, 4, 4, channels])
+    operands = [shape, zeros(*weights), arena("FLOAT32", 1, 4, 4, 4, 1)]
+    return node("CONV_3D_TRANSPOSE", *operands, **{**STEPS_3D, **options})
+
+
+def max_pool(size):
+    options = {"stride_h": 1, "stride_w": 1, "filter_height": size, "filter_width": size, "padding": VALID}
+    return node("MAX_POOL_2D", arena("FLOAT32", 1, 2, 2, 1), fused_activation_function=0, **options)
+
+
+def strided_slice(source, begin, stride=1, **options):
+    masks = {"begin_mask": 0, "end_mask": 0, "shrink_axis_mask": 0, "new_axis_mask": 0, "ellipsis_mask": 0, "offset": False}
+    operands = [source, constant(begin), constant([index + 1 for index in begin]), constant([stride for _ in begin])]
+    return node("STRIDED_SLICE", *operands, results=[arena(source.type)], **{**masks, **options})
+
+
+def padded(op, kind, fill=(), **options):
+    return node(op, arena("FLOAT32", 1), constant([[0, 1]], kind), *fill, **options)
+
+
+def embedding(kind, result, zero_points):
+    table = quantized(zeros(2, 4, kind=kind), 0.5, 0.25)
+    table = table._replace(quantization=table.quantization._replace(zero_points=np.zeros(zero_points, np.int64)))
+    return node("EMBEDDING_LOOKUP", constant([0]), table, results=[arena(result)])
+
+
+def sparse_to_dense(indices, values):
+    return node("SPARSE_TO_DENSE", constant(indices), constant([4]), constant(values), constant(0), validate_indices=False)
+
+
+def suppression(kind):
+    scalars = [constant(2), constant(0.5, "FLOAT32"), constant(1, kind)]
+    operands = [arena("FLOAT32", 3, 4), arena("FLOAT32", 3), *scalars]
+    return node("NON_MAX_SUPPRESSION_V4", *operands, results=[arena("INT32"), arena("INT32")])
+
+
+def unique(**options):
+    return node("UNIQUE", arena("INT32", 2), results=[arena("INT32"), arena("INT32")], **options)
+
+
+def fully_connected(kind, scales, dimension):
+    weights = quantized(zeros(2, 3, kind=kind), *scales, dimension=dimension)
+    source, result = (quantized(arena("INT16", *shape), 0.5) for shape in ((1, 3), (1, 2)))
+    options = {"weights_format": 0, "keep_num_dims": False, "fused_activation_function": 0, "quantized_bias_type": 0}
+    return node("FULLY_CONNECTED", source, weights, None, results=[result], **options)
+
+
+def sequence_rnn(*bias):
+    operands = [arena("FLOAT32", 2, 3, 4), zeros(5, 4), zeros(5, 5), zeros(*bias), arena("FLOAT32", 2, 5, is_variable=True)]
+    return node("UNIDIRECTIONAL_SEQUENCE_RNN", *operands, time_major=False, fused_activation_function=0)
+
+
+def stablehlo_gather(slice_sizes):
+    options = {"offset_dims": [1], "collapsed_slice_dims": [], "start_index_map": [0], "index_vector_dim": 1}
+    operands = [arena("FLOAT32", 3), constant([[0], [1]])]
+    return node("STABLEHLO_GATHER", *operands, results=[arena("FLOAT32", 2, 1)], slice_sizes=slice_sizes, **options)
+
+
+def stablehlo_pad(interior, fill):
+    options = {"edge_padding_low": [1], "edge_padding_high": [1], "interior_padding": [interior]}
+    return node("STABLEHLO_PAD", arena("FLOAT32", 3), fill, **options)
+
+
+STEPS = {
+    "stride_h": 1,
+    "stride_w": 1,
+    "dilation_h_factor": 1,
+    "dilation_w_factor": 1,
+    "padding": 0,
+    "fused_activation_function": 0,
+}
+STEPS_3D = {**STEPS, "stride_d": 1, "dilation_d_factor": 1}
+SAME, VALID = 0, 1
+RANK_9 = (1,) * 9
+ONE = constant([1.0], "FLOAT32")
+SQUARE = (1, 4, 4, 1)
+
 CHANGES = [
+    *[Change(f"{op}-of-FLOAT16", "litert-1.3.0", REFUSED, TAKEN, half(op)) for op in ("FLOOR", "ROUND")],
+    Change("ATAN2-of-FLOAT16", "litert-1.3.0", REFUSED, TAKEN, half("ATAN2", operands=2)),
+    Change("GATHER-of-FLOAT16", "litert-1.3.0", REFUSED, TAKEN, half("GATHER", [0], axis=0, batch_dims=0)),
+    Change("GATHER_ND-of-FLOAT16", "litert-1.3.0", REFUSED, TAKEN, half("GATHER_ND", [0])),
+    Change("REVERSE_V2-of-FLOAT16", "litert-1.3.0", REFUSED, TAKEN, half("REVERSE_V2", [0])),
+    Change(
+        "CONCATENATION-of-FLOAT16",
+        "litert-1.3.0",
+        REFUSED,
+        TAKEN,
+        half("CONCATENATION", operands=2, axis=0, fused_activation_function=0),
+    ),
+    Change("STRIDED_SLICE-of-known-FLOAT16", "litert-1.3.0", REFUSED, TAKEN, strided_slice(zeros(4, kind="FLOAT16"), [0])),
+    Change("PADV2-by-INT8", "litert-1.3.0", REFUSED, TAKEN, padded("PADV2", "INT8")),
+    Change("CONV_2D-stride-0", "litert-1.4.0", TAKEN, REFUSED, conv_2d(SQUARE, (1, 1, 1, 1), stride_h=0)),
+    Change("DEPTHWISE-stride-65536", "litert-1.4.0", TAKEN, REFUSED, depthwise(SQUARE, (1, 1, 1, 1), stride_h=65536)),
+    Change("EMBEDDING_LOOKUP-one-zero-point", "litert-1.4.0", REFUSED, TAKEN, embedding("INT8", "FLOAT32", 1)),
+    Change("PRELU-types", "litert-2.0.2", REFUSED, TAKEN, node("PRELU", arena("FLOAT32", 2), constant([1, 2], "INT8"))),
+    Change(
+        "SQRT-of-INT8",
+        "litert-2.0.2",
+        REFUSED,
+        TAKEN,
+        node("SQRT", quantized(arena("INT8", 2), 0.5), results=[quantized(arena("INT8"), 0.5)]),
+    ),
+    Change("QUANTIZE-to-INT4", "litert-2.1.0", REFUSED, TAKEN, quantize("FLOAT32", "INT4")),
+    Change("QUANTIZE-to-UINT4", "litert-2.1.2", REFUSED, TAKEN, quantize("FLOAT32", "UINT4")),
+    Change("EMBEDDING_LOOKUP-to-FLOAT16", "litert-2.1.2", REFUSED, TAKEN, embedding("INT8", "FLOAT16", 2)),
+    Change("QUANTIZE-of-INT8-to-INT16", "litert-2.1.3", REFUSED, TAKEN, quantize("INT8", "INT16")),
+    Change("QUANTIZE-of-UINT8-to-INT16", "litert-2.1.3", REFUSED, TAKEN, quantize("UINT8", "INT16")),
+    Change("STRIDED_SLICE-of-known-UINT16", "litert-2.1.3", REFUSED, TAKEN, strided_slice(zeros(4, kind="UINT16"), [0])),
+    Change("FULLY_CONNECTED-INT16", "litert-2.1.4", REFUSED, TAKEN, fully_connected("INT16", (0.5,), 0)),
+    Change("CONV_2D-im2col", "litert-2.1.4", TAKEN, REFUSED, conv_2d((1, 60000, 40000, 1), (1, 2, 2, 1))),
+    Change("FULLY_CONNECTED-dimension", "litert-2.1.5", TAKEN, REFUSED, fully_connected("INT8", (0.5, 0.25, 0.5), 1)),
+    Change("NON_MAX_SUPPRESSION-type", "litert-2.1.6", TAKEN, REFUSED, suppression("INT32")),
+    Change("BROADCAST_TO-rank", "litert-2.1.6", REFUSED, TAKEN, node("BROADCAST_TO", arena("FLOAT32", 1), constant(RANK_9))),
+    Change("TILE-negative", "litert-2.1.6", TAKEN, REFUSED, node("TILE", arena("FLOAT32", 0), constant([-1]))),
+    Change("MUL-of-known-FLOAT16", "litert-2.1.6", REFUSED, TAKEN, half("MUL", operands=2, known=True)),
+    Change("SPARSE_TO_DENSE-scalar", "litert-2.1.6", REFUSED, TAKEN, sparse_to_dense([0, 1], 5)),
+    Change("SPARSE_TO_DENSE-vector", "litert-2.1.6", TAKEN, REFUSED, sparse_to_dense([0, 1], [5, 6, 7])),
+    Change("UNIQUE-index-type", "litert-2.1.6", TAKEN, REFUSED, unique(idx_out_type=4)),
+    Change("UNIDIRECTIONAL_SEQUENCE_RNN-rank", "litert-2.1.6", TAKEN, REFUSED, sequence_rnn(5, 1)),
+    Change("STABLEHLO_GATHER-sizes", "litert-2.1.6", TAKEN, REFUSED, stablehlo_gather([1, 1])),
+    Change(
+        "DILATE-rank", "litert-2.1.6", REFUSED, TAKEN, node("DILATE", arena("FLOAT32", *RANK_9[:7]), constant(RANK_9[:7]), ONE)
+    ),
+    Change(
+        "SLICE-rank",
+        "litert-2.2.0",
+        REFUSED,
+        TAKEN,
+        node("SLICE", arena("FLOAT32", *RANK_9[:6]), zeros(6, kind="INT32"), constant(RANK_9[:6])),
+    ),
+    Change("STRIDED_SLICE-rank", "litert-2.2.0", REFUSED, TAKEN, strided_slice(arena("FLOAT32", *RANK_9[:6]), [0])),
+    Change(
+        "STRIDED_SLICE-added-rank",
+        "litert-2.2.0",
+        REFUSED,
+        TAKEN,
+        strided_slice(arena("FLOAT32", *RANK_9[:5]), [0], new_axis_mask=1),
+    ),
+    Change(
+        "STRIDED_SLICE-indices", "litert-2.2.0", TAKEN, REFUSED, strided_slice(arena("FLOAT32", 2), [0] * 32, shrink_axis_mask=0)
+    ),
+    Change("SELECT_V2-rank", "litert-2.2.0", TAKEN, REFUSED, node("SELECT_V2", arena("BOOL", 2), ONE, arena("FLOAT32", *RANK_9))),
+    Change(
+        "SEGMENT_SUM-rank",
+        "litert-2.2.0",
+        TAKEN,
+        REFUSED,
+        node("SEGMENT_SUM", zeros(1, 2), zeros(1, 1, kind="INT32")),
+    ),
+    Change(
+        "RESIZE_BILINEAR-size",
+        "litert-2.2.0",
+        TAKEN,
+        REFUSED,
+        node("RESIZE_BILINEAR", arena("FLOAT32", *SQUARE), constant([2, 2, 2]), align_corners=False, half_pixel_centers=False),
+    ),
+    Change("CONV_2D-empty", "litert-2.2.0", TAKEN, REFUSED, conv_2d((1, 0, 4, 1), (1, 1, 1, 1))),
+    Change("CONV_2D-groups", "litert-2.2.0", TAKEN, REFUSED, conv_2d((1, 4, 4, 2), (3, 1, 1, 1))),
+    Change("DEPTHWISE-empty", "litert-2.2.0", TAKEN, REFUSED, depthwise((1, 0, 4, 1), (1, 1, 1, 1))),
+    Change("DEPTHWISE-stride-32768", "litert-2.2.0", TAKEN, REFUSED, depthwise(SQUARE, (1, 1, 1, 1), stride_h=32768)),
+    Change("TRANSPOSE_CONV-empty", "litert-2.2.0", TAKEN, REFUSED, deconvolution([1, 0, 4, 1], (1, 0, 4, 1))),
+    Change("CONV_3D-empty", "litert-2.2.0", TAKEN, REFUSED, conv_3d((1, 0, 4, 4, 1), (1, 1, 1, 1, 1))),
+    Change("CONV_3D-window", "litert-2.2.0", REFUSED, TAKEN, conv_3d((1, 2, 2, 2, 1), (9, 1, 1, 1, 1), padding=VALID)),
+    Change("CONV_3D_TRANSPOSE-channels", "litert-2.2.0", TAKEN, REFUSED, deconvolution_3d(4, (1, 1, 1, 2, 1))),
+    Change("MAX_POOL_2D-window", "litert-2.2.0", REFUSED, TAKEN, max_pool(5)),
+    Change("PADV2-fill", "litert-2.2.0", TAKEN, REFUSED, padded("PADV2", "INT32", [constant([1.0, 2.0], "FLOAT32")])),
+    Change("PAD-by-BOOL", "litert-2.2.0", REFUSED, TAKEN, padded("PAD", "BOOL")),
+    Change("MIRROR_PAD-mode", "litert-2.2.0", TAKEN, REFUSED, padded("MIRROR_PAD", "INT32", mode=2)),
+    Change("STABLEHLO_PAD-interior", "litert-2.2.0", TAKEN, REFUSED, stablehlo_pad(-1, constant(1.0, "FLOAT32"))),
+    Change("STABLEHLO_PAD-fill", "litert-2.2.0", TAKEN, REFUSED, stablehlo_pad(0, zeros(2))),
+    Change("CONV_2D-stride-32768", "litert-2.3.0", TAKEN, REFUSED, conv_2d(SQUARE, (1, 1, 1, 1), stride_h=32768)),
+    Change(
+        "CONV_2D-hybrid-groups",
+        "litert-2.3.0",
+        TAKEN,
+        REFUSED,
+        conv_2d((1, 4, 4, 2), (2, 1, 1, 1), kind="INT8", scales=(0.5,)),
+    ),
+    Change(
+        "CONV_2D-hybrid-dimension",
+        "litert-2.3.0",
+        TAKEN,
+        REFUSED,
+        conv_2d((1, 4, 4, 2), (2, 1, 1, 2), kind="INT8", scales=(0.5, 0.25), dimension=3),
+    ),
+    Change("DEPTHWISE-multiplier", "litert-2.3.0", TAKEN, REFUSED, depthwise((1, 1, 1, 1), (1, 1, 1, 40000))),
+    Change("TRANSPOSE_CONV-shape", "litert-2.3.0", TAKEN, REFUSED, deconvolution([1, 9, 9, 1], SQUARE)),
+    Change("CONV_3D-no-window", "litert-2.3.0", TAKEN, REFUSED, conv_3d((1, 2, 2, 2, 1), (9, 1, 1, 1, 1), padding=VALID)),
+    Change(
+        "CONV_3D_TRANSPOSE-dilation", "litert-2.3.0", TAKEN, REFUSED, deconvolution_3d(None, (1, 1, 1, 1, 1), dilation_d_factor=0)
+    ),
     Change("SIN-of-FLOAT16", "litert-2.1.6", REFUSED, TAKEN, half("SIN")),
     Change("COS-of-FLOAT16", "litert-2.1.6", REFUSED, TAKEN, half("COS")),
     Change("UNPACK-of-FLOAT16", "litert-2.1.3", REFUSED, TAKEN, half("UNPACK", num=1, axis=0)),
@@ -167,7 +399,7 @@ CHANGES = [
     Change("L2_NORMALIZATION-of-rank-5", "litert-2.1.6", REFUSED, TAKEN, l2_normalization(1, 1, 2, 2, 2)),
     Change("L2_NORMALIZATION-of-scalar", "litert-2.1.6", TAKEN, REFUSED, l2_normalization()),
     Change("TRANSPOSE", "litert-2.1.6", REFUSED, TAKEN, transpose),
-    Change("BATCH_MATMUL", "litert-2.1.5", REFUSED, TAKEN, batch_matmul),
+    Change("BATCH_MATMUL", "litert-2.1.4", REFUSED, TAKEN, batch_matmul),
     Change("ARG_MAX", "litert-2.2.0", TAKEN, REFUSED, arg_max("ARG_MAX")),
     Change("ARG_MIN", "litert-2.2.0", TAKEN, REFUSED, arg_max("ARG_MIN")),
     Change("MIRROR_PAD-reflect", "litert-2.2.0", TAKEN, REFUSED, mirror_pad(REFLECT, 3)),
@@ -221,12 +453,18 @@ def test_slice_keeps_a_complete_shape_of_the_file_before_a_release(kernels):
 
 
 @pytest.mark.parametrize("op", ["PAD", "PADV2"])
-@pytest.mark.parametrize(("release", "expected"), [("litert-2.1.6", Allocation.DYNAMIC), ("litert-2.2.0", Allocation.ARENA)])
-def test_result_with_computed_paddings(kernels, op, release, expected):
+@pytest.mark.parametrize("release", ["litert-1.1.0", "litert-2.1.6", "litert-2.2.0"])
+def test_result_with_computed_paddings_is_static(kernels, op, release):
     operands = [kernels.arena("FLOAT32", 3), kernels.persistent([[0, 1]])]
-    node = kernels.prepare(op, operands, [kernels.arena("FLOAT32")], release=parse_release(release))
-    assert node.output().allocation is expected
-    assert node.cause == (1 if expected is Allocation.DYNAMIC else None)
+    kernels.assert_static(kernels.prepare(op, operands, [kernels.arena("FLOAT32")], release=parse_release(release)), (4,))
+
+
+@pytest.mark.parametrize(("release", "expected"), [("litert-2.1.3", 16777216), ("litert-2.1.4", 16777217)])
+def test_strided_slice_counts_in_float32_before_a_release(kernels, release, expected):
+    operands = [kernels.arena("FLOAT32", 16777217), *map(kernels.constant, ([0], [16777217], [1]))]
+    masks = {"begin_mask": 0, "end_mask": 0, "shrink_axis_mask": 0, "new_axis_mask": 0, "ellipsis_mask": 0, "offset": False}
+    node = kernels.prepare("STRIDED_SLICE", operands, [kernels.arena("FLOAT32")], release=parse_release(release), **masks)
+    kernels.assert_static(node, (expected,))
 
 
 @pytest.mark.parametrize("fixed_shapes", [False, True])

@@ -273,7 +273,7 @@ def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights
         weights.source = weights.source._replace(quantization=quantization._replace(scales=scales))
 
 
-@kernel("CONV_3D", changed_in=("litert-2.1.5", "litert-2.2.0"))
+@kernel("CONV_3D", changed_in=("litert-2.1.5", "litert-2.2.0", "litert-2.3.0"))
 def prepare_conv_3d(node: KernelNode) -> None:
     """``kernels/conv3d.cc: Prepare``."""
     node.ensure_counts((2, 3), 1)
@@ -317,16 +317,20 @@ def _ensure_steps_3d(node: KernelNode) -> None:
 
 
 def _output_sizes_3d(node: KernelNode, sizes: Sequence[int], windows: Sequence[int]) -> list[int]:
-    """Return the output depth, height and width, with 0 for a size that cannot be computed.
+    """Return the output depth, height and width. Refuse the node if the window does not fit.
 
-    Releases before LiteRT 2.2 do not check the sizes. A size may then be negative.
+    LiteRT 2.2 instead returns 0 for a size if the window does not fit. Earlier releases do not check the sizes. A size may then
+    be negative.
 
     Upstream: ``kernels/padding.h: ComputePadding3DValues``.
     """
     padding = padding_of(node)
     strides, dilations = _steps_3d(node)
     count = output_size if node.since("litert-2.2.0") else unchecked_output_size
-    return [count(padding, *along) or 0 for along in zip(sizes, windows, strides, dilations, strict=True)]
+    counts = [count(padding, *along) for along in zip(sizes, windows, strides, dilations, strict=True)]
+    if node.since("litert-2.3.0"):
+        node.ensure(None not in counts, "the window does not fit into the input")
+    return [size or 0 for size in counts]
 
 
 def _check_conv_3d_bias(node: KernelNode, bias: KernelTensor | None, output_channels: int) -> None:

@@ -19,7 +19,7 @@ _INTEGER_BIAS_TYPES = ("INT32", "INT64")
 _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
 
 
-@kernel("FULLY_CONNECTED", changed_in=("litert-2.1.4",))
+@kernel("FULLY_CONNECTED", changed_in=("litert-2.1.4", "litert-2.1.5"))
 def prepare_fully_connected(node: KernelNode) -> None:
     """``kernels/fully_connected.cc: Prepare, PrepareImpl``."""
     source, weights = node.input(0), node.input(1)
@@ -90,8 +90,10 @@ def _check_fully_connected_quantization(
     if quantization.is_per_channel:
         node.ensure_type(source, ("INT8", "INT16"))
         node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))
-        node.ensure(quantization.dimension == 0, "the scales are not along the units")
-        node.ensure(len(quantization.scales) == weights.shape[0], "the weights do not have one scale for each unit")
+        if node.since("litert-2.1.5"):
+            node.ensure(quantization.dimension == 0, "the scales are not along the units")
+        slices = weights.shape[quantization.dimension]
+        node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each unit")
     else:
         check_product_scale(node, source, weights, bias, result)
     if source.type == "UINT8" and result.type == "INT16":
