@@ -101,7 +101,7 @@ def test_kernels_declare_every_release_that_their_module_names(family):
 
 
 def test_a_kernel_that_asks_for_a_release_that_it_does_not_declare():
-    with pytest.raises(RuntimeError, match="NEG does not list litert-1.3.0"):
+    with pytest.raises(RuntimeError, match=r"NEG does not list litert-1\.3\.0"):
         KernelNode.since(SimpleNamespace(op="NEG", release=NEWEST), "litert-1.3.0")
 
 

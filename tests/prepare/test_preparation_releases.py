@@ -155,9 +155,9 @@ def half(op, *others, operands=1, known=False, **options):
     return run
 
 
-def node(op, *operands, results=(arena("FLOAT32"),), **options):
+def node(op, *operands, results=None, **options):
     def run(kernels, release):
-        return kernels.prepare(op, operands, results, release=release, **options)
+        return kernels.prepare(op, operands, results or [arena("FLOAT32")], release=release, **options)
 
     return run
 

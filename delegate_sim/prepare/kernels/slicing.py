@@ -247,7 +247,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 
 
 def _step_count(node: KernelNode, distance: int, stride: int) -> int:
-    """Return the number of steps along a dimension. Releases before LiteRT 2.1.4 round distance, stride and quotient to float32."""
+    """Return the number of steps along a dimension. Releases before LiteRT 2.1.4 round the quotient to float32."""
     if node.since("litert-2.1.4"):
         return len(range(0, distance, stride))
     return max(0, math.ceil(quotient(float32(distance), float32(stride))))
