@@ -123,6 +123,18 @@ def test_diagnose_bounds_each_fix(run, files):
     assert "needs a second profile" not in run(*arguments, "--op-profile", cpu, COLUMNS="300").stdout
 
 
+def test_a_bound_above_the_measured_inference_is_clipped_with_its_reason(run, files):
+    model, delegated, _ = files
+    text = delegated.read_text()
+    end = text.index("Inference (avg): ")
+    delegated.write_text(f"{text[:end]}Inference (avg): 31000\n")
+    shown = run("diagnose", model, "--delegate", "nnapi", "--op-profile", delegated, COLUMNS="300").stdout
+    assert (
+        "saves at most 31.0 ms, the time of the whole model, because no fix can save more. "
+        "The times of the parts add up to 32.0 ms: 30.0 ms of 1 node that leaves the CPU and" in shown
+    )
+
+
 def test_a_profile_of_another_model_stops_with_one_line(run, files, tmp_path):
     _, delegated, _ = files
     other = tmp_path / "other.tflite"
