@@ -237,7 +237,7 @@ class _Matcher:
             why = _NO_NODE
         else:
             why = _NO_KERNEL if self._contradicts(one) else _OTHER_NODES
-        return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), first_ms=_first_ms(one.row), why=why)
+        return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), row=one.row.time, why=why)
 
     def _contradicts(self, one: _Timed) -> bool:
         """Return whether a row names an output that the model does not have."""
@@ -249,15 +249,11 @@ def _part(one: _Timed, step: PlannedStep) -> MeasuredPart:
     keys = tuple([NodeKey(step.subgraph, node) for node in step.nodes])
     kernels = (keys,) if step.is_kernel else ()
     kind = KERNEL if step.is_kernel else NODE
-    return MeasuredPart(kind, step.op, _name(one.row), one.ms, 1, keys, kernels, _first_ms(one.row))
+    return MeasuredPart(kind, step.op, _name(one.row), one.ms, 1, keys, kernels, one.row.time)
 
 
 def _name(row: Row) -> str:
     return f"[{row.outputs}]" + ("" if row.node is None else f":{row.node}")
-
-
-def _first_ms(row: Row) -> float | None:
-    return None if row.time is None else row.time.first_ms
 
 
 def _is_same(printed: str, name: str) -> bool:
@@ -308,8 +304,11 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
 
 
 def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:
-    """Yield one note if the profile has other nodes on the CPU than the simulation, or rows that match nothing."""
-    order = profile.log.run_orders.get(main)
+    """Yield a note if the profile has only the slowest rows, and a note on nodes and rows that the simulation does not have."""
+    order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
+    steps = len(plan.steps[main])
+    if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
+        yield f"the profile has only {_counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
     measured = {part.nodes[0] for part in parts if part.kind == NODE and len(part.nodes) == 1}
     delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
     left = len(measured & delegated)

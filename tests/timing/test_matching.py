@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from tests.support.models import chain_model
 
 MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ROUND", "ADD", "GELU", "ADD"]).bytes())
 NNAPI, GPU, XNNPACK = (target_of(name, {}, "litert-2.3", "benchmark") for name in ("nnapi", "gpu", "xnnpack"))
+OLD = target_of("xnnpack", {}, "tf-2.10", "benchmark")
 RUN = simulate(MODEL, NNAPI)
 ROWS = profiled_rows(RUN, ms_by_node(MODEL))
 CPU_ROWS = [ProfiledRow(node.op, f"[t{index}]", index, 0.5 + index) for index, node in enumerate(MODEL.subgraphs[0].nodes)]
@@ -81,6 +83,13 @@ def test_the_summary_of_litert_has_averages_of_calls(timing):
 
 def test_the_slowest_rows_match_too(timing):
     assert sorted(kinds(timing(write_profile(ROWS, "slowest")))) == sorted(expected(ROWS, RUN))
+
+
+def test_the_slowest_rows_alone_are_not_the_whole_time(timing):
+    text = write_profile(CPU_ROWS, "slowest")
+    found = timing(text[: text.index("ROUND")])
+    assert kinds(found) == [(NODE, row.op, row.ms, [row.node]) for row in reversed(CPU_ROWS[3:])]
+    assert found.notes == ("the profile has only 3 rows, the slowest, of 6, so times are missing",)
 
 
 def test_a_summary_gives_times_of_operators_but_of_no_single_node(timing):
@@ -190,6 +199,23 @@ def test_operators_inside_of_a_kernel_belong_to_nodes_where_the_order_tells(timi
     assert found.notes == ()
 
 
+@pytest.mark.parametrize(("ops", "node"), [(["ADD", "LOG", "SOFTMAX"], 2), (["SOFTMAX", "LOG", "SOFTMAX"], None)])
+def test_an_operator_of_only_one_of_several_kernels_belongs_to_its_node(timing, ops, node):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last = source = graph.input("x", "FLOAT32", [1, 4])
+    for number, op in enumerate(ops):
+        result = graph.tensor(f"t{number}", "FLOAT32", [1, 4])
+        graph.node(op, [last, source] if op == "ADD" else [last], [result], options={"beta": 1.0} if op == "SOFTMAX" else None)
+        last = result
+    graph.outputs(last)
+    model = delegate_sim.load(builder.bytes())
+    rows = profiled_rows(simulate(model, OLD), ms_by_node(model))
+    assert [row.op for row in rows] == ["TfLiteXNNPackDelegate", "LOG", "TfLiteXNNPackDelegate"]
+    found = timing(write_profile(rows) + internal_table(["Softmax (NC, F32)"]), model, OLD)
+    assert [inner.node and inner.node.node for inner in found.inner] == [node]
+
+
 OTHER = delegate_sim.load(chain_model(["RELU", "ADD", "TANH"]).bytes())
 RENAMED = [row._replace(name=row.name.replace("[t", "[other")) for row in CPU_ROWS]
 LOGCAT = "11-20 12:00:00.000  99  99 D audio   : frames written 480 of 480, 3.14% of 100% and nothing else\n" * 20_000
@@ -264,9 +290,34 @@ def test_a_truncated_profile_says_so_and_matches_nothing_wrong(timing, share):
     assert any("cut short" in note or "lacks rows" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [CPU_ROWS, ROWS])
+def test_a_profile_of_another_model_in_every_form(timing, form, rows):
+    with pytest.raises(DelegateSimError, match=r"profile\.txt: .*; is the profile from this model\?$") as caught:
+        timing(write_profile(rows, form), OTHER)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "summary"])
+@pytest.mark.parametrize(("rows", "run"), [(CPU_ROWS, None), (ROWS, RUN)])
+def test_a_truncated_profile_in_every_form(timing, form, rows, run):
+    """Whatever is left of a file, each row matches its own nodes, or one line says what is missing."""
+    text = write_profile(rows, form)
+    known = [(NODE, row.op, row.ms, [row.node]) for row in rows] if run is None else expected(rows, run)
+    errors = []
+    for end in range(len(text) // 20, len(text), len(text) // 20):
+        try:
+            found = timing(text[:end])
+        except DelegateSimError as error:
+            errors.append(str(error))
+            continue
+        assert [part for part in kinds(found) if part not in known] == []
+        assert len(found.parts) == len(known) or found.notes
+    assert all(re.fullmatch(r".*profile\.txt: .*", error) for error in errors)
+
+
 VERSIONED = delegate_sim.load(chain_model([*["ADD", "GELU", "ADD"], *["LOG", "ADD", "COS", "ADD"]]).bytes())
 """XNNPACK takes nodes 0 to 2, 4 and 6 in TensorFlow 2.10, and all nodes in LiteRT 2.3."""
-OLD = target_of("xnnpack", {}, "tf-2.10", "benchmark")
 CHECK = "check --runtime and the options, or run reconcile with this profile as the log"
 OTHER_RELEASES = {
     "older": (

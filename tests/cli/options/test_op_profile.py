@@ -87,6 +87,14 @@ def test_sarif_has_the_time_of_each_result(run, files):
     assert "measured" not in results[0][0]["properties"]
 
 
+def test_the_json_has_the_numbers_of_each_row(run, files):
+    model, delegated, _ = files
+    found = json.loads(run("analyze", model, "--delegate", "nnapi", "--op-profile", delegated, "--format", "json").stdout)
+    part = found["time"][0]["parts"][1]
+    assert (part["op"], part["ms"], part["nodes"]) == ("GELU", 9.0, [{"subgraph": 0, "node": 1}])
+    assert (part["first_ms"], part["memory_kb"], part["times_called"]) == (9.9, 0.0, 1)
+
+
 def test_reconcile_uses_the_profile_in_its_log(run, files):
     model, delegated, cpu = files
     found = json.loads(run("reconcile", model, "--log", delegated, "--delegate", "nnapi", "--format", "json").stdout)
