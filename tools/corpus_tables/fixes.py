@@ -183,7 +183,7 @@ def table(records: Sequence[dict[str, Any]]) -> str:
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     names = {entry["model"] for entry in records}
-    lines += ["", f"{len(records):,} runs on {len(names):,} models. Medians are those of the models that improved."]
+    lines += ["", f"{len(records):,} runs on {len(names):,} models. The medians are over the improved models."]
     return "\n".join(lines)
 
 
