@@ -147,7 +147,7 @@ class Measured(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where the saving is beside the estimate, considering the spread of the runs."""
+        """The place of the saving beside the estimate, considering the spread of the runs; empty without an estimate."""
         if self.estimate is None:
             return ""
         low, high = self.estimate
@@ -213,7 +213,8 @@ def profiled(model: Model, run: Run, target: Target, folder: Path, *, has_delega
         content, inputs = part_of(model, next(kernels) if is_kernel else [row.node])
         path.write_bytes(content)
         parts.append(Part(path, is_kernel, values, inputs))
-    ((inference_ms, *times),) = times_of([Part(whole, has_delegate), *parts], 1, _SECONDS_OF_PART, together=False)
+    ((inference_ms,),) = times_of([Part(whole, has_delegate)], 1, _SECONDS_OF_RUN, together=False)
+    (times,) = times_of(parts, 1, _SECONDS_OF_PART, together=False)
     text = write_profile([row._replace(ms=ms) for row, ms in zip(rows, times, strict=True)], inference_ms=inference_ms)
     return match_profile(OpProfile("profile", read_log(text)), model, target)
 
@@ -260,7 +261,7 @@ def measured(name: str, content: bytes, target: Target) -> Measured | None:
 def candidates(target: Target) -> Iterator[tuple[str, bytes]]:
     """Yield the models of the corpora that keep nodes on the CPU, with the largest computation on the CPU first."""
     archives = [zipfile.ZipFile(SHARED / corpus) for corpus in CORPORA]
-    found = []
+    ranked = []
     for archive in archives:
         for entry in archive.infolist():
             if entry.filename.endswith(".tflite") and entry.file_size < _LARGEST_FILE:
@@ -269,8 +270,8 @@ def candidates(target: Target) -> Iterator[tuple[str, bytes]]:
                 except DelegateSimError:
                     continue
                 if amount:
-                    found.append((-amount, entry.filename, archive))
-    for _, name, archive in sorted(found, key=lambda one: one[:2]):
+                    ranked.append((-amount, entry.filename, archive))
+    for _, name, archive in sorted(ranked, key=lambda one: one[:2]):
         yield name, archive.read(name)
 
 
@@ -334,8 +335,8 @@ def _sums(rows: Sequence[Measured]) -> Iterator[str]:
     if distances:
         median, largest = 100 * statistics.median(distances), 100 * max(distances)
         yield (
-            f"- The saving and the middle of the estimate differ by {median:.0f} % of the saving in the median, and by "
-            f"{largest:.0f} % at most."
+            "- For models that save time, the saving and the middle of the estimate differ by "
+            f"{median:.0f} % of the saving in the median, and by {largest:.0f} % at most."
         )
 
 
