@@ -252,7 +252,7 @@ _DEFAULTS = click.option(
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="The defaults of benchmark_model or of the API.",
+    help="Take default options from benchmark_model or the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",

@@ -234,7 +234,8 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         case "":
             pass
         case _:
-            return Failure(FailureKind.CRASHED, _shortened(f"{name} did not run: {ended.printed or 'another process ended it'}"))
+            problem = f"did not run: {ended.printed}" if ended.printed else "was ended by another process"
+            return Failure(FailureKind.CRASHED, _shortened(f"{name} {problem}"))
     if ended.status is not None and ended.status < 0:
         return Failure(FailureKind.CRASHED, f"{name} crashed ({_signal(-ended.status)})")
     if ended.status != 0:

@@ -51,8 +51,8 @@ RUN_COLUMNS = (
     Column(
         "multiply_add_share",
         NUMBER,
-        "the share of multiply-adds that are delegated, from 0 to 1, like delegated_share; empty if the model has no "
-        "multiply-adds",
+        "the share of multiply-adds that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run; empty if "
+        "the model has no multiply-adds",
     ),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused"),

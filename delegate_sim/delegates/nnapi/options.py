@@ -117,7 +117,7 @@ OPTIONS = (
         "device_feature_level",
         _optional_feature_level,
         None,
-        "feature level of the accelerator, if it is lower than the runtime's",
+        "feature level of the accelerator, if the runtime's feature level is higher",
         flag="device-feature-level",
         choices=_LEVELS,
     ),

@@ -260,7 +260,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "gather-without-batches",
         "GATHER",
-        "GATHER from one table with the rows of all batches, after an ADD that makes the indices count all rows",
+        "GATHER from one table with the rows of all batches, after an ADD that turns the indices into rows of this table",
         "batch_dims is set, axis follows the batch dimensions, INT32 indices, a known shape",
         Exactness.EXACT,
         _gather_without_batches,

@@ -228,11 +228,11 @@ def test_other_defaults(run, run_json):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11"),
-        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11"),
+        (["a.tflite"], "A and B are the same: give a second model, or a setting of B, such as --with android=11"),
+        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or a setting of B, such as --with android=11"),
         (
             ["a.tflite", "--with", "delegate=nnapi"],
-            "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11",
+            "A and B are the same: give a second model, or a setting of B, such as --with android=11",
         ),
         (["a.tflite", "--with", "feature_level=1000008"], "A and B are the same"),
         (["a.tflite", "--with", "delegate"], "Invalid value for '--with': takes KEY=VALUE, not 'delegate'"),
