@@ -43,8 +43,8 @@ Side by side
 
 Delegated in A, on the CPU in B: 1 node
   nnapi-operator-version: needs version at most 5
-    hint: the node does not need the version in the file: use a converter as old
-      as the delegate
+    hint: the node does not need the version in the file, so use a converter as
+      old as the delegate
     FULLY_CONNECTED: 1 node [1; in A 0], v2/left, version 9
       version 1 -> 9
 """

@@ -38,8 +38,8 @@ On the CPU: 2 nodes, by reason
           in 2 kernels
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: the node does not need the version in the file: use a converter as old
-          as the delegate
+    hint: the node does not need the version in the file, so use a converter as
+          old as the delegate
     ADD: 1 node, version 4 [2]
 
 Partitions
