@@ -37,7 +37,7 @@ class TargetArguments:
     flags: Mapping[str, str | None] = field(default_factory=dict)
     """The flags of delegates, by name."""
     several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The values of the flag that has several values, by name."""
+    """The values of the only flag that may have several values, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
         """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.

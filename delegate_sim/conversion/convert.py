@@ -32,7 +32,7 @@ _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
-"""Free space in bytes. If a disk has less free space, an unclear failure is attributed to a full disk."""
+"""Free space in bytes. If a disk has less free space than this number, an unclear failure is attributed to a full disk."""
 
 
 class FailureKind(Enum):

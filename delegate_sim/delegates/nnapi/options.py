@@ -86,7 +86,7 @@ def _without_runtime(values: OptionValues) -> str:
 
 
 _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
-"""The Android release of each API level that is not a feature level of NNAPI."""
+"""The Android release of each API level for which NNAPI has no feature level."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
 _LEVELS = tuple(map(str, FEATURE_LEVELS))

@@ -103,8 +103,8 @@ _SUGGESTIONS = (
     Suggestion(
         "raise-target-level",
         "choose another feature level",
-        "choose the feature level at which the delegate supports the operator, if your devices have this level; on older "
-        "devices, use another delegate",
+        "choose the feature level at which the delegate supports the operator, if your devices have this level; on all "
+        "other devices, use another delegate",
     ),
     Suggestion(
         "avoid-operation",

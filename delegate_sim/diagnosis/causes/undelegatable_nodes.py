@@ -25,11 +25,11 @@ CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
         "WHERE": (
-            "the number of elements that WHERE finds depends on their values, so no conversion can make the number constant: "
+            "the number of elements that WHERE finds depends on their values, so no conversion can determine the number: "
             "compute with all elements multiplied by a mask, or find the elements in the application"
         ),
         "UNIQUE": (
-            "the number of values that UNIQUE finds depends on the data, so no conversion can make the number constant: find "
+            "the number of values that UNIQUE finds depends on the data, so no conversion can determine the number: find "
             "the values in the application, or end the model before UNIQUE"
         ),
     }
