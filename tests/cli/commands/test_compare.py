@@ -121,7 +121,7 @@ Inputs of the model
   shape: none -> INT32[2]
 
 Delegated in A, on the CPU in B: 3 nodes
-  dynamic-tensors: needs no dynamic-sized tensor in the graph
+  dynamic-tensors: needs a graph without dynamic-sized tensors
     RELU: 1 node [0], activated
     RESHAPE: 1 node [1], flat
       input 1 constant INT32[2] -> computed
