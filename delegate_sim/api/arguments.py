@@ -287,7 +287,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
     if isinstance(accept, str | int):
         accept = (accept,)
     if not isinstance(accept, Collection) or isinstance(accept, Mapping | bytes):
-        raise OptionError(f"accept takes names of operators and nodes, not {_kind(accept)}")
+        raise OptionError(f"accept takes operators (by name) and nodes, not {_kind(accept)}")
     ops, nodes = _ops_and_nodes([(key, None) for key in accept])
     op_versions, node_versions = _ops_and_nodes(_mapping(versions, "set_versions", ["names of operators", "nodes"]).items())
     for version in [*op_versions.values(), *node_versions.values()]:

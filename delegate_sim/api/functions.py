@@ -94,7 +94,7 @@ def analyze(
     loaded = model_of(model)
     if live:
         if op_profile or assume_ops_registered:
-            raise OptionError("live cannot be combined with op_profile and assume_ops_registered")
+            raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
         target = target_of(delegate, options, runtime, "benchmark" if defaults is None else defaults, is_live=True)
         return _live_report(loaded, target)
     target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)

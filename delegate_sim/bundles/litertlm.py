@@ -17,7 +17,7 @@ from .member import Member
 from .ranged import Content
 
 HEADER_START = 32
-"""The position of the header. The magic number, the version and the position of the header's end precede the header."""
+"""The position of the header: after the magic number, the version and the position of the header's end."""
 KNOWN_MAJOR = 1
 TFLITE_MODEL = 3
 DATA_TYPES = {

@@ -12,7 +12,7 @@ from ..foundation.printable import printable
 from .ranged import Content, RangedView
 
 _LONGEST_RUN = 1 << 22
-"""The largest number of bytes of adjacent parts that are read at once."""
+"""The largest number of bytes to read at once if adjacent parts of a file are needed."""
 
 
 class LocalFile:

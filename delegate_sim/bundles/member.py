@@ -42,8 +42,8 @@ def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int
             copied += len(piece)
             if copied > most:
                 raise BundleError(
-                    f"{name} takes up more than {most >> 20:,} MiB when decompressed, from {compressed:,} bytes: unpack it "
-                    f"first{how_to_raise()}"
+                    f"{name} ({compressed:,} bytes) takes up more than {most >> 20:,} MiB when decompressed: unpack it first"
+                    f"{how_to_raise()}"
                 )
             target.write(piece)
     except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:

@@ -12,7 +12,7 @@ from .bundle_error import BundleError
 _MOST_CACHED = 8 << 20
 """The largest number of bytes in the cache of a file."""
 _PIECE = 1 << 20
-"""The number of bytes that are read at once from a part that is too large for the cache."""
+"""The number of bytes to read at once if a part is too large for the cache."""
 
 
 class RangedFile(Protocol):

@@ -23,7 +23,7 @@ _ALIGNMENT = 4
 _ZIP64 = 1
 """The id of the extra field with sizes of 8 bytes. ``zipfile`` adds this field if a size needs it."""
 _ROOM = 1.05
-"""``zipfile`` uses sizes of 8 bytes if a size times this number is above its limit."""
+"""``zipfile`` multiplies a size by this number. If the product is above its limit, ``zipfile`` uses sizes of 8 bytes."""
 _PIECE = 1 << 20
 _ENCRYPTED = 1
 

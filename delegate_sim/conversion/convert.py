@@ -32,7 +32,7 @@ _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
-"""Free space in bytes. If a disk has less free space, an unclear failure is attributed to a full disk."""
+"""Free space in bytes. If a disk has less free space than this number, an unclear failure is attributed to a full disk."""
 
 
 class FailureKind(Enum):
@@ -234,7 +234,8 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         case "":
             pass
         case _:
-            return Failure(FailureKind.CRASHED, _shortened(f"{name} did not run: {ended.printed or 'another process ended it'}"))
+            problem = f"did not run: {ended.printed}" if ended.printed else "was ended by another process"
+            return Failure(FailureKind.CRASHED, _shortened(f"{name} {problem}"))
     if ended.status is not None and ended.status < 0:
         return Failure(FailureKind.CRASHED, f"{name} crashed ({_signal(-ended.status)})")
     if ended.status != 0:

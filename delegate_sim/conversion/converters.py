@@ -73,7 +73,7 @@ class Converter:
     python: str = ""
     """Path of the interpreter."""
     companions: tuple[tuple[str, str], ...] = ()
-    """Versions of Python and of the packages that the converter's results depend on."""
+    """Versions of Python and of the packages on which the converter's results depend."""
     install: str = ""
     """Installation hint for a missing converter."""
 

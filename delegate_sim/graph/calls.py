@@ -20,7 +20,7 @@ _MOST_CALLS = 3
 Calls beyond this limit are not simulated, and are assumed to leave the order of the plan unchanged.
 """
 _MOST_BITS = 1 << 28
-"""The same limit for calls that are simulated together: the largest product of the numbers of operands and of calls."""
+"""The limit for calls that are simulated together: the number of operands times the number of calls."""
 
 DELEGATE = 51
 """The builtin code of a delegate kernel in the graph."""

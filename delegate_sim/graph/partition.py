@@ -193,7 +193,7 @@ class _Partitioner:
         self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Heaps with the positions of nodes that are ready to run: one for CPU nodes, then one for delegated nodes."""
+        """Heaps with the positions of nodes that are ready to run: CPU nodes in the first heap, delegated nodes in the second."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
         """For each position, the number of tensors and control edges that its node still waits for."""

@@ -11,7 +11,7 @@ from .model import Subgraph
 _MOST_SAID = 1 << 22
 """Limit on the total number of characters in the operator and operand names of all nodes, for a small file."""
 _MOST_SAID_FOR_A_BYTE = 4
-"""Limit on the characters in names for each byte of a large file. Files from converters have about 1 character for each byte."""
+"""The limit for large files: characters in names for each byte of the file. Converters write about 1 character for each byte."""
 
 
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:

@@ -29,7 +29,7 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 """The format characters of the struct module for numpy's types, except complex types."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""For more elements than this number, numpy is faster, even if the time for importing numpy is counted."""
+"""For more elements than this number, numpy is faster, even with the time to import numpy."""
 
 
 class FlatNumbers(Protocol):

@@ -35,4 +35,4 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 def predicted_build(release: Release) -> str:
     """Return a note that a prediction about a release comes from newer source code."""
-    return f"it is predicted from the newest source code whether {release} can create the delegate's kernels"
+    return f"the newest source code was used to predict whether {release} can create the delegate's kernels"

@@ -110,9 +110,9 @@ class Run:
     warnings: tuple[str, ...]
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
-    """Whether the runtime applied the delegate by default. The application did not request it."""
+    """Whether the runtime applied the delegate by default, although the application did not request it."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that LiteRT removes from the model for a compiler plugin, because their composites are inlined or compiled."""
+    """Bodies of inlined or compiled composites, which LiteRT removes from the model for a compiler plugin."""
 
     @property
     def delegate(self) -> Delegate:

@@ -47,9 +47,9 @@ class TimeBounds:
     gone_kernels: int
     """The number of kernels that are merged into other kernels."""
     gone_ms: float | None
-    """The time of all merged kernels, without the fastest of each group that becomes one kernel.
+    """The time of all merged kernels, except the fastest kernel of each group.
 
-    None if a kernel was not measured.
+    A group becomes one kernel. None if a kernel was not measured.
     """
     total_ms: float
     """The time of all parts of the profile."""

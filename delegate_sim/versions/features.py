@@ -195,7 +195,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "high-rank": Explanation(
             "more than 4 dimensions",
-            "An operand has more dimensions than the operator's first version accepts: 5 or more.",
+            "An operand has 5 or more dimensions. The operator's first version accepts at most 4.",
             "In the model's code, merge dimensions (tf.reshape) so that 4 are enough.",
         ),
         "rank-other-than-4": Explanation(

@@ -61,7 +61,7 @@ _ONLY_GPU = "OP is supported, but "
 _NPU = "NPU"
 _MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
-"""The first version of MediaTek's Neuron with a compiler that decides about operators (``neuron_adapter_api.h``)."""
+"""The first version of MediaTek's Neuron in which a compiler decides which operators it takes (``neuron_adapter_api.h``)."""
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
@@ -238,7 +238,7 @@ _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     RUNTIME_ERROR: _RUNTIME_FAILURES,
     LOAD_ERROR: (),
 }
-"""The tables of meanings by kind of error. LiteRT-LM's meanings come after the meanings of each table."""
+"""The tables of meanings by kind of error. LiteRT-LM's meanings are tried after each table."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:

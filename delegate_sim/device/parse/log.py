@@ -37,7 +37,7 @@ _OWN_TAGS = ("tflite", "litert", "native")
 
 
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
-"""The logcat tags, in lower case, of lines that report a crash of their own process."""
+"""The logcat tags, in lower case, of lines in which a process reports its own crash."""
 _NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
 _LABEL = re.compile(
     rf"{_NAMED}"
@@ -61,7 +61,7 @@ class ProcessReaders:
         self.crashed: set[str] = set()
         """The processes that have only reported a crash so far."""
         self.labels: set[str] = set()
-        """The names of devices that precede lines."""
+        """The device names that precede lines."""
         self.last = ""
         self.place = 0
         self.before = message_of("")

@@ -56,7 +56,7 @@ def prepare_gather(node: KernelNode) -> None:
         len(options.collapsed_slice_dims) <= len(options.slice_sizes), "there are more collapsed dimensions than input dimensions"
     )
     node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than output dimensions")
-    node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
+    node.ensure(options.index_vector_dim <= start_indices.rank, "the dimension of the index vectors is out of range")
     node.resize(result, _gathered_shape(node, start_indices.shape, result.rank))
 
 
@@ -91,7 +91,7 @@ def prepare_scatter(node: KernelNode) -> None:
     node.ensure(
         len(options.scatter_dims_to_operand_dims) <= source.rank, "there are more scattered dimensions than input dimensions"
     )
-    node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
+    node.ensure(options.index_vector_dim <= indices.rank, "the dimension of the index vectors is out of range")
     computation = node.interpreter.subgraph(options.update_computation_subgraph_index)
     node.ensure(len(computation.nodes) <= 1, "the computation has more than one node")
     for step in computation.nodes:

@@ -38,7 +38,7 @@ class RunTimes:
 NO_TIMES = RunTimes()
 
 LONGEST_MS = 1e9
-"""Longer times, of more than eleven days, are not believed."""
+"""Longer times (more than eleven days) are ignored."""
 _REAL = r"(?:\d{1,15}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)"
 _MICROSECONDS = re.compile(
     rf"(?P<name>Init|First inference|Warmup(?: \(avg\))?|Inference(?: \(avg\))?|no stats): (?P<value>{_REAL})"
