@@ -1,4 +1,4 @@
-"""The public functions. Each function imports its dependencies when it is called, so that the package is imported fast."""
+"""The public functions. Each function imports its dependencies when it is called, so importing the package is fast."""
 
 from __future__ import annotations
 
