@@ -112,7 +112,7 @@ class Effort:
         Earlier simulations make no difference.
         """
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
-        # The forms of a small model need not be counted.
+        # If the model is small, its forms need not be counted.
         most_weight = self._size + nodes * _WEIGHT_OF_A_FORM
         if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""

@@ -89,7 +89,7 @@ class OptionsReader:
                 known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
             parts = [bytes(content[position + 4 : position + known.end])]
             for offset, width in known.elsewhere:
-                # The distance from the table to an equal vector may differ, so the distance is not part of the key.
+                # Equal vectors may be at different distances from their tables, so the distance is not part of the key.
                 parts[0] = parts[0][: offset - 4] + bytes(4) + parts[0][offset:]
                 start = position + offset + unpacked(_REFERENCE, content, position + offset)[0]
                 (count,) = unpacked(_REFERENCE, content, start)

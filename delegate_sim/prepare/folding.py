@@ -100,7 +100,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantizes. Nothing reads the quantized values, so zeros are stored instead.
+            # A converter folds before it quantizes. Nothing reads the quantized values, so zeros are stored in their place.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             if not is_known:
                 return False

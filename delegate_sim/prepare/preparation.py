@@ -365,7 +365,7 @@ class _FoldingInterpreter(_Interpreter):
         return self._foldings[index].freeze()
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        from .folding import Folding  # imported here because few commands fold
+        from .folding import Folding  # imported here because few commands need folding
 
         folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
         self._preparing.append(subgraph)

@@ -301,7 +301,7 @@ class DelegateApplication:
         return None
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
-        # The delegate does not accept assumed nodes, so the kernels of these nodes are not known.
+        # The real delegate does not accept assumed nodes, so the kernels of these nodes are not known.
         is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 

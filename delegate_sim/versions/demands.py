@@ -130,7 +130,7 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The conditions on INT8 weights also list narrower types, although earlier demands test for these types. If narrower weights
+# The conditions on INT8 weights also have the narrower types, although earlier demands test for these types. If narrower weights
 # were replaced by INT8 weights, these conditions would set the version.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),

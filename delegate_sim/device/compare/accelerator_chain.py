@@ -121,7 +121,7 @@ class _Trial:
 
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
-        # The operator tables list the nodes that remain after all steps, so they cannot be compared with a single step.
+        # The operator tables list the nodes that are left after all steps, so one step cannot be compared with the tables.
         self.log = replace(log, run_orders={}, summaries={})
         self.release = release
         self.options = options

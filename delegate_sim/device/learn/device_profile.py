@@ -104,7 +104,7 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # The runtime did not ask a driver that neither took nor refused an operation, so nothing is known about this driver.
+    # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
     return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 

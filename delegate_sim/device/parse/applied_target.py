@@ -158,7 +158,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         return applied[0]
     delegates = [*_named_delegates(log), *_missing_delegates(log)]
     if all(delegate.is_applied_by_default for delegate in delegates):
-        # A requested delegate that could not be applied prints no line.
+        # A delegate prints no line if it was requested but could not be applied.
         named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
         named = [delegate for delegate in named if not delegate.is_applied_by_default]
         if not named and others_in(log):
@@ -367,7 +367,7 @@ def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[R
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)
-    # Wordings are recorded for minor releases only, because patch releases print the same lines.
+    # Only minor releases have recorded wordings, because patch releases print the same lines.
     known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
     return tuple(known) or releases
 
