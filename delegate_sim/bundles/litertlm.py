@@ -17,7 +17,7 @@ from .member import Member
 from .ranged import Content
 
 HEADER_START = 32
-"""The position of the header in the file. Before it are the magic number, the version and the header's end."""
+"""The position of the header in the file. The magic number, the version and the header's end come before it."""
 KNOWN_MAJOR = 1
 TFLITE_MODEL = 3
 DATA_TYPES = {

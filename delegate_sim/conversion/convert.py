@@ -35,7 +35,7 @@ _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
-"""Free space in bytes. If a disk has less free space, an unclear failure is explained by a full disk."""
+"""Free space in bytes. If a disk has less free space, an unclear failure is attributed to the full disk."""
 
 
 class FailureKind(Enum):

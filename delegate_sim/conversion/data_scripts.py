@@ -85,9 +85,8 @@ def samples():
 def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels: bool) -> tuple[str, tuple[str, ...]]:
     """Return the part of the script that yields samples, and the imports that the part needs besides ``import numpy as np``.
 
-    If ``has_tensorflow`` is true, the script reads images with TensorFlow, otherwise with Pillow. If ``moves_channels`` is
-    true, the second dimension of the user's model and arrays has the channels, but in the converted model the last dimension
-    does.
+    If ``has_tensorflow`` is true, the script reads images with TensorFlow, otherwise with Pillow. If ``moves_channels`` is true,
+    channels are the second dimension of the user's model and arrays, but the last dimension of the converted model.
     """
     count = calibration.count
     match calibration.kind:

@@ -21,7 +21,7 @@ LARGEST_IN_MEMORY = 64 << 20
 """Largest size in bytes of a model or bundle that is read into memory. Larger files are mapped."""
 
 CAN_MAP = sys.platform != "emscripten"
-"""Whether files are mapped into memory. Not in a browser, because mapping would copy the file there."""
+"""Whether files are mapped into memory. False in a browser, because mapping would copy the file there."""
 
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)

@@ -1,7 +1,7 @@
 """numpy, imported on first use.
 
 Most models need no array, and the import of numpy takes half of the time of a short command. Other modules import ``np`` from
-this module. They must not use ``np`` while they are imported.
+this module. They must not use ``np`` at import time.
 """
 
 from __future__ import annotations

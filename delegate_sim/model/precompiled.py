@@ -107,7 +107,7 @@ def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
 
 
 def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
-    """Return the name of the accelerator that a model was compiled for, for use in a sentence.
+    """Return the accelerator for which a model was compiled, as a name for use in a sentence.
 
     Return "" if there is no such accelerator. Programs in custom operators that the simulated delegate runs (``runnable``) are
     ignored.

@@ -64,7 +64,7 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return a tensor's data, read as 32-bit integers. Some kernels ignore the tensor's type in this way."""
+    """Return a tensor's data, read as 32-bit integers. Some kernels do so for data of any type."""
     return read_as(tensor.value(), "<i4").tolist()
 
 

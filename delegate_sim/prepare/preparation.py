@@ -31,9 +31,9 @@ NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""Largest allowed number of preparations per subgraph and node, on average. Calls of subgraphs cause preparations.
+"""Largest average number of times that each subgraph and node may be prepared for a caller.
 
-The real runtime takes too long to prepare a model with more calls, so preparation then fails.
+With more calls, preparation fails, because the real runtime takes too long to prepare such a model.
 """
 
 
@@ -90,7 +90,7 @@ class Taken:
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in run order, with the nodes of a delegate kernel in the kernel's place. Empty for the order of the file."""
+    """All nodes in run order, with the nodes of a delegate kernel in the kernel's place. Empty if the order is the file's."""
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The log lines about delegate kernels that cannot be prepared, keyed by the first node of the kernel."""
 

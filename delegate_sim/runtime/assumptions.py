@@ -19,7 +19,7 @@ class Assumptions:
     ended: frozenset[str] = frozenset()
     """Codes of failures of a compiler plugin. These failures are assumed not to occur."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that the application is assumed to register, or that run on a delegate without a simulation."""
+    """Custom operators that the application is assumed to register, or that run on a delegate that is not simulated."""
 
 
 NOTHING_ASSUMED = Assumptions()

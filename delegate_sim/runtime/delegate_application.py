@@ -125,7 +125,7 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        The delegate keeps the nodes of earlier subgraphs, unless its failures make the whole model fail.
+        The delegate keeps the nodes of earlier subgraphs, unless failures of the delegate make the whole model fail.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
@@ -232,7 +232,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return the failure if the delegate refuses the subgraph as a whole after partitioning, or None."""
+        """If the delegate refuses the partitioned subgraph as a whole, return the failure, otherwise None."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure

@@ -57,7 +57,7 @@ def highest_version(op: str, release: Release) -> int | None:
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return a message if a release does not load a version of a builtin operator, or may not load it.
+    """Return a message if a release does not load a version of a builtin operator, or if this is not known.
 
     Return None if the release loads the version.
     """

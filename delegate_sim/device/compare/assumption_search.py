@@ -25,7 +25,10 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the other feature levels at which a simulation without rejections by the driver reproduces the log."""
+    """Return the feature levels at which a simulation without rejections by the driver reproduces the log.
+
+    The level of the first simulation is left out.
+    """
     levels = trials.setting.delegate.levels
     if levels is None:
         return ()
@@ -204,7 +207,7 @@ def _limits(trials: Trials) -> Iterator[Match]:
 
 
 def _other_defaults(trials: Trials) -> Iterator[Match]:
-    """Simulate with the other set of defaults. Yield a simulation that reproduces the log at any feature level."""
+    """Simulate with the other set of defaults, if necessary at several feature levels. Yield the first that fits the log."""
     setting = trials.setting
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
     changes = {

@@ -26,8 +26,8 @@ class JoinedRow:
     """A row of the compiler's table with its nodes.
 
     If several rows list the same operator, the table does not show the row of each node. ``is_certain`` is then False, and
-    ``nodes`` is a guess: the row of mapped nodes gets the first nodes in execution order, because the compiler maps from the
-    inputs on.
+    ``nodes`` is a guess: the row of mapped nodes gets the first nodes in execution order, because the compiler starts at the
+    inputs.
     """
 
     row: CompilerRow

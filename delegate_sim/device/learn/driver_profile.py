@@ -224,8 +224,8 @@ def _likeliest(
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
-    The likeliest operation is one that the driver rejects elsewhere with the same types. The next is an operation that the
-    driver never accepts with its types. If several operations are equally likely, return the operator's main operation
+    The likeliest operation is one that the driver rejects elsewhere with the same types. If there is none, it is an operation
+    that the driver never accepts with its types. If several operations are equally likely, return the operator's main operation
     ``own``.
     """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}

@@ -183,7 +183,7 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return nodes that the driver may have rejected. No delegated node has the same operations and types as one of them."""
+    """Return the nodes whose operations and types no delegated node has. The driver may have rejected these nodes."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 

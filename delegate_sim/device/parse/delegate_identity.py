@@ -141,7 +141,7 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 
 
 def whole_kernel(start: str) -> str:
-    """Return the kernel name that begins with ``start``, or "" unless exactly one simulated delegate has such a name."""
+    """If exactly one simulated delegate has a kernel name that begins with ``start``, return the name. Otherwise, return ""."""
     kernels = {
         delegate.name: kernel
         for delegate in map(find_delegate, DELEGATE_NAMES)

@@ -466,7 +466,7 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
 def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
     """Return a text that says which delegate kernel a failed node is, or None if the log does not show this.
 
-    In the order of creation, the kernels of all delegates have the indices after the subgraph's own nodes.
+    The indices of all delegates' kernels follow the indices of the subgraph's own nodes, in the order of creation.
     """
     node = int(error.values["node"])
     before = _before(log, error)

@@ -198,7 +198,7 @@ class Reader:
         """Return the runs. An empty last run is left out, unless it is the only run."""
         last = self._log()
         logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
-        # The clock was wrong if its dates continue after that day, or if a line has the wording of a known release.
+        # Old dates come from a wrong clock if other lines have later dates, or the wording of a known release.
         is_dated = True in self.dates and False not in self.dates and all(map(may_be_older, logs))
         return tuple([replace(log, is_old=True) for log in logs]) if is_dated else logs
 
