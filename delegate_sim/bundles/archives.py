@@ -30,7 +30,7 @@ def read_zip(content: Content) -> Sequence[Member]:
 
 
 def refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise BundleError if two entries share bytes, because overlaps let a small archive expand to any size."""
+    """Raise BundleError if two entries share bytes. Shared bytes would let a small archive expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:

@@ -11,20 +11,23 @@ from .bundle_error import BundleError
 from .ranged import Content
 
 _GREATEST = 1 << 30
-"""The largest number of bytes to decompress from one member, regardless of its compressed size."""
+"""Largest number of bytes to decompress from one member, whatever its compressed size is."""
 _ALWAYS = 256 << 20
-"""The decompressed size, in bytes, up to which the ratio is not checked.
+"""Up to this decompressed size, in bytes, the ratio is not checked.
 
 Test models often have equal weights, which compress extremely well.
 """
 _RATIO = 100
-"""The largest ratio of decompressed size to compressed size. Trained weights seldom compress to half their size."""
+"""Largest ratio of decompressed size to compressed size. Trained weights seldom compress to less than half their size."""
 _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in a bundle: its name, its first bytes, and its content. Uncompressed content is a view of the bundle's bytes."""
+    """A file in a bundle: its name, its first bytes, and its content.
+
+    If the content is not compressed, it is a view of the bundle's bytes.
+    """
 
     name: str
     beginning: Callable[[int], bytes]
