@@ -88,7 +88,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The computed sizes hold for a runtime with one thread (the default) and without the memory limits of mobile platforms.
+    The sizes are those of a runtime with one thread (the default) and without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
@@ -107,8 +107,8 @@ def _check_conv_2d_buffers(
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
     """Check the scales of a hybrid convolution.
 
-    A grouped convolution, or a convolution with several different scales, needs one scale for each output channel. Releases
-    before LiteRT 2.3 only need one scale for each slice of the weights, and only if there are several different scales.
+    If a convolution is grouped or its scales differ from each other, it needs one scale for each output channel. In releases
+    before LiteRT 2.3, it needs one scale for each slice of the weights, and only if its scales differ from each other.
     """
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"

@@ -10,7 +10,7 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""For each ``MirrorPadMode``, the smallest difference between a dimension and its padding: 1 for REFLECT, 0 for SYMMETRIC."""
+"""Smallest allowed difference between a dimension and its padding, by ``MirrorPadMode``: 1 for REFLECT, 0 for SYMMETRIC."""
 
 
 @kernel("PAD", "PADV2", changed_in=("litert-1.3.0", "litert-2.2.0"))

@@ -32,7 +32,7 @@ _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
 """Largest number of elements of a result that REDUCE_PROD computes during Prepare.
 
-A small result may be a product of sizes, which other Prepare functions read.
+A small result may be a product of sizes that other Prepare functions read.
 """
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})

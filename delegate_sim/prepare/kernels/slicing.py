@@ -59,7 +59,7 @@ def prepare_slice(node: KernelNode) -> None:
 def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> tuple[int, ...]:
     """Return the shape of the slice (``kernels/slice.cc: CalculateOutputShapeVector``).
 
-    The kernel reads the data of ``size`` as numbers of the type of ``begin``.
+    The kernel reads the data of ``size`` with the type of ``begin``.
     """
     checks_more = node.since("litert-2.3.0")
     if checks_more:
@@ -79,7 +79,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The range that STRIDED_SLICE reads along a dimension of the input, or along an added dimension of size 1."""
+    """The range that STRIDED_SLICE reads along one dimension of the input, or along an added dimension of size 1."""
 
     size: int
     start: int = 0
@@ -183,7 +183,7 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 
 @dataclass(frozen=True, slots=True)
 class _Expansion:
-    """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
+    """The masks for the ellipsis and for new axes, with one value for each dimension.
 
     ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions that the ellipsis covers,
     minus one.
@@ -222,8 +222,9 @@ def _bit(mask: int, index: int) -> bool:
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
-    If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for each
-    dimension, including added dimensions, and may read past the last element of the operand. Here, such a size counts as 0.
+    If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for
+    each dimension, including added dimensions, and may read past the end of the operand. This function uses 0 for a size past
+    the end.
     """
     checks_result = node.since("litert-2.2.0")
     if not checks_result:
@@ -256,9 +257,9 @@ def _step_count(node: KernelNode, distance: int, stride: int) -> int:
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """Return the elements of the result. Return None if they are not known, or if the slice has fewer elements than the result.
+    """Return the elements of the result.
 
-    For example, a slice has too few elements if it is empty along an axis that the result does not have.
+    Return None if the elements are not known, or if the slice has fewer elements than the result.
     """
     elements = known_elements(source)
     count = element_count(shape)
