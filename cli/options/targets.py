@@ -108,10 +108,10 @@ class TargetArguments:
 
 def soc_targets(socs: Sequence[str], arguments: TargetArguments) -> list[Target]:
     """Return a target for the NPU of each SoC, with the release of ``arguments``. Raises OptionError."""
-    from delegate_sim.delegates.npu.soc_names import full_soc_name  # few commands need plugins
+    from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name  # few commands need plugins
 
     targets = []
-    for soc in dict.fromkeys(map(full_soc_name, socs)):
+    for soc in dict.fromkeys(map(full_soc_name, each_vendor(socs))):
         vendor, _, model = soc.partition(":")
         delegate = find_delegate(plugin_of(vendor))
         given = {} if arguments.delegates else arguments.given([delegate])[0]

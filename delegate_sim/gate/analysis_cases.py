@@ -19,6 +19,7 @@ from ..runtime.interpreter import Run, option_values
 from .results import FAILED, PASSED, Case
 
 if TYPE_CHECKING:
+    from ..results.report.accelerator_stack import StackResult
     from ..timing.measured import Timing
 
 
@@ -29,6 +30,20 @@ def analysis_cases(report: Report, timings: Sequence[Timing] = ()) -> tuple[Case
     """
     path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run, timings) for run in report.runs if not run.by_default])
+
+
+def stack_cases(result: StackResult) -> tuple[Case, ...]:
+    """Return a case for each accelerator of a CompiledModel, except the CPU after other accelerators.
+
+    The notes of the first case tell whether the CompiledModel is created. If it is not created, the first case fails.
+    """
+    first, *others = analysis_cases(result.report)
+    verb = "is" if result.is_created else "is not"
+    notes = (f"CompiledModel ({', '.join(result.stack.accelerators)}) {verb} created", *result.notes, *first.notes)
+    status = first.status if result.is_created else FAILED
+    cases = (replace(first, status=status, notes=tuple(dict.fromkeys(notes))), *others)
+    soc = result.stack.soc
+    return tuple([replace(case, target=f"{soc}, {case.target}") for case in cases]) if soc else cases
 
 
 def _case(path: str, sha256: str, run: Run, timings: Sequence[Timing]) -> Case:

@@ -45,7 +45,12 @@ _PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nod
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with this name."""
-    return _PLUGIN if delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES else DELEGATED
+    return _PLUGIN if is_plugin(delegate) else DELEGATED
+
+
+def is_plugin(delegate: str) -> bool:
+    """Return whether the delegate with this name is a compiler plugin."""
+    return delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES
 
 
 def kernels_title(delegates: Iterable[str]) -> str:
