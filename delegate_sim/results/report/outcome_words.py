@@ -33,6 +33,10 @@ class OutcomeWords:
         """The plural of ``kernel``."""
         return self.kernel.replace("kernel", "kernels").replace("partition", "partitions")
 
+    def short_kernels(self, number: int) -> str:
+        """Return a number of kernels, or of partitions to compile, with its noun, without the word "delegate"."""
+        return f"{number:,} {(self.kernel if number == 1 else self.kernels).removeprefix('delegate ')}"
+
     @property
     def elsewhere(self) -> str:
         """The place of nodes that are not delegated, for a legend or a table."""
