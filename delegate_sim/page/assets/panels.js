@@ -76,7 +76,9 @@ function needsText({ needs, needs_instead: instead, alone }, causes, now) {
     return `Fixing it does not help: multiply-adds, kernels and bytes do not improve${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
   }
   if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
-  return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${[...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1).join(instead.length ? " or " : ", ")} must be fixed too.`;
+  const numbers = [...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1);
+  if (needs.length > 1) return `Fixing it alone does not help: causes ${numbers.join(", ")} must be fixed too. Other sets of several causes are not simulated.`;
+  return `Fixing it alone does not help: cause ${numbers.join(" or ")} must be fixed too.`;
 }
 
 function marksText(side, cause) {
