@@ -10,9 +10,8 @@ from delegate_sim_cli.console import terminal
 from delegate_sim_cli.console.terminal import Line
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """A terminal with colors as standard output."""
+def colored_terminal(monkeypatch):
+    """Replace standard output by a terminal with colors. A fixture cannot, because pytest sets standard output after it."""
 
     class Terminal(io.StringIO):
         encoding = "utf-8"
@@ -27,14 +26,16 @@ def shown(monkeypatch):
     return stdout
 
 
-def test_parts_of_a_line_are_colored(shown):
+def test_parts_of_a_line_are_colored(monkeypatch):
+    shown = colored_terminal(monkeypatch)
     terminal.write_lines([Line("  ab", "", ((2, 3, "green"), (3, 4, "red")))])
     assert "\x1b[32ma" in shown.getvalue()
     assert "\x1b[31mb" in shown.getvalue()
 
 
 @pytest.mark.parametrize("has_color", [True, False])
-def test_a_line_is_shown_before_the_next_line_is_computed(shown, monkeypatch, has_color):
+def test_a_line_is_shown_before_the_next_line_is_computed(monkeypatch, has_color):
+    shown = colored_terminal(monkeypatch)
     if not has_color:
         monkeypatch.setenv("NO_COLOR", "1")
 
