@@ -84,12 +84,12 @@ def rank(
         if needed is not None:
             bundle[cause.identity] = needed[1]
             helping = [other for other in first if gains.get(other.identity, _WITHOUT_GAIN) > _WITHOUT_GAIN]
-            others = _each_enough(cause, needed[0], helping, cost_without, tries)
+            singles = _each_enough(cause, needed[0], helping, cost_without, tries)
             if len(needed[0]) == 1:
-                enough[cause.identity] = [needed[0][0].identity, *others]
-            elif others:
-                enough[cause.identity] = list(others)
-                bundle[cause.identity] = max(others.values())
+                enough[cause.identity] = [needed[0][0].identity, *singles]
+            elif singles:
+                enough[cause.identity] = list(singles)
+                bundle[cause.identity] = max(singles.values())
 
     def key(cause: Cause) -> tuple[float, ...]:
         own = bundle.get(cause.identity, gains.get(cause.identity, _WITHOUT_GAIN))
