@@ -34,7 +34,11 @@ def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> 
     if bounds.gone_ms is not None and bounds.gone_kernels:
         parts.append(f"{milliseconds(bounds.gone_ms)} of {counted(bounds.gone_kernels, 'kernel')} merged into others")
     if bounds.is_whole:
-        text = f"saves at most {milliseconds(bounds.at_most_ms)}: {' and '.join(parts)}"
+        text = f"saves at most {milliseconds(bounds.at_most_ms)}"
+        if bounds.is_limited:
+            text += ", the time of the whole model, because no fix can save more. "
+            text += f"The times of the parts add up to {milliseconds(bounds.parts_ms)}"
+        text += f": {' and '.join(parts)}"
     else:
         missing = []
         if not bounds.moved.is_known:

@@ -86,7 +86,7 @@ def _without_runtime(values: OptionValues) -> str:
 
 
 _LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
-"""The Android release of each API level for which NNAPI has no feature level."""
+"""The Android release of each API level that is not a feature level of NNAPI."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
 _LEVELS = tuple(map(str, FEATURE_LEVELS))
@@ -117,7 +117,7 @@ OPTIONS = (
         "device_feature_level",
         _optional_feature_level,
         None,
-        "feature level of the accelerator, if the runtime's feature level is higher",
+        "feature level of the accelerator, if it is lower than the feature level of the NNAPI runtime",
         flag="device-feature-level",
         choices=_LEVELS,
     ),
@@ -141,7 +141,7 @@ OPTIONS = (
         "max_number_delegated_partitions",
         integer,
         3,
-        "the maximum number of partitions to delegate, largest first; 0 and less mean no limit",
+        "the maximum number of partitions to delegate, largest first; 0 or less means no limit",
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",

@@ -89,6 +89,9 @@ _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9})
 _DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
 """Matches a percentage with a decimal comma, in a table with blanks between columns."""
 _DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
+_CSV_COMMAS = re.compile(r"\d%, -?\d")
+"""Matches a percentage before another number, in CSV. A blank follows the comma between columns, but not a decimal comma."""
+_CSV_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 _TOLERANCE = 0.1
 """Largest rounding error of a sum of percentages that are printed with three decimals."""
@@ -160,6 +163,8 @@ class OperatorTable:
         text = " ".join(line.split())
         if _DECIMAL_COMMAS.search(text) is not None:
             text = _DECIMAL_COMMA.sub(".", text)
+        elif _CSV_COMMAS.search(text) is not None:
+            text = _CSV_COMMA.sub(".", text)
         if self.title == SUMMARY:
             return self._read_summary(text)
         match = _ROW.search(text)
