@@ -13,6 +13,7 @@ from ..errors import OptionError
 from ..foundation.printable import shortened
 from ..model.model import Node
 from ..rules.rule import Reason
+from .cpp_source import CppSource, read_cpp
 from .kinds import MISSING_OPERATOR, NAME
 from .target import MicroTarget
 
@@ -57,9 +58,13 @@ CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"
 """For each custom operator for which the runtime has a kernel, the function that registers the operator."""
 _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_CALL = re.compile(r"\b(Add[A-Z]\w*)\s*(?:<[^>]*>)?\s*\(\s*(?:\"([^\"]*)\"|(?:tflite::)?BuiltinOperator_(\w+))?")
-_SIZE = re.compile(r"MicroMutableOpResolver\s*<\s*(\w+)\s*>")
+_LITERALS = r'((?:"\d+" ?)+)'
+"""Adjacent string literals, as ``CppSource.code`` has them."""
+_CALL = re.compile(
+    rf"\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"
+)
+_CONSTANT = re.compile(rf"\b(\w+) ?(?:\[\w*\] ?)?(?:= ?)?(?:{_LITERALS}|(\d{{1,9}})\b)")
+_SIZE = re.compile(r"MicroMutableOpResolver ?< ?(\w+) ?>")
 _ALL = re.compile(r"\b(?:AllOpsResolver|PythonOpsResolver)\b")
 
 
@@ -128,36 +133,41 @@ class ResolverSource:
 
     registered: frozenset[str] | None
     size: int | None
-    """The capacity of the resolver; None if the source does not give the capacity."""
+    """The capacity of the resolver, or of the largest resolver; None if the source does not give the capacity."""
     unknown: tuple[str, ...] = ()
     """Calls that look like the registration of an operator, but that the runtime does not have."""
 
 
 def parse_resolver(text: str) -> ResolverSource:
-    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none."""
-    code = _COMMENT.sub(" ", text)
+    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none.
+
+    Calls in comments, in string literals and after ``#if 0`` do not count.
+    """
+    source = read_cpp(text)
+    constants = _constants(source)
     registered: set[str] = set()
     unknown: dict[str, None] = {}
-    for function, quoted, builtin in _CALL.findall(code):
+    for function, literals, builtin, constant in _CALL.findall(source.code):
         if function in _OPERATORS:
             registered.add(_OPERATORS[function])
-        elif function == "AddCustom" and quoted:
-            registered.add(quoted)
         elif function == "AddBuiltin" and builtin:
             registered.add(builtin)
-        elif function.removeprefix("Add")[:1].isupper():
+        elif function == "AddCustom" and (name := source.string(literals) or constants.get(constant)):
+            registered.add(name)
+        else:
             unknown[function] = None
-    if _ALL.search(code) and not registered:
+    if _ALL.search(source.code) and not registered:
         return ResolverSource(None, None)
     if not registered:
         raise OptionError("has no call such as resolver.AddConv2D() that registers an operator")
-    declared = _SIZE.search(code)
-    return ResolverSource(frozenset(registered), _number(declared[1], code) if declared else None, tuple(unknown))
+    numbers = [word if word.isdecimal() else constants.get(word, "") for word in _SIZE.findall(source.code)]
+    sizes = [int(number[:9]) for number in numbers if number.isdecimal()]
+    return ResolverSource(frozenset(registered), max(sizes, default=None), tuple(unknown))
 
 
-def _number(word: str, code: str) -> int | None:
-    """Return the value of a C++ number, or of a constant with the name ``word``."""
-    if word.isdigit():
-        return int(word[:9])
-    value = re.search(rf"\b{re.escape(word)}\s*(?:=|\s)\s*(\d{{1,9}})\b", code)
-    return int(value[1]) if value else None
+def _constants(source: CppSource) -> dict[str, str]:
+    """Return the first text or number that the source gives to each name."""
+    constants = {"GetString_ETHOSU": ETHOS_U}
+    for name, literals, number in _CONSTANT.findall(source.code):
+        constants.setdefault(name, number or source.string(literals))
+    return constants

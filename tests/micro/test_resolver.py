@@ -8,21 +8,50 @@ from delegate_sim.errors import OptionError
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, Operator, parse_resolver, resolver_lines
 
 SOURCE = """\
-constexpr int kOps = 3;
+constexpr int kOps = 4;
 tflite::MicroMutableOpResolver<kOps> resolver;
 resolver.AddConv2D(tflite::Register_CONV_2D_INT8());
 // resolver.AddSoftmax();
 /* resolver.AddTanh(); */
+printf("resolver.AddRelu(); // "); Log(R"(resolver.AddElu();)");
+#if 0
+resolver.AddExp();
+#else
+resolver.AddNeg();
+#endif
 resolver.AddFullyConnected();
 op_resolver->AddCustom("MyOp", &registration);
 """
 
 
-def test_calls_are_read_without_those_in_comments():
+def test_only_calls_of_compiled_code_are_read():
     source = parse_resolver(SOURCE)
-    assert source.registered == {"CONV_2D", "FULLY_CONNECTED", "MyOp"}
-    assert source.size == 3
+    assert source.registered == {"CONV_2D", "FULLY_CONNECTED", "MyOp", "NEG"}
+    assert source.size == 4
     assert source.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ('r.AddCustom("My" "Op", x);', "MyOp"),
+        ('constexpr char kName[] = "MyOp"; r.AddCustom(kName, x);', "MyOp"),
+        ('#define NAME "MyOp"\nr.AddCustom(NAME, x);', "MyOp"),
+        ("r.AddCustom(tflite::GetString_ETHOSU(), tflite::Register_ETHOSU());", "ethos-u"),
+        ("r.AddBuiltin(tflite::BuiltinOperator_GELU, x, y);", "GELU"),
+    ],
+)
+def test_own_kernels_are_registered_by_name(source, name):
+    assert parse_resolver(source).registered == {name}
+
+
+def test_a_name_that_the_source_does_not_define_is_unknown():
+    assert parse_resolver("r.AddConv2D(); r.AddCustom(kName, x);").unknown == ("AddCustom",)
+
+
+def test_the_largest_of_several_resolvers_counts():
+    source = "MicroMutableOpResolver<1> a; MicroMutableOpResolver<2> b; a.AddConv2D(); b.AddRelu();"
+    assert parse_resolver(source).size == 2
 
 
 def test_an_unknown_function_is_named():
