@@ -15,7 +15,7 @@ from ..model.model import Node
 from ..rules.rule import Reason
 from .cpp_source import CppSource, read_cpp
 from .kinds import MISSING_OPERATOR, NAME
-from .target import MicroTarget
+from .target import Kernels, MicroTarget
 
 _BUILTIN = """
 ABS:Abs ADD:Add ADD_N:AddN ARG_MAX:ArgMax ARG_MIN:ArgMin ASSIGN_VARIABLE:AssignVariable AVERAGE_POOL_2D:AveragePool2D
@@ -85,11 +85,18 @@ def lacks(node: Node, target: MicroTarget) -> Reason | None:
     words = shortened(f"custom operator {name}" if node.is_custom else name)
     lacking = f"{words}, which is not registered" if function else f"{words}, for which the runtime has no kernel"
     hint = f"add resolver.{function}()" if function else MISSING_OPERATOR.hint
+    if name in target.without_room:
+        lacking = f"{words}, for which the resolver has no room"
+        hint = f"write MicroMutableOpResolver<{target.attempted}>"
+        return _missing(lacking, hint)
     if node.is_custom and not function:
         hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
+    return _missing(lacking, hint)
+
+
+def _missing(lacking: str, hint: str) -> Reason:
     needed = "an operator in the resolver"
-    kind = MISSING_OPERATOR
-    return Reason(kind.code(NAME), kind.name, f"{lacking}; needs {needed}", lacking, needed, hint)
+    return Reason(MISSING_OPERATOR.code(NAME), MISSING_OPERATOR.name, f"{lacking}; needs {needed}", lacking, needed, hint)
 
 
 class Operator(NamedTuple):
@@ -113,7 +120,8 @@ def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
 def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
     """Return C++ lines that create a resolver with the operators of a model.
 
-    Operators without a kernel in the runtime are included, because the application must register its own kernels.
+    The size includes operators without a kernel in the runtime. A custom operator has a line for the application's own kernel.
+    For other operators, the application cannot register a kernel: ``AddBuiltin`` is private.
     """
     lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
     for operator in operators:
@@ -123,7 +131,7 @@ def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
             name = json.dumps(operator.name, ensure_ascii=True)
             lines.append(f"resolver.AddCustom({name}, /* your kernel */);")
         else:
-            lines.append(f"resolver.AddBuiltin(tflite::BuiltinOperator_{operator.name}, /* your kernel */, /* your parser */);")
+            lines.append(f"// {operator.name}: no kernel in TensorFlow Lite Micro")
     return tuple(lines)
 
 
@@ -131,11 +139,22 @@ def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
 class ResolverSource:
     """The operators that an application's source registers. ``registered`` is None for all operators of the runtime."""
 
-    registered: frozenset[str] | None
+    registered: tuple[str, ...] | None
+    """The names of the operators, in the order of the calls."""
     size: int | None
-    """The capacity of the resolver, or of the largest resolver; None if the source does not give the capacity."""
+    """The capacity of the resolver. None if the source does not give the capacity, or has several resolvers."""
     unknown: tuple[str, ...] = ()
     """Calls that look like the registration of an operator, but that the runtime does not have."""
+
+    @property
+    def without_room(self) -> tuple[str, ...]:
+        """The operators whose calls fail because the resolver is full."""
+        return () if self.registered is None or self.size is None else self.registered[self.size :]
+
+    def target(self, kernels: Kernels) -> MicroTarget:
+        """Return the target with these operators."""
+        registered = None if self.registered is None else frozenset(self.registered) - frozenset(self.without_room)
+        return MicroTarget(registered, kernels, frozenset(self.without_room))
 
 
 def parse_resolver(text: str) -> ResolverSource:
@@ -145,24 +164,24 @@ def parse_resolver(text: str) -> ResolverSource:
     """
     source = read_cpp(text)
     constants = _constants(source)
-    registered: set[str] = set()
+    registered: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for function, literals, builtin, constant in _CALL.findall(source.code):
         if function in _OPERATORS:
-            registered.add(_OPERATORS[function])
+            registered[_OPERATORS[function]] = None
         elif function == "AddBuiltin" and builtin:
-            registered.add(builtin)
+            registered[builtin] = None
         elif function == "AddCustom" and (name := source.string(literals) or constants.get(constant)):
-            registered.add(name)
+            registered[name] = None
         else:
             unknown[function] = None
     if _ALL.search(source.code) and not registered:
         return ResolverSource(None, None)
     if not registered:
         raise OptionError("has no call such as resolver.AddConv2D() that registers an operator")
-    numbers = [word if word.isdecimal() else constants.get(word, "") for word in _SIZE.findall(source.code)]
-    sizes = [int(number[:9]) for number in numbers if number.isdecimal()]
-    return ResolverSource(frozenset(registered), max(sizes, default=None), tuple(unknown))
+    sizes = _SIZE.findall(source.code)
+    size = constants.get(sizes[0], sizes[0]) if len(sizes) == 1 else ""
+    return ResolverSource(tuple(registered), int(size[:9]) if size.isdecimal() else None, tuple(unknown))
 
 
 def _constants(source: CppSource) -> dict[str, str]:
