@@ -91,10 +91,10 @@ class TargetArguments:
 
         Targets that cannot be simulated are included only if ``is_live`` is true. Raises ConfigurationError and OptionError.
         """
-        return [] if self._describes_target else configured_targets(only_first=only_first, is_live=is_live)
+        return [] if self.describes_target else configured_targets(only_first=only_first, is_live=is_live)
 
     @property
-    def _describes_target(self) -> bool:
+    def describes_target(self) -> bool:
         """Whether the user gave an option that describes targets."""
         flags = [value for value in self.flags.values() if value is not None]
         is_default = self.release in (None, DEFAULT_RELEASE) and self.defaults == "benchmark" and not self.assume_ops_registered
