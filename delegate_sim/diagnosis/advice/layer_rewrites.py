@@ -91,10 +91,6 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "SQUARE": _of_floats("MUL of the tensor with itself", "MUL"),
         "SQUARED_DIFFERENCE": _of_floats("SUB, and MUL of the difference with itself", "SUB", "MUL"),
         "SQUEEZE": _any_type("RESHAPE", "RESHAPE"),
-        "STABLEHLO_SCATTER": _any_type(
-            "DYNAMIC_UPDATE_SLICE if its positions are consecutive (fix does so for one position and for constant positions)",
-            "DYNAMIC_UPDATE_SLICE",
-        ),
         "SUM": _of_floats("MEAN and MUL by the number of elements", "MEAN", "MUL"),
         "TILE": _any_type("CONCATENATION of the tensor with itself", "CONCATENATION"),
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
