@@ -1,4 +1,4 @@
-"""The releases of LiteRT-LM, and the release of LiteRT that each of them contains.
+"""The releases of LiteRT-LM, each with the release of LiteRT that it contains.
 
 LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in ``WORKSPACE`` of LiteRT-LM). The table has the first
 release from the last release branch of LiteRT before this commit. Sources of the commits: for 0.1 to 0.6, the tags of
@@ -21,11 +21,11 @@ WORDS = MappingProxyType(
         ASSUMED: "by the releases before and after it; its build file is not known",
     }
 )
-"""Descriptions of the ways in which the contained release of LiteRT was found."""
+"""Descriptions of the ways in which the release of LiteRT was found."""
 
 
 class Contained(NamedTuple):
-    """The release of LiteRT in a release of another package, and the way in which it was found."""
+    """The release of LiteRT in a release of another package, and the way in which the LiteRT release was found."""
 
     litert: str
     basis: str

@@ -24,7 +24,7 @@ from .rules import CLOSED_RELEASES, NAME, RULES, WITH_RULES, has_compiled
 
 _KERNEL = "NeutronDelegate"
 _CONVERTER = (
-    f"from {CLOSED_RELEASES[0]} on, NXP's converter decides which nodes the Neutron NPU takes, and it is closed source; "
+    f"from {CLOSED_RELEASES[0]} on, NXP's closed-source converter decides which nodes the Neutron NPU takes; "
     f"for the rules of an older release, use --option release={WITH_RULES}"
 )
 
@@ -44,14 +44,14 @@ class NeutronDelegate(Delegate):
     kernel_name = _KERNEL
     provider_name = "EXTERNAL"
     title = "The Neutron delegate"
-    summary = "NXP's delegate for the Neutron NPU of the i.MX95, an external delegate"
+    summary = "NXP's external delegate for the Neutron NPU of the i.MX95."
     options = (
         Option(
             "release",
             release,
             WITH_RULES,
-            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter decides "
-            "about nodes, and is not simulated",
+            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter selects "
+            "nodes, and this selection is not simulated",
             choices=tuple(RULES),
         ),
     )
