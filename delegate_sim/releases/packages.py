@@ -15,8 +15,10 @@ _LITERT_LM = re.compile(
     + _VERSION
 )
 _LITERT_JS = re.compile("@litertjs/core@" + _VERSION)
-_LITERT = re.compile(r"(?:com\.google\.ai\.edge\.litert:litert(?:-api|-gpu|-gpu-api)?:|ai-edge-litert(?:-|==))" + _VERSION)
-_TENSORFLOW = re.compile(r"org\.tensorflow:tensorflow-lite(?:-api|-gpu|-gpu-api)?:" + _VERSION)
+_PART = r"(?:-(?!support|metadata|task)[a-z-]{1,40})?:"
+"""Pattern of the end of a Maven artifact's name. Artifacts with a version of their own are left out."""
+_LITERT = re.compile(rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|ai-edge-litert(?:-|==))" + _VERSION)
+_TENSORFLOW = re.compile(rf"org\.tensorflow:tensorflow-lite{_PART}" + _VERSION)
 _BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
 
 IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...foundation.late_numpy import np
+from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import IN_RANGE, Exactness, Pass
@@ -43,6 +43,8 @@ def _window(work: Work, node: Node) -> _Window | None:
     if not source.type == updates.type == target.type or source.shape != target.shape or indices.type not in ("INT32", "INT64"):
         return None
     options, rank = work.options(node), source.rank
+    if max(rank, indices.rank, updates.rank) > MOST_ARRAY_DIMENSIONS:
+        return None
     window, inserted, scattered = [
         tuple(map(int, dims))
         for dims in (options.update_window_dims, options.inserted_window_dims, options.scatter_dims_to_operand_dims)
@@ -106,6 +108,7 @@ def _moving(rows: npt.NDArray[Any] | None) -> int | None:
     if rows is None:
         return None
     steps = np.diff(rows.astype(np.int64), axis=0)
+    # bounded: a column for each dimension
     moving = [column for column in range(rows.shape[1]) if steps[:, column].any()]
     return moving[0] if len(moving) == 1 and (steps[:, moving[0]] == 1).all() else None
 
@@ -142,15 +145,18 @@ def _starts(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
         vector = work.result(indices, "vector", (count,))
         nodes.append(work.reshape(indices.index, vector))
     first = window.scattered[0]
+    # bounded: at most MOST_ARRAY_DIMENSIONS, as below
     if window.scattered == tuple(range(first, first + count)):
         groups = [(first, count, vector)]
     else:
         singles = [work.result(indices, f"position_{place}", (1,)) for place in window.scattered]
+        # bounded: see above
         nodes += slices(work, vector, singles, 0, [1] * count, strided=False)
         groups = sorted([(place, 1, single) for place, single in zip(window.scattered, singles, strict=True)])
     parts, end = [], 0
     for place, size, part in [*groups, (rank, 0, -1)]:
         if place > end:
+            # bounded: see above
             parts.append(work.constant(f"{indices.name}/zeros_{end}", indices.type, [0] * (place - end)))
         parts += [part] if size else []
         end = place + size
