@@ -5,6 +5,7 @@ PyTorch's ``index_copy`` and ``index_put`` become STABLEHLO_SCATTER, for example
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -108,8 +109,7 @@ def _moving(rows: npt.NDArray[Any] | None) -> int | None:
     if rows is None:
         return None
     steps = np.diff(rows.astype(np.int64), axis=0)
-    # bounded: a column for each dimension
-    moving = [column for column in range(rows.shape[1]) if steps[:, column].any()]
+    moving = [column for column, own in enumerate(steps.T) if own.any()]
     return moving[0] if len(moving) == 1 and (steps[:, moving[0]] == 1).all() else None
 
 
@@ -145,19 +145,17 @@ def _starts(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
         vector = work.result(indices, "vector", (count,))
         nodes.append(work.reshape(indices.index, vector))
     first = window.scattered[0]
-    # bounded: at most MOST_ARRAY_DIMENSIONS, as below
-    if window.scattered == tuple(range(first, first + count)):
+    if all(after == before + 1 for before, after in itertools.pairwise(window.scattered)):
         groups = [(first, count, vector)]
     else:
         singles = [work.result(indices, f"position_{place}", (1,)) for place in window.scattered]
-        # bounded: see above
-        nodes += slices(work, vector, singles, 0, [1] * count, strided=False)
+        nodes += slices(work, vector, singles, 0, [1 for _ in singles], strided=False)
         groups = sorted([(place, 1, single) for place, single in zip(window.scattered, singles, strict=True)])
     parts, end = [], 0
     for place, size, part in [*groups, (rank, 0, -1)]:
         if place > end:
-            # bounded: see above
-            parts.append(work.constant(f"{indices.name}/zeros_{end}", indices.type, [0] * (place - end)))
+            zeros = [0 for _ in window.sizes[end:place]]
+            parts.append(work.constant(f"{indices.name}/zeros_{end}", indices.type, zeros))
         parts += [part] if size else []
         end = place + size
     if len(parts) == 1:
