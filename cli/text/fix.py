@@ -263,7 +263,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
             {
                 "delegate": before.target.delegate.name,
                 "runtime": str(before.target.release),
-                **state_entry(after.delegate, after.warnings),
+                **state_entry(after.delegate, after.target.options, after.warnings),
                 "before": _standing_entry(before),
                 "after": _standing_entry(after),
             }
