@@ -65,6 +65,16 @@ class TestForm:
         flag, name = soc["flag"].split()
         assert run("analyze", MODEL, "--delegate", "npu-google", flag, f"{name}={soc['choices'][0]}")["exit"] == 0
 
+    def test_each_android_release_has_its_feature_level(self, form):
+        levels = {delegate["name"]: delegate["level"] for delegate in form["delegates"] if delegate["level"]}
+        assert levels.keys() == {"nnapi"}
+        assert (levels["nnapi"]["option"], levels["nnapi"]["release"]) == ("feature_level", "android")
+        by_release = levels["nnapi"]["by_release"]
+        for release, level in by_release.items():
+            answer = run("analyze", MODEL, "--delegate", "nnapi", f"--android={release}", f"--feature-level={level}")
+            assert answer["exit"] == 0
+        assert (by_release["11"], by_release["13"], by_release["none"]) == (30, 1000008, 1000008)
+
     def test_releases_and_socs_are_those_of_the_command_line(self, form):
         oldest = form["releases"]["choices"][-1]
         assert run("analyze", MODEL, "--delegate", "gpu", "--runtime", oldest)["exit"] == 0
@@ -125,6 +135,7 @@ class TestWithoutNumpy:
         path.write_bytes(convolution_without_bias())
         answer = run("fix", path, "--delegate", "nnapi", "--plan")
         assert (answer["exit"], answer["needs"]) == (1, "numpy")
+        assert answer["output"].count("No tried pass improves the model") == 1
         assert "further passes: this model needs the package numpy, which is not installed" in " ".join(answer["output"].split())
 
 
