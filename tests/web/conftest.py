@@ -98,6 +98,20 @@ class Visit:
             self.page.locator(".close").first.click()
         self.page.wait_for_selector("#models", state="hidden")
 
+    def reset(self):
+        """Remove all files, and choose the default target again."""
+        self.clear()
+        self.page.evaluate(
+            """values => {
+              for (const [id, value] of Object.entries(values)) {
+                const element = document.getElementById(id);
+                element.value = value;
+                element.dispatchEvent(new Event('change'));
+              }
+            }""",
+            {"release": "litert-2.3", "defaults": "benchmark", "android": "13", "delegate": "nnapi"},
+        )
+
     def report(self):
         """Return the report in its frame, once it is there."""
         self.page.wait_for_selector("#panel iframe", timeout=90_000)
@@ -134,7 +148,7 @@ def opened(shared_visit):
     """Return the shared page without files; when the test is over, nothing may have gone wrong in it."""
     shared_visit.wrong.clear()
     shared_visit.outside.clear()
-    shared_visit.clear()
+    shared_visit.reset()
     yield shared_visit
     assert shared_visit.wrong == []
     assert shared_visit.outside == []

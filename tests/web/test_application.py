@@ -69,7 +69,7 @@ def test_the_table_and_the_feature_level_follow_the_android_version(opened):
     opened.idle()
     page = opened.page
     page.select_option("#delegate", "nnapi")
-    level = page.locator("#form").get_by_label("Feature level", exact=True)
+    level = page.locator("#form").get_by_label(re.compile("^Feature level"))
     assert level.locator("option:checked").text_content() == "1000008, the highest of Android 13"
     page.select_option("#android", "11")
     opened.idle()
@@ -353,6 +353,20 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
     assert "NNAPI" in page.inner_text("#panel pre")
 
 
+def test_a_large_file_is_read_by_slices(opened, tmp_path):
+    path = tmp_path / "large.tflite"
+    path.write_bytes(MODEL)
+    with path.open("r+b") as file:
+        file.truncate(500 << 20)
+    memory = "pyodide._module.HEAP8.length"
+    opened.idle()
+    before = opened.page.workers[0].evaluate(memory)
+    opened.choose(path)
+    opened.idle()
+    assert "98.4 %" in opened.page.inner_text("#headline")
+    assert opened.page.workers[0].evaluate(memory) - before < 100_000_000
+
+
 def test_a_link_restores_the_target_and_its_options(opened):
     page = opened.page
     settings = "delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1"
@@ -363,6 +377,8 @@ def test_a_link_restores_the_target_and_its_options(opened):
     opened.choose(BLOCK)
     opened.idle()
     assert page.input_value("#android") == "11"
+    page.click("#tab-report")
+    opened.idle()
     command = "delegate-sim report transformer_block.tflite --delegate gpu --runtime tf-2.15 --defaults api"
     assert page.inner_text("#panel .command").startswith(f"{command} '--excluded-ops=<b>' --gpu-backend=opengl")
     assert page.input_value("#release") == "tf-2.15"

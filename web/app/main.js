@@ -368,6 +368,7 @@ function listenForSettings() {
       showAddress();
       showModels();
       if (!current) return;
+      showCurrent();
       overviewOf(current);
       panels.refresh();
     });

@@ -34,7 +34,8 @@ function rowOf(row, { form, android, chosen, choose }) {
   const name = make("button", { type: "button", className: "link" }, row.target);
   name.addEventListener("click", () => choose(row.delegate));
   const runs = row.outcome === "delegated" || row.outcome === "none";
-  const note = delegate?.level && android !== "none" ? `Android ${android}` : (delegate?.title ?? "");
+  const title = delegate && delegate.title.toLowerCase() !== delegate.name ? delegate.title : "";
+  const note = delegate?.level && android !== "none" ? `Android ${android}` : title;
   const cells = [
     make("th", { scope: "row" }, name, ...(note ? [make("small", {}, note)] : [])),
     make("td", {}, ...(row.outcome === "delegated" ? share(row.delegated_nodes, row.nodes) : [make("span", { className: runs ? "faint" : "bad" }, row.outcome || row.status)])),

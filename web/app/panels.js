@@ -61,6 +61,8 @@ export class Panels {
   /** Forget all answers, and show no result until one is asked for. */
   forget() {
     this.#answers.clear();
+    this.#other = "";
+    this.#isSwapped = false;
     this.#isChosen = false;
     byId("panel").replaceChildren();
   }
