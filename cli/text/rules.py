@@ -27,12 +27,12 @@ OTHERS = "any other operator"
 """The heading for operators without a rule."""
 
 _MALFORMED = (
-    f" A node that meets all conditions is still refused, as `{MALFORMED_OPERANDS.name}`, if it lacks operands or results "
-    "that its operator requires."
+    f" A node that lacks operands or results of its operator is refused with the code `{MALFORMED_OPERANDS.name}`, even if the "
+    "node meets all conditions."
 )
 _MICRO_SUMMARY = (
-    "TensorFlow Lite Micro looks up the kernel of every node. Then each kernel prepares its node (Prepare), and later runs it "
-    "(Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
+    "TensorFlow Lite Micro looks up the kernel of every node. Each kernel first prepares its node (Prepare), and later runs the "
+    "node (Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
 )
 _COLUMNS = ("", "needs", "when", "code")
 _WIDTH_OF_OTHER_COLUMNS = 40
@@ -115,8 +115,8 @@ def rules_markdown(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], i
         f"# What {shown.title} accepts",
         "",
         *((shown.summary, "") if shown.summary else ()),
-        "A node must meet every condition that applies to the target. The conditions are listed in the order in which the "
-        f"{shown.tester} tests them. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
+        "A node must meet every condition that applies to the target. The column *when* says when a condition applies. The "
+        f"{shown.tester} tests the conditions in this order. {_others(book)}{_MALFORMED if book.reads_operands else ''}",
         *(("", _escaped(shown.note)) if shown.note else ()),
         *(_options(shown.options) if is_whole else ()),
     ]
@@ -215,7 +215,7 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
         return ""
     given = " ".join([as_typed(delegate.options, name, default_text(options[name])) for name in delegate.rule_options])
     others = " and ".join([option_as_typed(delegate.options, name) for name in delegate.rule_options])
-    return f"These are the rules for {given}; other values of {others} select other rules."
+    return f"These are the rules for {given}. Other values of {others} select other rules."
 
 
 def _others(book: RuleBook[Any]) -> str:

@@ -33,7 +33,7 @@ def minimum_option(default: int) -> Option:
         "min_nodes_per_partition",
         integer,
         default,
-        f"the minimum number of nodes in a partition; 0 and below count as {default}",
+        f"the minimum number of nodes in a partition; 0 or less means {default}",
         flag="min_nodes_per_partition",
         printed=("min nodes per partition",),
     )

@@ -383,20 +383,23 @@ class _Tally:
 
     def _add_numbers(self, one: Any, other: Any) -> None:
         """Add the differences of one-dimensional arrays of numbers."""
-        bytes_of = [value.view(np.uint8).reshape(one.size, -1) for value in (one, other)]
-        self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum())
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
-        one, other = one.astype(wide), other.astype(wide)
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        first = one.astype(wide)
+        finite = np.abs(first[np.isfinite(first)])
+        self.range = max(self.range, float(finite.max(initial=0.0)))
+        bytes_of = [value.view(np.uint8).reshape(one.size, -1) for value in (one, other)]
+        if np.array_equal(*bytes_of):
+            return
+        self.bits += int((bytes_of[0] != bytes_of[1]).any(axis=-1).sum())
+        second = other.astype(wide)
+        same = (first == second) | (np.isnan(first) & np.isnan(second))
         self.different += int((~same).sum())
-        error = np.where(same, 0.0, np.abs(one - other))
+        error = np.where(same, 0.0, np.abs(first - second))
         if not np.isfinite(error).all():
             self.problem = "a value is finite in only one of the models"
             error = np.where(np.isfinite(error), error, 0.0)
-        finite = np.abs(one[np.isfinite(one)])
         self.sum += float(error.sum())
         self.greatest = max(self.greatest, float(error.max(initial=0.0)))
-        self.range = max(self.range, float(finite.max(initial=0.0)))
 
     def found(self) -> dict[str, Any]:
         """Return the statistics."""

@@ -34,7 +34,7 @@ RUN_COLUMNS = (
     Column("delegate", TEXT, "the delegate's name"),
     Column("runtime", TEXT, "the release of the runtime"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
-    Column("error", TEXT, "the reason why there is no result; all columns after error are then empty"),
+    Column("error", TEXT, "the reason why there is no result; if it is present, all later columns are empty"),
     Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
     Column("nodes", INTEGER, "number of nodes in all subgraphs"),
     Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes"),
@@ -51,12 +51,12 @@ RUN_COLUMNS = (
     Column(
         "multiply_add_share",
         NUMBER,
-        "the share of multiply-adds that are delegated, from 0 to 1, like delegated_share; empty if the model has no "
-        "multiply-adds",
+        "the share of multiply-adds that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run; empty if "
+        "the model has no multiply-adds",
     ),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused"),
-    Column("refusal", TEXT, "the message for refusal_code"),
+    Column("refusal", TEXT, "the message that belongs to refusal_code"),
     Column("log_line", TEXT, "the first log line that the runtime prints"),
 )
 CAUSE_COLUMNS = (
@@ -66,8 +66,8 @@ CAUSE_COLUMNS = (
     Column("operator", TEXT, "the operator of the nodes"),
     Column("nodes", INTEGER, "number of nodes that stay on the CPU with this code as their first reason"),
     Column("operator_nodes", INTEGER, "number of nodes of this operator in the model"),
-    Column("multiply_adds", INTEGER, "multiply-adds of these nodes"),
-    Column("reason", TEXT, "the message for one of the nodes"),
+    Column("multiply_adds", INTEGER, "multiply-adds of the nodes that stay on the CPU with this code as their first reason"),
+    Column("reason", TEXT, "the refusal message of one of the nodes"),
     Column("change", TEXT, "what to change, if a change is known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}

@@ -183,7 +183,7 @@ def table(records: Sequence[dict[str, Any]]) -> str:
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     names = {entry["model"] for entry in records}
-    lines += ["", f"{len(records):,} runs on {len(names):,} models. Medians are those of the models that improved."]
+    lines += ["", f"{len(records):,} runs on {len(names):,} models. The medians are over the improved models."]
     return "\n".join(lines)
 
 
@@ -196,7 +196,7 @@ def _medians(entries: Sequence[dict[str, Any]], key: str, words: Any) -> str:
 
 def passes_table() -> str:
     """Return the table of all passes."""
-    lines = ["| pass | of | does | needs | results |", "|---|---|---|---|---|"]
+    lines = ["| pass | operators | what the pass does | what the pass needs | results |", "|---|---|---|---|---|"]
     for one in PASSES.values():
         ops = ", ".join(sorted(one.ops)) if len(one.ops) < 10 else f"{len(one.ops)} operators"
         lines.append(f"| `{one.name}` | {ops or 'any'} | {one.does} | {one.needs} | {one.promise} |".replace("|x|", "\\|x\\|"))

@@ -133,7 +133,7 @@ def _by_operator(pairs: Sequence[ModelPair]) -> list[str]:
         )
         for op in sorted(chosen, key=lambda op: (-moved[op]["newer"] - moved[op]["older"], op))
     ]
-    return _table(("operator", "both", "ML Drift only", "older only", "neither", "why the other refuses"), rows)
+    return _table(("operator", "both", "only ML Drift", "only the older", "neither", "why one delegate refuses"), rows)
 
 
 def _share(part: int, whole: int) -> str:
@@ -149,12 +149,12 @@ def _by_kind(pairs: Sequence[ModelPair]) -> list[str]:
             "type of model",
             "models",
             "nodes",
-            "delegated by the older",
-            "by ML Drift",
+            "nodes on the older",
+            "nodes on ML Drift",
             "multiply-adds on the older",
-            "on ML Drift",
-            "more on ML Drift",
-            "more on the older",
+            "multiply-adds on ML Drift",
+            "models with more nodes on ML Drift",
+            "models with more nodes on the older",
         ),
         [_kind_row(kind, pairs) for kind, pairs in sorted(by_kind.items())],
     )
@@ -177,7 +177,7 @@ def _kind_row(kind: str, pairs: Sequence[ModelPair]) -> tuple[object, ...]:
 def _outcomes(pairs: Sequence[ModelPair]) -> list[str]:
     counts = Counter(pair.outcomes for pair in pairs)
     rows = [(older, newer, f"{count:,}") for (older, newer), count in counts.most_common()]
-    return _table(("outcome with the older", "with ML Drift", "models"), rows)
+    return _table(("outcome with the older", "outcome with ML Drift", "models"), rows)
 
 
 def tables(pairs: Sequence[ModelPair]) -> str:
@@ -185,9 +185,9 @@ def tables(pairs: Sequence[ModelPair]) -> str:
     nodes = [node for pair in pairs for node in pair.nodes]
     kept = Counter((node.older, node.newer) for node in nodes)
     total = (
-        f"{len(pairs):,} models with {len(nodes):,} nodes: {kept[True, True]:,} nodes are accepted by both, "
-        f"{kept[False, True]:,} by ML Drift only, {kept[True, False]:,} by the older delegate only, {kept[False, False]:,} by "
-        "neither."
+        f"{len(pairs):,} models with {len(nodes):,} nodes: both delegates accept {kept[True, True]:,} nodes, only ML "
+        f"Drift accepts {kept[False, True]:,}, only the older accepts {kept[True, False]:,}, and neither accepts "
+        f"{kept[False, False]:,}."
     )
     return "\n".join(
         [

@@ -168,8 +168,8 @@ def _introduction(corpus: Corpus) -> Iterator[str]:
     counted = sum(map(len, corpus.models.values()))
     yield "# Types of models and delegates"
     yield ""
-    yield f"This page shows how much each delegate takes of {counted} models, by type. TensorFlow 2.15 and 2.21 converted them"
-    yield "from common architectures. Each delegate is simulated by itself. `make model-types` makes this page."
+    yield f"This page shows how much each delegate takes of {counted} models, by type. TensorFlow 2.15 and 2.21 converted the"
+    yield "models from common architectures. Each delegate is simulated alone. `make model-types` makes this page."
     yield ""
     yield 'A cell such as "86 %; 33 / 31 / 8" has four numbers:'
     yield ""
@@ -183,7 +183,7 @@ def _introduction(corpus: Corpus) -> Iterator[str]:
 def _options(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield "## Options"
     yield ""
-    yield "The defaults of benchmark_model:"
+    yield "The delegates have the defaults of benchmark_model:"
     yield ""
     for name, values in options.items():
         shown = [f"`{key}={json.dumps(value)}`" for key, value in values.items() if value not in (None, [])]
@@ -196,7 +196,7 @@ def _left_out(corpus: Corpus) -> Iterator[str]:
     for kind in MODEL_TYPES:
         yield f"- {kind.name}: converter settings {', '.join(f'`{name}`' for name in kind.settings.split())}"
     yield ""
-    yield f"There are {corpus.total} files. These files are left out:"
+    yield f"There are {corpus.total} converted files. These files are left out:"
     yield ""
     yield f"- {corpus.other_settings} files with operators of TensorFlow or StableHLO, or with custom operators"
     yield f"- {corpus.duplicates} files that are equal to another file of their type"

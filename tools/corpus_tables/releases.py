@@ -26,8 +26,8 @@ WIDTH = 110
 _HEAD = """\
 # Releases of the runtime
 
-This page shows the output of `delegate-sim releases` for three converted models: what each release of the runtime does to
-them. [targets.md](../targets.md#releases-of-the-runtime) explains what a release changes. `make releases` makes this page.
+This page shows the output of `delegate-sim releases` for three converted models.
+[targets.md](../targets.md#releases-of-the-runtime) explains what a release changes. `make releases` makes this page.
 """
 
 

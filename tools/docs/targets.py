@@ -16,10 +16,10 @@ _CHECKS = {
     "none": "not simulated",
     "8.1": "not simulated",
     "9": "not simulated",
-    "10": "simulated: checks of operations measured by running the runtime, the rest taken from its sources",
-    "11": "simulated: checks of operations measured by running the runtime, the rest taken from its sources",
-    "12": "simulated from the sources of the runtime, not measured",
-    "13": "simulated: measured by running the runtime; the default",
+    "10": "simulated: the checks of operations were measured by running the NNAPI runtime; all other checks follow its sources",
+    "11": "simulated: the checks of operations were measured by running the NNAPI runtime; all other checks follow its sources",
+    "12": "simulated: all checks follow the sources of the NNAPI runtime",
+    "13": "simulated: all checks were measured by running the NNAPI runtime; the default of `--android`",
     "14": "assumed to be the same as in Android 13",
     "15": "assumed to be the same as in Android 13",
 }
@@ -44,11 +44,11 @@ def _android_rows() -> Iterator[str]:
 
 
 def _soc_rows() -> Iterator[str]:
-    yield "| phone, board or trade name | SoC | target | how |"
+    yield "| phone, board or trade name | SoC | target | simulated? |"
     yield "|---|---|---|---|"
     for target in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES):
         vendor = target.partition("-")[2]
-        how = "recognized, not simulated; `--live` only" if target in CLOSED_PLUGIN_NAMES else "simulated"
+        how = "no; recognized, and runs only with `--live`" if target in CLOSED_PLUGIN_NAMES else "yes"
         unnamed = []
         for soc in import_module(f"delegate_sim.delegates.npu.vendors.{vendor}").SOCS:
             if names := NAMES.get(f"{vendor}:{soc}"):

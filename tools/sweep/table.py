@@ -149,11 +149,11 @@ def summary(records: Sequence[dict[str, Any]]) -> str:
         lines.append(f"| {entry['model']} | {len(rows)} | {told} | {' | '.join(best)} |")
     tried = sum([len(entry["sweep"]["rows"]) for entry in records])
     failed_rows = [(entry["model"], row) for entry in records for row in entry["sweep"]["rows"] if row["failure"]]
-    lines += ["", f"{tried} conversions of {len(records)} models, {len(failed_rows)} without a model."]
+    lines += ["", f"{tried} conversions of {len(records)} models were tried, and {len(failed_rows)} failed."]
     if failed_rows:
         lines += [
             "",
-            "Why:",
+            "The errors of the failed conversions:",
             "",
             *[f"- {model}, {row['converter']}: {row['settings']}: {_why(row)}" for model, row in failed_rows],
         ]
@@ -187,7 +187,7 @@ def _percent(share: float) -> str:
 def agreement(records: Sequence[dict[str, Any]]) -> str:
     """Return the table of models and targets where the diagnosis names a setting, or another conversion than float is better."""
     lines = [
-        "| model | target | float | diagnose asks for | predicted | found | with | agree |",
+        "| model | target | float | settings of the prediction | predicted | found | settings of the best conversion | agree |",
         "|---" * 8 + "|",
     ]
     silent = 0
@@ -210,8 +210,8 @@ def agreement(records: Sequence[dict[str, Any]]) -> str:
             lines.append(f"| {' | '.join(cells)} |")
     lines += [
         "",
-        f"On {silent} more pairs of a model and a target the diagnosis names no setting, and no conversion delegates more than "
-        "float.",
+        f"For {silent} more pairs of a model and a target, the diagnosis names no setting, and no conversion delegates more "
+        "than float.",
     ]
     return "\n".join(lines)
 

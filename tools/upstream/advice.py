@@ -30,11 +30,11 @@ analyzes the model. TensorFlow then converts the network again, with the first c
 makes this page.
 
 The columns "now", "predicted" and "found" have three numbers each: delegated nodes out of all nodes, delegate kernels, and the
-share of multiply-adds on the delegate. "Found" is the analysis of the new model.
+share of multiply-adds on the delegate. "Found" has the numbers of the new model.
 
-A row agrees if these numbers, the outcome, the partitions and the boundary bytes are the same. If the change replaces a node by
-several nodes, the number of CPU nodes is compared instead of the number of delegated nodes. A row with a change that is not
-simulated does not agree.
+The last column is "yes" if the prediction and the new model have the same numbers, outcome, partitions and boundary bytes. If the
+change replaces a node by several nodes, the number of CPU nodes is compared instead of the number of delegated nodes. If the
+change is not simulated, the last column is "no".
 
 | network | setting | delegate | now | change | predicted | found | agree |
 |---|---|---|---|---|---|---|---|

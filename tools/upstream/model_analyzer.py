@@ -70,7 +70,7 @@ def theirs(version: str, paths: list[Path]) -> dict[str, str]:
     for block in printed.split("\1")[1:]:
         path, _, said = block.partition("\n")
         warned = [node for nodes in re.findall(r"compatibility issues at nodes ([\d, ]+)", said) for node in nodes.split(",")]
-        answers[Path(path).stem] = f"warns of nodes: {len(warned)}" if warned else "compatible"
+        answers[Path(path).stem] = f"warns of {len(warned)} node{'' if len(warned) == 1 else 's'}" if warned else "compatible"
     return answers
 
 

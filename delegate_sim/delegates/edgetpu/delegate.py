@@ -30,7 +30,7 @@ class EdgeTpuDelegate(Delegate):
     provider_name = "EXTERNAL"
     title = "The Edge TPU's delegate"
     summary = (
-        "Coral's Edge TPU, by the external delegate in libedgetpu. The delegate takes only programs that edgetpu_compiler "
+        "The external delegate of libedgetpu, for Coral's Edge TPU. The delegate takes only programs that edgetpu_compiler "
         "made. The compiler is not simulated, but delegate-sim reconcile --log reads the compiler's table of operators."
     )
     options = OPTIONS

@@ -35,8 +35,11 @@ OPTIONS = (
     Option("timeout", integer, 60000000000, "time limit of an inference in nanoseconds; changes no verdict"),
     Option("enable_cycle_counter", boolean, False, "count cycles; changes no verdict"),
     Option("enable_profiling", boolean, False, "measure each layer; changes no verdict"),
-    Option("profiling_buffer_size", integer, 2048, "number of records of enable_profiling; changes no verdict"),
-    *(Option(f"pmu_event{number}", integer, 0, "event to count; changes no verdict") for number in range(4)),
+    Option("profiling_buffer_size", integer, 2048, "number of records that enable_profiling keeps; changes no verdict"),
+    *(
+        Option(f"pmu_event{number}", integer, 0, f"event of the NPU's counter {number}; changes no verdict")
+        for number in range(4)
+    ),
 )
 """The options that ``CreateEthosuDelegateFromOptions`` parses (``external_delegate_adaptor.cc``)."""
 
@@ -48,7 +51,7 @@ class EthosuDelegate(Delegate):
     kernel_name = _NAME
     provider_name = "EXTERNAL"
     title = "The Ethos-U delegate"
-    summary = "NXP's delegate for the Ethos-U65 of the i.MX93 (lf-6.6.3), an external delegate"
+    summary = "NXP's external delegate for the Ethos-U65 of the i.MX93. The rules are the rules of lf-6.6.3."
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType(dict(kinds_of_failures(WORDINGS)))

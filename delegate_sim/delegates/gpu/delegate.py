@@ -64,7 +64,7 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         1,
-        "the maximum number of partitions to delegate, largest first; 0 and less mean 1",
+        "the maximum number of partitions to delegate, largest first; 0 or less means 1",
         benchmark_default=0,
         has_benchmark_default=True,
         flag="max_delegated_partitions",
@@ -120,7 +120,7 @@ class GpuDelegate(Delegate):
     provider_name = "GPU"
     summary = (
         "TfLiteGpuDelegateV2, TFLite's GPU delegate. Applications add it to an interpreter; benchmark_model applies it with "
-        "--use_gpu. The GPU accelerator of LiteRT 2 is not this delegate, but mldrift."
+        "--use_gpu. For the GPU accelerator of LiteRT 2, use mldrift instead."
     )
     options = OPTIONS
     rules = RULES

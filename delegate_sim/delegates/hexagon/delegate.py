@@ -31,8 +31,8 @@ OPTIONS = (
         "max_delegated_partitions",
         integer,
         0,
-        f"the maximum number of partitions, largest first; 0 and less mean {DEFAULT_PARTITIONS}, and numbers above "
-        f"{MOST_PARTITIONS} mean {MOST_PARTITIONS}",
+        f"the maximum number of partitions, largest first; 0 or less means {DEFAULT_PARTITIONS}, and more than "
+        f"{MOST_PARTITIONS} means {MOST_PARTITIONS}",
         flag="max_delegated_partitions",
         printed=("max number of delegated partitions",),
     ),

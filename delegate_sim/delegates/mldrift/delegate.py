@@ -160,8 +160,8 @@ class MlDriftDelegate(Delegate):
     provider_name = "LiteRT GPU"
     summary = (
         "ML Drift, the GPU delegate of LiteRT 2. CompiledModel and LiteRT.js apply ML Drift if the GPU is among the "
-        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. The older GPU delegate of TFLite is not this "
-        "delegate, but gpu."
+        "accelerators. ML Drift uses OpenCL, OpenGL, Vulkan, Metal or WebGPU. For TFLite's older GPU delegate, use gpu "
+        "instead."
     )
     effort = 2
     semantics = 2

@@ -44,14 +44,14 @@ class NeutronDelegate(Delegate):
     kernel_name = _KERNEL
     provider_name = "EXTERNAL"
     title = "The Neutron delegate"
-    summary = "NXP's delegate for the Neutron NPU of the i.MX95, an external delegate"
+    summary = "NXP's external delegate for the Neutron NPU of the i.MX95."
     options = (
         Option(
             "release",
             release,
             WITH_RULES,
-            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter decides "
-            "about nodes, and is not simulated",
+            f"release of NXP's board support package: {', '.join(RULES)}; from {CLOSED_RELEASES[0]} on, NXP's converter selects "
+            "nodes, and this selection is not simulated",
             choices=tuple(RULES),
         ),
     )

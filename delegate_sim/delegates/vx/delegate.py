@@ -20,13 +20,13 @@ from .run_warnings import cache_warnings, dynamic_warning, option_warnings
 from .target import VxTarget
 
 OPTIONS = (
-    Option("allowed_builtin_code", integer, 0, "the builtin code of the operators to delegate; has no effect"),
+    Option("allowed_builtin_code", integer, 0, "meant for the builtin code of the operators to delegate; has no effect"),
     Option("allowed_cache_mode", boolean, False, "keep the compiled network in a file; changes no verdict"),
     Option("cache_file_path", text, None, "the file for allowed_cache_mode; changes no verdict"),
     Option("device_id", integer, 0, "the NPU to use, in builds for several devices; changes no verdict"),
-    Option("error_during_init", boolean, False, "let the initialization of kernels fail; has no effect"),
-    Option("error_during_prepare", boolean, False, "let the preparation of kernels fail; has no effect"),
-    Option("error_during_invoke", boolean, False, "let the invocation of kernels fail; has no effect"),
+    Option("error_during_init", boolean, False, "meant to let the initialization of kernels fail; has no effect"),
+    Option("error_during_prepare", boolean, False, "meant to let the preparation of kernels fail; has no effect"),
+    Option("error_during_invoke", boolean, False, "meant to let the invocation of kernels fail; has no effect"),
 )
 """The options that ``CreateVxDelegateFromOptions`` parses (``vx_delegate_adaptor.cc``)."""
 

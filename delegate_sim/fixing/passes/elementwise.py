@@ -230,12 +230,14 @@ def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewr
 _FLOATS = "FLOAT32"
 
 PASSES = (
-    _pass("square-as-mul", "SQUARE", "MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square, FINITE),
-    _pass("neg-as-mul", "NEG", "MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
+    _pass(
+        "square-as-mul", "SQUARE", "replaces SQUARE by a MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square, FINITE
+    ),
+    _pass("neg-as-mul", "NEG", "replaces NEG by a MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
     _pass(
         "squared-difference-as-sub-mul",
         "SQUARED_DIFFERENCE",
-        "SUB, and MUL of the difference with itself",
+        "replaces the node by a SUB and a MUL of the difference with itself",
         _FLOATS,
         Exactness.EXACT,
         _squared_difference,
@@ -244,8 +246,8 @@ PASSES = (
     _pass(
         "sub-as-add",
         "SUB",
-        "ADD of the negative second operand; if this operand is not a constant, MUL with -1 computes the negative",
-        "FLOAT32; the first operand is not constant",
+        "replaces SUB by an ADD of the negative second operand; if that operand is not constant, MUL by -1 negates it",
+        "FLOAT32, and a first operand that is not constant",
         Exactness.EXACT,
         _sub,
         FINITE,
@@ -253,16 +255,18 @@ PASSES = (
     _pass(
         "div-as-mul",
         "DIV",
-        "MUL by the reciprocal",
+        "replaces DIV by a MUL by the reciprocal of the divisor",
         "FLOAT32, and a constant divisor without zeros",
         Exactness.ROUNDING,
         _div,
     ),
-    _pass("rsqrt-as-sqrt-div", "RSQRT", "1 divided by SQRT", _FLOATS, Exactness.ROUNDING, _rsqrt),
+    _pass(
+        "rsqrt-as-sqrt-div", "RSQRT", "replaces RSQRT by a SQRT and a DIV of 1 by its result", _FLOATS, Exactness.ROUNDING, _rsqrt
+    ),
     _pass(
         "leaky-relu-as-maximum",
         "LEAKY_RELU",
-        "MAXIMUM of x and slope * x",
+        "replaces LEAKY_RELU by the MAXIMUM of x and slope * x",
         "FLOAT32, with a slope from 0 to 1",
         Exactness.EXACT,
         _leaky_relu,
@@ -271,7 +275,7 @@ PASSES = (
     _pass(
         "hard-swish-written-out",
         "HARD_SWISH",
-        "x * relu6(x + 3) / 6, computed by an ADD and two MUL",
+        "computes x * relu6(x + 3) / 6 by an ADD and two MUL",
         _FLOATS,
         Exactness.ROUNDING,
         _hard_swish,
@@ -279,15 +283,15 @@ PASSES = (
     _pass(
         "gelu-written-out",
         "GELU",
-        "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), computed by MUL, ADD and TANH",
-        "FLOAT32, with the option approximate, which selects this formula",
+        "computes 0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))) by MUL, ADD and TANH",
+        "FLOAT32, with the option approximate of GELU, which selects this formula",
         Exactness.ROUNDING,
         _gelu_tanh,
     ),
     _pass(
         "gelu-by-exponential",
         "GELU",
-        "relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf computed from a polynomial and EXP; accurate to 2e-7",
+        "computes relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf from a polynomial and EXP; the error is at most 2e-7",
         "FLOAT32, without the option approximate",
         Exactness.ROUNDING,
         _gelu_by_exponential,
@@ -295,7 +299,7 @@ PASSES = (
     _pass(
         "gelu-approximated",
         "GELU",
-        "the formula with TANH in place of the error function; the results differ by at most 0.0005",
+        "computes GELU by the formula with TANH, as if the option approximate were set; results differ by at most 0.0005",
         "FLOAT32, without the option approximate",
         Exactness.APPROXIMATE,
         _gelu_erf,
@@ -303,16 +307,16 @@ PASSES = (
     _pass(
         "mean-as-pool",
         "MEAN",
-        "AVERAGE_POOL_2D over the whole image, and a RESHAPE if keep_dims is not set",
-        "FLOAT32, over height and width of a tensor of rank 4 with a known shape",
+        "replaces MEAN by an AVERAGE_POOL_2D over the whole image, and by a RESHAPE if keep_dims is not set",
+        "a FLOAT32 mean over height and width of a tensor of rank 4, and a known shape",
         Exactness.ROUNDING,
         _mean_as_pool,
     ),
     _pass(
         "mean-one-axis-at-a-time",
         "MEAN",
-        "one MEAN for each axis, and a RESHAPE if keep_dims is not set",
-        "FLOAT32, several constant axes and a known shape",
+        "replaces MEAN by one MEAN for each axis, and by a RESHAPE if keep_dims is not set",
+        "FLOAT32, several constant axes, and a known shape",
         Exactness.ROUNDING,
         _mean_one_by_one,
     ),

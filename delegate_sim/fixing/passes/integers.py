@@ -295,14 +295,14 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "indices-in-int32",
         " ".join(_CONSTANT_POSITIONS),
-        "INT32 in place of INT64 for constants that hold sizes, counts or positions",
-        "values that fit",
+        "converts INT64 constants that have sizes, counts or positions to INT32",
+        "values that fit into INT32",
         Exactness.EXACT,
         _narrow_constants,
     ),
     Pass(
         "indices-cast-to-int32",
-        "a CAST to INT32 before operands that hold sizes, counts or positions",
+        "adds a CAST to INT32 before operands that have sizes, counts or positions",
         "INT64 operands whose values are limited by tensor sizes",
         Exactness.EXACT,
         _narrow_operands,
@@ -312,7 +312,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "positions-in-int32",
         " ".join(_RESULT_TYPES),
-        "a result in INT32, followed by a CAST to INT64",
+        "computes the result in INT32, and adds a CAST to INT64 after it",
         "an INT64 result that is a size or a position",
         Exactness.EXACT,
         _narrow_results,
@@ -320,7 +320,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "arithmetic-in-int32",
         " ".join(_ARITHMETIC),
-        "the node in INT32, between CASTs",
+        "computes the node in INT32, between two CASTs",
         "INT64 operands",
         Exactness.EXACT,
         _narrow_arithmetic,
@@ -331,7 +331,7 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "casts-before-moves",
-        "moves a CAST from INT64 before nodes that only move elements; these nodes then have the type of the CAST's result",
+        "moves a CAST from INT64 before nodes that only move elements; these nodes then have the result type of the CAST",
         "a CAST to INT32 or FLOAT32 that is the only reader of the moved elements",
         Exactness.EXACT,
         _cast_before_moves,
@@ -340,9 +340,9 @@ LAST: tuple[Pass, ...] = (
     ),
     Pass(
         "casts-joined",
-        "removes the first of two consecutive CASTs if it keeps all values; removes both CASTs if the second one restores "
-        "the type of the source",
-        "integers or booleans",
+        "removes the first of two consecutive CASTs if the first CAST keeps all values; removes both CASTs if the second "
+        "CAST restores the original type",
+        "tensors of integer or BOOL type",
         Exactness.EXACT,
         _join_casts,
         frozenset({"CAST"}),
@@ -351,7 +351,7 @@ LAST: tuple[Pass, ...] = (
     Pass(
         "casts-of-constants",
         "replaces a CAST of a constant by a constant",
-        "constants of integer, BOOL or FLOAT16 type, cast to an integer type, BOOL or FLOAT32",
+        "a constant of integer, BOOL or FLOAT16 type; a result of integer, BOOL or FLOAT32 type",
         Exactness.EXACT,
         _fold_casts,
         frozenset({"CAST"}),

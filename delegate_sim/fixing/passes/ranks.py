@@ -406,22 +406,23 @@ def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
     return _ROWS[node.op](work, node)
 
 
-_BETWEEN = "the node with at most 4 dimensions, between RESHAPEs that merge neighboring dimensions"
-_NEEDS = "rank 5 or more, a known shape, constant sizes and positions, and at most 4 dimensions after merging"
+_BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that merge and restore neighboring dimensions"
+_NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "transpose-of-lower-rank",
         "TRANSPOSE",
-        "one or more TRANSPOSE nodes with at most 4 dimensions, between RESHAPEs that merge neighboring dimensions",
-        "rank 5 or more, a known shape and a constant permutation",
+        "replaces TRANSPOSE by one or more TRANSPOSE nodes with at most 4 dimensions, between RESHAPEs that merge "
+        "and restore neighboring dimensions",
+        "rank 5 or more, a known shape, and a constant permutation",
         Exactness.EXACT,
         _transpose,
     ),
     _pass(
         "operands-of-same-rank",
         _BINARY,
-        "a RESHAPE before operands with fewer dimensions than the result, apart from scalars and vectors",
+        "adds a RESHAPE before each operand that has fewer dimensions than the result; scalars and vectors stay unchanged",
         "at most 4 dimensions and a known shape",
         Exactness.EXACT,
         _same_rank,
@@ -434,8 +435,8 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "gather-of-flat-indices",
         "GATHER",
-        "GATHER with the indices in one dimension, with RESHAPEs before and after it",
-        "indices of rank 0, or of rank 2 or more; no batch_dims; a known shape",
+        "turns the indices into a vector, with a RESHAPE before and after the GATHER",
+        "indices that are not a vector, no batch_dims, and a known shape",
         Exactness.EXACT,
         _gather_of_flat_indices,
     ),

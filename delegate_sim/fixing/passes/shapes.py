@@ -217,17 +217,36 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
 _KNOWN = "a known shape"
 
 PASSES: tuple[Pass, ...] = (
-    _pass("expand-dims-as-reshape", "EXPAND_DIMS", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    _pass("squeeze-as-reshape", "SQUEEZE", "RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    _pass("pack-as-concatenation", "PACK", "a RESHAPE of each operand, and a CONCATENATION", _KNOWN, Exactness.EXACT, _pack),
-    _pass("unpack-as-split", "UNPACK", "a SPLIT, and a RESHAPE of each part", _KNOWN, Exactness.EXACT, _unpack_as_split),
+    _pass("expand-dims-as-reshape", "EXPAND_DIMS", "replaces EXPAND_DIMS by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
+    _pass("squeeze-as-reshape", "SQUEEZE", "replaces SQUEEZE by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
     _pass(
-        "unpack-as-slices", "UNPACK", "a STRIDED_SLICE and a RESHAPE for each part", _KNOWN, Exactness.EXACT, _unpack_as_slices
+        "pack-as-concatenation",
+        "PACK",
+        "replaces PACK by a RESHAPE of each operand and a CONCATENATION",
+        _KNOWN,
+        Exactness.EXACT,
+        _pack,
+    ),
+    _pass(
+        "unpack-as-split",
+        "UNPACK",
+        "replaces UNPACK by a SPLIT and a RESHAPE of each part",
+        _KNOWN,
+        Exactness.EXACT,
+        _unpack_as_split,
+    ),
+    _pass(
+        "unpack-as-slices",
+        "UNPACK",
+        "replaces UNPACK by a STRIDED_SLICE and a RESHAPE for each part",
+        _KNOWN,
+        Exactness.EXACT,
+        _unpack_as_slices,
     ),
     _pass(
         "split-as-slices",
         "SPLIT SPLIT_V",
-        "a SLICE for each part",
+        "replaces the node by a SLICE for each part",
         "a known shape and a constant axis",
         Exactness.EXACT,
         _split_as_slices,
@@ -235,7 +254,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "broadcast-as-tile",
         "BROADCAST_TO",
-        "TILE, after a RESHAPE to as many dimensions as the result has",
+        "replaces BROADCAST_TO by a TILE; before it, a RESHAPE gives the input the rank of the result",
         _KNOWN,
         Exactness.EXACT,
         _broadcast_as_tile,
@@ -243,8 +262,8 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "broadcast-as-mul",
         "BROADCAST_TO",
-        "MUL by a tensor of ones, which has the result's sizes along the dimensions that are broadcast",
-        "FLOAT32, a known shape",
+        "replaces BROADCAST_TO by a MUL by ones; along broadcast dimensions, the tensor of ones has the sizes of the result",
+        "FLOAT32, and a known shape",
         Exactness.EXACT,
         _broadcast_as_mul,
         FINITE,
@@ -252,7 +271,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "broadcast-as-concatenation",
         "BROADCAST_TO",
-        "CONCATENATION of copies, after a RESHAPE to as many dimensions as the result has",
+        "replaces BROADCAST_TO by a CONCATENATION of copies; before it, a RESHAPE gives the input the rank of the result",
         f"a known shape, and at most {_MOST_COPIES} copies along a dimension",
         Exactness.EXACT,
         _broadcast_as_concatenation,
@@ -260,8 +279,8 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "gather-without-batches",
         "GATHER",
-        "GATHER from one table with the rows of all batches, after an ADD that makes the indices count all rows",
-        "batch_dims is set, axis follows the batch dimensions, INT32 indices, a known shape",
+        "joins the rows of all batches into one table; an ADD converts the indices to indices of this table",
+        "batch dimensions directly before the axis, INT32 indices, and a known shape",
         Exactness.EXACT,
         _gather_without_batches,
         IN_RANGE,
@@ -269,7 +288,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "split-as-strided-slices",
         "SPLIT SPLIT_V",
-        "a STRIDED_SLICE for each part",
+        "replaces the node by a STRIDED_SLICE for each part",
         "a known shape and a constant axis",
         Exactness.EXACT,
         _split_as_strided_slices,

@@ -112,7 +112,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "strided-slice-without-masks",
         "STRIDED_SLICE",
-        "a STRIDED_SLICE with explicit begin and end, and a RESHAPE if it removes dimensions",
+        "replaces the masks by explicit begin and end, and adds a RESHAPE if the node removes dimensions",
         _NEEDS,
         Exactness.EXACT,
         _plain,
@@ -120,7 +120,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "strided-slice-as-slice",
         "STRIDED_SLICE",
-        "a SLICE, and a RESHAPE if it removes dimensions",
+        "replaces STRIDED_SLICE by a SLICE, and by a RESHAPE if the node removes dimensions",
         _NEEDS,
         Exactness.EXACT,
         _as_slice,

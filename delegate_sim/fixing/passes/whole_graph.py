@@ -222,8 +222,8 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
 PASSES: tuple[Pass, ...] = (
     Pass(
         "composites-inlined",
-        "the nodes of the composite's decomposition in place of the composite",
-        "a decomposition without variables; all its outputs are results of its nodes",
+        "replaces the composite by the nodes of its decomposition",
+        "a decomposition without variables, whose nodes compute all its outputs",
         Exactness.EXACT,
         _inline_composites,
         frozenset({"STABLEHLO_COMPOSITE"}),
@@ -231,15 +231,15 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         "broadcasts-of-constants",
         "replaces a BROADCAST_TO of a constant by a constant",
-        "a constant, and a known shape of the result",
+        "a constant operand, and a known shape of the result",
         Exactness.EXACT,
         _broadcast_constants,
         frozenset({"BROADCAST_TO"}),
     ),
     Pass(
         "own-versions",
-        "lowers the operator version of each node to the version that the node needs",
-        "a version higher than the node needs",
+        "lowers the operator version of each node to the lowest version that the node needs",
+        "a node with a higher version than it needs",
         Exactness.EXACT,
         _own_versions,
     ),
@@ -266,9 +266,10 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     Pass(
         "pairs-that-cancel",
-        "removes nodes that cancel each other: a TRANSPOSE or RESHAPE and the node that it undoes, or a DEQUANTIZE and the "
-        "QUANTIZE after it",
-        "known shapes and constant permutations; the same scale and zero point",
+        "removes two nodes that cancel each other: two TRANSPOSE nodes, two RESHAPE nodes, or a DEQUANTIZE and the QUANTIZE "
+        "after it",
+        "for RESHAPE and TRANSPOSE: known shapes and constant permutations; for QUANTIZE: the scale and the zero point of the "
+        "DEQUANTIZE",
         Exactness.EXACT,
         _cancel,
         frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
@@ -277,9 +278,8 @@ LAST: tuple[Pass, ...] = (
     _pass(
         "weights-widened",
         " ".join(_HYBRID),
-        "converts quantized weights of a float layer (dynamic range quantization) to FLOAT32, so that activations are not "
-        "quantized",
-        "INT8 or UINT8 constants with scales",
+        "converts the quantized weights of layers with float activations to FLOAT32",
+        "INT8 or UINT8 weights with scales",
         Exactness.APPROXIMATE,
         _widen_weights,
     ),

@@ -142,7 +142,7 @@ def test_options_choose_the_rules(run, name):
             (op, [check.needed for check in rule.checks]) for op, rule in sorted(book.rules.items())
         ]
         for form in ("text", "markdown"):
-            said = f"for --option {option}={value}; other values"
+            said = f"for --option {option}={value}. Other values"
             assert said in " ".join(run("rules", *given, "--op", "MEAN", "--format", form).stdout.replace("\\", "").split())
 
 

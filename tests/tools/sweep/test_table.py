@@ -60,13 +60,13 @@ def test_the_tables_say_where_the_diagnosis_and_the_search_agree():
         [entry(1.0)]
     )
     assert "| 100 %, 1 | 50 %, 1 | float+fixed | no |" in agreement([entry(0.5)])
-    assert "On 5 more pairs" in agreement([entry(0.0, settings=(), then=0.0)])
+    assert "For 5 more pairs" in agreement([entry(0.0, settings=(), then=0.0)])
 
 
 def test_the_tables_count_what_failed():
     failure = {"kind": "crashed", "line": "tensorflow crashed (SIGSEGV)"}
     text = summary([entry(1.0, failure=failure)])
     assert "| keras/unet.keras | 1 | 1 crashed | float+fixed: 100 %, 1 |" in text
-    assert "1 conversions of 1 models, 1 without a model." in text
+    assert "1 conversions of 1 models were tried, and 1 failed." in text
     assert "- keras/unet.keras, tensorflow: float+fixed: crashed: `tensorflow crashed (SIGSEGV)`" in text
     assert [name for name, _ in sections([entry(1.0)])] == ["summary", "agreement"]
