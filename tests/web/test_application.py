@@ -12,9 +12,9 @@ import pytest
 
 from fixtures.bundles import litertlm_bytes, zip_bytes
 from tests.support.hostile_names import NAMES, hostile_model
+from tests.support.models import convolution_without_bias
 from tests.support.pages import MODELS
-from tests.web.conftest import Visit
-from tests.web.test_bridge import convolution_without_bias
+from tests.support.visits import Visit
 from tools.docs.web import served
 
 pytestmark = pytest.mark.slow

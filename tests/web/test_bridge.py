@@ -10,9 +10,8 @@ import pytest
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.foundation.late_numpy import np
-from fixtures.builder import ZEROS, ModelBuilder
 from fixtures.bundles import zip_bytes
-from tests.support.models import chain_model
+from tests.support.models import chain_model, convolution_without_bias
 from tools.web.equality import of_command_line
 from web import bridge
 
@@ -137,19 +136,6 @@ class TestWithoutNumpy:
         assert (answer["exit"], answer["needs"]) == (1, "numpy")
         assert answer["output"].count("No tried pass improves the model") == 1
         assert "further passes: this model needs the package numpy, which is not installed" in " ".join(answer["output"].split())
-
-
-def convolution_without_bias():
-    """``fix`` would add a bias, which is an array."""
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    image = graph.input("input", "FLOAT32", (1, 8, 8, 3))
-    weights = graph.tensor("filter", "FLOAT32", (4, 3, 3, 3), ZEROS)
-    output = graph.tensor("output", "FLOAT32", (1, 6, 6, 4))
-    options = {"stride_h": 1, "stride_w": 1, "padding": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
-    graph.node("CONV_2D", [image, weights], [output], options=options)
-    graph.outputs(output)
-    return builder.bytes()
 
 
 class TestModels:

@@ -58,6 +58,8 @@ def ranked_blockers(run: Run, compute: Compute) -> list[Blocker]:
             total = totals[op, code]
             total[0] += work
             total[1] += 1
+    if not totals:
+        return []
     kinds = run.delegate.kinds
     consequences = {code: _is_consequence(run, code, kinds) for _, code in totals}
     ordered = sorted(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
