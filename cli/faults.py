@@ -15,4 +15,5 @@ def fault_message(error: Exception) -> str:
         import traceback
 
         traceback.print_exception(error)
-    return f"{fault_text(error)}; please report this with the model, the command line and the output with {DEBUG_VARIABLE}=1"
+    attached = f"the model, the command line and the output of a run with {DEBUG_VARIABLE}=1"
+    return f"{fault_text(error)}; please report this error with {attached}"

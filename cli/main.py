@@ -39,7 +39,7 @@ _COMMANDS = {
     "mcp": ("mcp", "Serve these commands to coding assistants (MCP)."),
     "inspect": ("inspect", "Show the graph of a model as a delegate sees it."),
 }
-"""The module and the summary of each command. With the summaries here, the help imports no modules of commands."""
+"""The module and the summary of each command. The summaries are here so that the help imports no modules of commands."""
 
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
 """Hidden names of commands. The help does not show these names."""
@@ -48,7 +48,10 @@ _ALIASES = {"analyse": "analyze", "diff": "verify"}
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""The exception that click raises to show the help if there are no arguments. Click before 8.2 has no such exception."""
+"""The exception that click raises to show the help if the user gives no arguments.
+
+Click before 8.2 does not have this exception.
+"""
 
 
 class _Program(click.Group):
@@ -148,7 +151,7 @@ Examples:
 \b
 Exit codes:
   0    done; for check: no result is worse or over budget
-  1    findings, such as a worse result (check) or a difference that is not explained (reconcile)
+  1    findings, such as a worse result (check) or an unexplained difference (reconcile)
   2    wrong usage, or a file that cannot be read
   70   an error of {_PROGRAM} itself; {DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted

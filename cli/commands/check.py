@@ -37,7 +37,7 @@ Examples:
 \b
 Exit codes:
   0   every result is as good as the baseline or better, and within the budgets
-  1   a result is worse or over budget, is missing in the baseline, or is only in the baseline;
+  1   a result is worse or over budget, a result has no baseline entry, or an entry has no model;
       with --live: a real delegate differs from the simulation
   2   the configuration, the baseline or a model cannot be read
   70  an internal error of delegate-sim, reported as a finding of the model
@@ -78,7 +78,7 @@ time wait for each other.
 )
 @live_options
 @partial(output_options, replaces=True)
-@output_option("Write to a file instead of standard output; text never replaces an existing file.", refuses=False)
+@output_option("Write to a file, not to standard output. --format text never replaces a file.", refuses=False)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(

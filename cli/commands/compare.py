@@ -38,9 +38,9 @@ Examples:
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
 A is the first model. Its target is described by the options, or is the first target of the configuration. B is the second model,
-by default A's model. B has A's target, with the changes of --with or with the second --delegate. Both sides get the options that
-their delegate has. Nodes are matched by structure, so renumbered or renamed nodes still match. Multiply-adds are counts, not an
-estimate of latency.
+by default A's model. B has A's target, with the changes of --with or with the second --delegate. Each side gets only the
+options that its delegate has. Nodes are matched by structure, so renumbered or renamed nodes still match. Multiply-adds are
+counts, not an estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -87,7 +87,7 @@ def command(
         if a == b:
             if not stands_for_many(path_a):
                 read_model(path_a)  # an error in the file takes precedence
-            raise click.UsageError("A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11")
+            raise click.UsageError("A and B are the same: give a second model, or a setting of B, such as --with android=11")
         models = Models([path_a])
         profiles.check(len(models.paths))
         return write_answers(models, form, output, table, lambda path: _answer(path, path, a, b, verbose, profiles))

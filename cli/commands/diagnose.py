@@ -41,8 +41,8 @@ Examples:
 Each fix is simulated. For unknown sizes, types and versions, the command simulates the model that the converter would write. For
 a level or a limit, it changes the option. For all other causes, it assumes that the delegate accepts the nodes. Multiply-adds and
 bytes are counts, not an estimate of latency.
-For several models or delegates, the output is a table with the best changes, or an array in JSON. --verbose shows all details.
-If a model cannot be read, the command continues with the next model, and the exit code is 2.
+For several models or delegates, the output is a table with the best changes, and JSON output is an array. --verbose shows all
+details. If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 
 

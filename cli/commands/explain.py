@@ -45,14 +45,14 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
     "log",
     metavar="FILE",
     type=click.Path(readable=False),
-    help="Explain a device's log instead: the delegates, with outcomes, counts and errors.",
+    help="Explain a device's log instead of a code: the outcome of each delegate, counts and errors.",
 )
 @click.option(
     "--run",
     "number",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The number of a run in the log, counted from 1; by default, all runs.",
+    help="Explain only run N of the log, counted from 1.",
 )
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")

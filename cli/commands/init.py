@@ -109,7 +109,7 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield '# min-multiply-add-share = "90 %"'
     yield '# forbid-fallback-ops = ["CONV_2D", "FULLY_CONNECTED"]'
     yield ""
-    yield "# The tolerated worsening compared with the baseline: a number, or a percentage of the old value."
+    yield "# How much worse than the baseline a result may be: a number, or a percentage of the old value."
     yield "# [budgets.tolerance]"
     yield "# partitions = 0"
     yield "# delegate-kernels = 0"

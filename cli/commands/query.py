@@ -98,7 +98,7 @@ def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     """Yield the changes that help the most models, as a numbered list."""
     for number, change in enumerate(changes[:_CAUSES_SHOWN], 1):
         yield from paragraph(message(f"{number}. {change['change']}"), width(), "", "   ")
-        alone = f"; the only change for {counted(change['alone'], 'model')}" if change["alone"] else ""
+        alone = f"; no other change needed for {counted(change['alone'], 'model')}" if change["alone"] else ""
         yield from paragraph(message(f"on {change['target']}: {_numbers(change)}{alone}"), width(), "   ", "   ")
     if len(changes) > _CAUSES_SHOWN:
         yield Line(f"... and {counted(len(changes) - _CAUSES_SHOWN, 'more change')}: --format csv lists all")

@@ -107,7 +107,7 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     "learned",
     metavar="FILE",
     type=click.Path(),
-    help="The driver profile to write or to extend. A log of debug.nn.vlog gives a profile for --devices.",
+    help="The driver profile to write or to extend. From a log of debug.nn.vlog, the command writes a profile for --devices.",
 )
 @click.option(
     "--delegate",

@@ -56,7 +56,7 @@ _VERDICTS_SHOWN = 12
     metavar="SOC",
     multiple=True,
     shell_complete=complete_socs,
-    help="A SoC, such as pixel10, whose NPU is a target; may be given several times.",
+    help="Add the NPU of this SoC, such as pixel10, as a target; may be given several times.",
 )
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."

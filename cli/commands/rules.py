@@ -60,7 +60,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 @click.option("--micro", is_flag=True, help="Show the rules of TensorFlow Lite Micro instead of those of a delegate.")
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
-@click.option("--changes", is_flag=True, help="Show what releases of the runtime changed, instead of the conditions.")
+@click.option("--changes", is_flag=True, help="Show what each release of the runtime changed in the rules, instead of the rules.")
 @click.option("--since", metavar="RELEASE", help="With --changes: show only changes after this release.")
 @output_option()
 def command(
@@ -79,7 +79,7 @@ def command(
     if changes and pairs:
         raise click.UsageError("--changes does not take --option")
     if changes and form == "markdown":
-        raise click.UsageError("--changes takes --format text or json")
+        raise click.UsageError("with --changes, --format must be text or json")
     if micro and (delegate or pairs or changes):
         raise click.UsageError("--micro takes none of --delegate, --option and --changes")
     if micro:

@@ -38,8 +38,9 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-A is the model on a target with default options and the settings of --base. B has all other options and the changes of --accept,
---set-version, --batch, --fix-shapes and --to. With --search, the command searches for causes to fix instead of comparing A and B.
+A is the model on a target with default options and the settings of --base. B is the model with the changes of --accept,
+--set-version, --batch, --fix-shapes and --to, on a target with all other options. With --search, the command searches for
+causes to fix.
 """
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")

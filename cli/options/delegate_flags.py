@@ -38,7 +38,7 @@ class DelegateCommand(click.Command):
     """
 
     takes_several_values = False
-    """Whether one flag of the delegates may have several values, to compare them."""
+    """Whether a flag of a delegate may have several values. If so, the command compares the results."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""

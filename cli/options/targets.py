@@ -37,7 +37,7 @@ class TargetArguments:
     flags: Mapping[str, str | None] = field(default_factory=dict)
     """The flags of delegates, by name."""
     several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The values of the flag that has several values, by name."""
+    """The values of the only flag that may have several values, by name."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
         """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
@@ -252,7 +252,7 @@ _DEFAULTS = click.option(
     type=click.Choice(DEFAULT_SETS),
     default="benchmark",
     show_default=True,
-    help="The defaults of benchmark_model or of the API.",
+    help="Take default options from benchmark_model or the API.",
 )
 _ASSUME_OPS_REGISTERED = click.option(
     "--assume-ops-registered",

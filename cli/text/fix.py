@@ -191,8 +191,8 @@ def _conflict_text(conflict: Conflict) -> str:
     """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
     losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
-    text = f"{alone.target.delegate.name} alone would have {_numbers(alone)}"
-    return f"{text}, but this makes other targets worse: {losing}. --per-target writes a file for each target"
+    text = f"a model only for {alone.target.delegate.name} would have {_numbers(alone)} there"
+    return f"{text}, but would make other targets worse: {losing}. --per-target writes a file for each target"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:

@@ -65,9 +65,9 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
 
 
 LEGEND = (
-    "*: no other row beats this row, which means: is better in one measure, and not worse in the others. The measures are the "
-    "share of multiply-adds on each target, the size and the difference. Difference: the largest error of an output on this "
-    "CPU, as a share of the output's largest value in the float model of the same converter."
+    "*: no other row is better in one measure and at least as good in all others. The measures are the share of multiply-adds "
+    "on each target, the size and the difference. Difference: the largest error of an output on this CPU, as a share of the "
+    "output's largest value in the float model of the same converter."
 )
 
 
@@ -85,7 +85,7 @@ def _targets_text(sweep: Swept) -> str:
 
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
-CODE_BELOW = "; the Python code for each is at the end"
+CODE_BELOW = "; its Python code is at the end"
 
 
 _NO_BEST = "no row can be the best: "

@@ -1,1 +1,1 @@
-"""The public Python functions and the checks of their arguments."""
+"""The public Python functions, and the checks of their arguments."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ModelLike: TypeAlias = Union["Model", str, os.PathLike[str], bytes, bytearray, memoryview]
 """A model that is already loaded, the path of a model file, or the bytes of a model file."""
 NodeLike: TypeAlias = int | tuple[int, int]
-"""A node: its index in the first subgraph, or a pair of subgraph index and node index."""
+"""A node: its index in the first subgraph, or a pair of a subgraph index and a node index."""
 PathsLike: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A path, or several paths."""
 
@@ -48,9 +48,9 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def model_of(model: Any, *, any_identifier: bool = False) -> Model:
-    """Return a loaded model unchanged, or load a model from a path or from bytes.
+    """Return a loaded model unchanged, or load a model from a path or from bytes. Raises ModelError.
 
-    Raises ModelError, also for a model with the wrong identifier unless ``any_identifier`` is true.
+    A model with the wrong identifier also raises ModelError, unless ``any_identifier`` is true.
     """
     from ..model.model import Model
     from ..model.reader import load, require_identifier
@@ -67,7 +67,8 @@ def model_of(model: Any, *, any_identifier: bool = False) -> Model:
 def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
     """Return the name of a set of defaults. For None, return ``benchmark`` and give a FutureWarning.
 
-    ``stacklevel`` is passed to ``warnings.warn``. Its default value is right for a call directly from a public function.
+    ``stacklevel`` is passed to ``warnings.warn``. The default value is right if a public function calls this function
+    directly.
     """
     if defaults is not None:
         return defaults
@@ -82,9 +83,9 @@ def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
 def application_of(
     name: Any, options: Any, defaults: Any, *, is_live: bool = False
 ) -> tuple[tuple[Delegate, OptionValues], str | None]:
-    """Return a delegate with its options, and the runtime release if the options name a release. Raises OptionError.
+    """Return a delegate with its options. Also return the runtime release if the options give a release. Raises OptionError.
 
-    With ``is_live``, delegates that can only be run are accepted, too.
+    With ``is_live``, delegates that can only be run, and not simulated, are accepted too.
     """
     from ..delegates.options import parse_options, without_release
 
@@ -124,9 +125,9 @@ def chain_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered:
 
 
 def agreed(releases: Sequence[Any]) -> str:
-    """Return the release that ``releases`` names, or the newest release if all entries are None.
+    """Return the release in ``releases``, or the newest release if all entries are None.
 
-    Raises OptionError if the entries name more than one release.
+    Raises OptionError if ``releases`` has more than one release.
     """
     from ..releases.catalogue import DEFAULT_RELEASE
 
@@ -139,7 +140,10 @@ def agreed(releases: Sequence[Any]) -> str:
 def target_of(
     delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any = False, *, is_live: bool = False
 ) -> Target:
-    """Return the target of one delegate. With ``is_live``, it may be a delegate that can only be run. Raises OptionError."""
+    """Return the target of one delegate. Raises OptionError.
+
+    With ``is_live``, a delegate that can only be run is accepted too.
+    """
     from ..releases.catalogue import parse_release
     from ..runtime.target import Target
 
@@ -157,10 +161,10 @@ def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registere
 
 
 def changed_target(before: Target, options: Any, changed: Any, *, is_live: bool = False) -> Target:
-    """Return a copy of ``before`` with the delegate, runtime, defaults and options in ``changed``.
+    """Return a copy of ``before`` with the delegate, runtime, defaults and options in ``changed``. Raises OptionError.
 
-    ``options`` are the options that were given for ``before``. If ``changed`` names another delegate, only options that this
-    delegate has are kept. With ``is_live``, the delegate may be one that can only be run. Raises OptionError.
+    ``options`` are the options that were given for ``before``. If ``changed`` has another delegate, only the options that this
+    delegate has are kept. With ``is_live``, a delegate that can only be run is accepted too.
     """
     from ..delegates.options import canonical_names, option_names
 
@@ -186,7 +190,8 @@ def changed_target(before: Target, options: Any, changed: Any, *, is_live: bool 
 def delegate_of(name: Any, *, is_live: bool = False) -> Delegate:
     """Return the delegate with this name, or the default delegate if the name is None.
 
-    Raises OptionError if no delegate has this name, or if the delegate can only be run and ``is_live`` is false.
+    Raises OptionError if no delegate has this name. Unless ``is_live`` is true, also raises OptionError if the delegate can
+    only be run.
     """
     from ..delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, find_live
 
@@ -200,8 +205,8 @@ def delegate_of(name: Any, *, is_live: bool = False) -> Delegate:
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorate a public function.
 
-    The decorated function raises OptionError if the arguments do not match the signature. It raises LimitError if a model uses up
-    the memory or the stack of the process. It accepts former names of arguments, with a DeprecationWarning.
+    The decorated function raises OptionError if the arguments do not match the signature. It raises LimitError if a model uses
+    up the memory or the stack of the process. It accepts former names of arguments, and then gives a DeprecationWarning.
     """
 
     @functools.wraps(function)
@@ -225,7 +230,7 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def _path_of(arguments: Sequence[Any]) -> str | None:
-    """Return the path of the model in the first argument, or None if there is no path."""
+    """Return the path of the model in the first argument, or None if the model has no path."""
     path = getattr(arguments[0], "path", arguments[0]) if arguments else None
     return os.fspath(path) if isinstance(path, str | os.PathLike) else None
 
@@ -240,7 +245,7 @@ def _rename(named: dict[str, Any], former: str) -> None:
 
 
 def warn_of_former_name(former: str, name: str) -> None:
-    """Give a DeprecationWarning for the caller's line of code. The caller is the first frame outside this package."""
+    """Give a DeprecationWarning for the caller's line of code. The caller is the innermost frame outside this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -287,7 +292,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
     if isinstance(accept, str | int):
         accept = (accept,)
     if not isinstance(accept, Collection) or isinstance(accept, Mapping | bytes):
-        raise OptionError(f"accept takes names of operators and nodes, not {_kind(accept)}")
+        raise OptionError(f"accept takes operators (by name) and nodes, not {_kind(accept)}")
     ops, nodes = _ops_and_nodes([(key, None) for key in accept])
     op_versions, node_versions = _ops_and_nodes(_mapping(versions, "set_versions", ["names of operators", "nodes"]).items())
     for version in [*op_versions.values(), *node_versions.values()]:
@@ -304,7 +309,7 @@ def hypothetical_changes_of(accept: Any, versions: Any, batch: Any, fix_shapes: 
 
 
 def timings_of(op_profile: Any, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-    """Read op profiles, and match them with a model; none without profiles.
+    """Read op profiles, and match them with a model. Return an empty tuple if there are no profiles.
 
     Raises OptionError, LogError for a file without times, and WrongProfileError for a profile of another model.
     """
@@ -335,7 +340,7 @@ def names_of(given: Any, what: str) -> list[str]:
 
 
 def _ops_and_nodes(given: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[NodeKey, Any]]:
-    """Split pairs into two dictionaries: one keyed by operator name, and one keyed by node."""
+    """Split pairs into two dictionaries. One is keyed by operator name, and one by node."""
     from ..hypothetical.hypothetical_changes import NodeKey
     from ..model.schema import is_operator
 

@@ -1,4 +1,4 @@
-"""The public functions. Each function imports its dependencies when it is called, so that the package is imported fast."""
+"""The public functions. Each function imports its dependencies when it is called, so importing the package is fast."""
 
 from __future__ import annotations
 
@@ -53,10 +53,9 @@ if TYPE_CHECKING:
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Model:
     """Read a model from a path or from bytes.
 
-    A file larger than 64 MiB is mapped into memory, so it must not shrink while the model is in use. A model with another
-    identifier than ``TFL3`` is loaded, but only ``analyze_micro`` accepts it, because only TensorFlow Lite Micro ignores the
-    identifier.
-    Raises ModelError if the model cannot be read.
+    A file larger than 64 MiB is mapped into memory, so the file must not become shorter while the model is in use. If the
+    identifier of a model is not ``TFL3``, only ``analyze_micro`` accepts the model, because only TensorFlow Lite Micro ignores
+    the identifier. Raises ModelError if the model cannot be read.
     """
     return model_of(source, any_identifier=True)
 
@@ -77,14 +76,14 @@ def analyze(
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
-    passes. ``api`` selects the defaults of the delegate's API. Earlier, ``api`` was the default. A call without ``defaults``
-    therefore gives a FutureWarning. ``runtime`` selects the release, by default the newest. The option ``release`` does the same.
-    A model is refused if it has an operator that the release cannot load. If ``assume_ops_registered`` is true, the application
-    is assumed to register these operators. ``op_profile`` is the path of an op profile of a device, or a list of paths. The
-    report then has ``times``. With ``live``, the real delegate also runs on this host, and ``live`` of the report has its
-    decision. Delegates that cannot be simulated, such as ``ethos-u55-128``, need ``live``.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or runtime. Raises
-    LogError for a profile without times, and ReconcileError for a profile of another model.
+    passes. ``api`` selects the defaults of the delegate's API. In earlier releases of this package, ``api`` was the default,
+    so a call without ``defaults`` gives a FutureWarning. ``runtime`` selects the release of the runtime, by default the newest
+    release. The option ``release`` does the same. A model is refused if it has an operator that the release cannot load. If
+    ``assume_ops_registered`` is true, the application is assumed to register these operators. ``op_profile`` is the path of an
+    op profile of a device, or a list of paths. The report then has ``times``. With ``live``, the real delegate also runs on
+    this host, and the report's ``live`` has the real decision. Delegates that cannot be simulated, such as ``ethos-u55-128``,
+    need ``live``. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or
+    runtime. Raises LogError for a profile without times, and ReconcileError for a profile of another model.
     """
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
@@ -94,7 +93,7 @@ def analyze(
     loaded = model_of(model)
     if live:
         if op_profile or assume_ops_registered:
-            raise OptionError("live cannot be combined with op_profile and assume_ops_registered")
+            raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
         target = target_of(delegate, options, runtime, "benchmark" if defaults is None else defaults, is_live=True)
         return _live_report(loaded, target)
     target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
@@ -160,13 +159,13 @@ def compiled_model(
     """Simulate LiteRT 2's CompiledModel with the given accelerators.
 
     The result tells whether the CompiledModel can be created (``is_created``) and where each node runs (``places()``). It also
-    has ``notes`` about failures and the ``report`` of every step.
-    ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``, by default all three. They are applied in this order. ``npu``
-    requires ``soc``: a vendor and a SoC such as ``google:Tensor_G5``, or only the name of a SoC or a phone.
-    A node that the vendor's plugin selects counts as running on the NPU. The vendor's compiler is not simulated, and may still
-    reject the node. ``options`` are passed to the plugin and to the delegates that have these options.
-    Raises ModelError if the model cannot be read, and OptionError for an unknown accelerator, vendor, option, value or runtime.
-    Also raises OptionError if ``soc`` is given without ``npu``, or ``npu`` without ``soc``.
+    has ``notes`` about failures and the ``report`` of every step. ``accelerators`` lists some of ``npu``, ``gpu`` and ``cpu``,
+    by default all three. The accelerators are applied in this order. ``npu`` requires ``soc``: a vendor and a SoC such as
+    ``google:Tensor_G5``, or only the name of a SoC or a phone. ``places()`` assumes that every node that the vendor's plugin
+    selects runs on the NPU. The vendor's compiler is not simulated, and may reject such a node. ``options`` are passed to the
+    plugin and to the delegates that have these options. Raises ModelError if the model cannot be read, and OptionError for an
+    unknown accelerator, vendor, option, value or runtime. Also raises OptionError if ``soc`` is given without ``npu``, or
+    ``npu`` without ``soc``.
     """
     from ..delegates.npu.soc_names import full_soc_name
     from ..delegates.options import without_release
@@ -201,10 +200,10 @@ def diagnose(
 ) -> Diagnosis:
     """Find the causes that keep nodes of a model on the CPU, and what to change.
 
-    Takes the arguments of ``analyze``. Refusals share a cause if one change would remove all of them. ``findings`` of the result
-    lists the causes, biggest gain first. Each finding has the outcome that is predicted if its cause is fixed. With
-    ``op_profile``, the causes are ranked by measured time, and ``times`` of the result has the times and the bounds of each fix.
-    Raises the errors of ``analyze``.
+    Takes the arguments of ``analyze``. Refusals share a cause if one change would remove all of them. The result's
+    ``findings`` lists the causes, biggest gain first. Each finding has the outcome that is predicted if its cause is fixed.
+    With ``op_profile``, the causes are ranked by measured time, and the result's ``times`` has the times and bounds on the
+    time that each fix saves. Raises the errors of ``analyze``.
     """
     target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
     loaded = model_of(model)
@@ -234,10 +233,10 @@ def compare(
     """Compare two models on one target, or one model on two targets, node by node.
 
     Side A is the model ``a`` on the target that the other arguments describe (see ``analyze``). Side B is the model ``b``, by
-    default ``a`` again. B's target is A's target with the changes in ``changed``: ``delegate``, ``runtime``, ``defaults``, or
-    options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match.
-    ``op_profile`` has the times of side A. A delegate that cannot be simulated, such as ``ethos-u55-128``, is run on this host.
-    Raises the errors of ``analyze``, and OptionError if A and B have the same model and target.
+    default ``a``. B's target is A's target with the changes in ``changed``: ``delegate``, ``runtime``, ``defaults``, or
+    options of B's delegate. Nodes are matched by structure, so renumbered and renamed nodes still match. ``op_profile`` has
+    the times of side A. A delegate that cannot be simulated, such as ``ethos-u55-128``, is run on this host. Raises the errors
+    of ``analyze``, and OptionError if A and B have the same model and target.
     """
     from ..diagnosis.advice.node_advice import advised_comparison
     from ..live.live_runs import run_side
@@ -327,16 +326,15 @@ def fix(
 
     ``delegates`` is a name, or pairs of a name and options. A pass is kept if it improves the simulated result of at least one
     delegate and makes no delegate's result worse. ``allow`` limits how much passes may change the outputs of the model:
-    ``exact``, ``rounding`` or ``approximate``. If ``passes`` is given, exactly these passes are tried, even if ``allow`` excludes
-    them. ``shapes`` sets fixed shapes of inputs, by name. ``plan`` of the result lists the passes.
-    If a pass helps and ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace
-    an existing file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs
-    and on the inputs in .npz files (``data``).
-    With ``split_tail``, the last nodes that stay on the CPU are written as a second model in the same folder
-    (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. With ``op_profile``, ``times``
-    of the result has the measured times of the unchanged model and the bounds of the fix.
-    Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results. Raises
-    MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
+    ``exact``, ``rounding`` or ``approximate``. If ``passes`` is given, exactly these passes are tried, even if ``allow``
+    excludes them. ``shapes`` sets fixed shapes of inputs, by name. The result's ``plan`` lists the passes. If a pass helps and
+    ``output`` is given, the rewritten model is written to this file. ``force`` allows the function to replace an existing
+    file. If ``proof`` is true, both models are run before the file is written. They run on ``samples`` random inputs and on
+    the inputs in .npz files (``data``). With ``split_tail``, the last nodes that stay on the CPU are written as a second model
+    in the same folder (``fixed.tail.tflite``). The inputs of the second model are the new outputs of the first model. With
+    ``op_profile``, the result's ``times`` has the measured times of the unchanged model and bounds on the time that the fix
+    saves. Raises the errors of ``analyze``, and FixError if the model cannot be rewritten or computes different results.
+    Raises MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
     from ..fixing.fix import Fixed, fix
@@ -396,18 +394,18 @@ def sweep(
 ) -> Swept:
     """Convert a source model in many ways, and simulate every delegate on each converted model.
 
-    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are taken from
-    the current Python interpreter, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name and
-    options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the
+    ``source`` is a SavedModel folder, a Keras, ONNX or torch.export file, or ``module:function``. The converters are taken
+    from the current Python interpreter, or from the interpreters in ``pythons``. ``delegates`` is a name, or pairs of a name
+    and options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the
     settings that a diagnosis suggests. With ``all``, it tries all settings that the converters support. ``shapes`` sets fixed
-    shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers. Quantizers calibrate
-    with this data, and the outputs of the converted models are compared on it. A conversion is never the best if it differs from
-    the float model by more than ``max_difference``, or if it was calibrated with random numbers. The best model for the target
-    ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing file. ``time_limit`` (seconds) and
-    ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in the folder ``cache``, by default in the
-    user's cache folder. A failed conversion is a row with the reason. After KeyboardInterrupt, the result has the finished rows,
-    and ``is_interrupted`` is true. Raises the errors of ``analyze``, ModelError if the source does not exist or has an unknown
-    form, and FixError if the best model cannot be written.
+    shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers. Quantizers
+    calibrate with this data, and the outputs of the converted models are compared on it. A converted model cannot be the best
+    if its outputs differ from the float model's by more than ``max_difference``, or if it was calibrated with random numbers.
+    The best model for the target ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing
+    file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in
+    the folder ``cache``, by default in the user's cache folder. A failed conversion has a row with the reason. After
+    KeyboardInterrupt, the result has the finished rows, and ``is_interrupted`` is true. Raises the errors of ``analyze``,
+    ModelError if the source does not exist or has an unknown format, and FixError if the best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -477,7 +475,7 @@ def diff(
     data: PathsLike = (),
     samples: int = 2,
 ) -> Difference:
-    """Call ``verify`` and give a DeprecationWarning. ``diff`` is a former name of ``verify``."""
+    """Call ``verify``, and give a DeprecationWarning, because ``diff`` is the former name of ``verify``."""
     warn_of_former_name("diff", "verify")
     return verify(a, b, data=data, samples=samples)
 
@@ -496,10 +494,10 @@ def check(
     ``config`` is the path of a ``delegate-sim.toml``, or of a ``pyproject.toml`` with ``[tool.delegate-sim]``. By default, the
     nearest configuration is used: the working directory is searched first, then its parent folders. ``models`` and ``targets``
     restrict the check to some models and targets of the configuration. Models can also be selected by a folder (with its
-    subfolders) or a pattern. ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes entries
-    if their model or target no longer exists. ``live`` also runs the real delegates that exist for this host. Each real delegate
-    that contradicts the prediction, or that cannot be run, gets a finding. Raises ConfigurationError or BaselineError. A model
-    that cannot be read gets the status ``unreadable``.
+    subfolders) or a pattern. ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes
+    entries if their model or target no longer exists. ``live`` also runs the real delegates that exist for this host. If a
+    real delegate contradicts the prediction or cannot be run, the result has a finding. Raises ConfigurationError or
+    BaselineError. A model that cannot be read gets the status ``unreadable``.
     """
     from ..bundles.model_files import files_for
     from ..gate.check import check_models
@@ -582,7 +580,7 @@ def analyze_bundle(
     *,
     runtime: str | None = None,
 ) -> BackendReport:
-    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``), and otherwise the check that fails.
+    """Report whether LiteRT-LM's engine starts with a bundle (``.litertlm``). If not, report the check that fails.
 
     ``backend`` runs the text decoder: ``cpu``, ``gpu``, ``npu`` or ``gpu_artisan``. ``options`` may have ``vision`` and ``audio``
     (the backends for images and sound), ``cache_dir``, ``prompt``, and ``kw``. ``kw`` is a dictionary of settings of the engine,

@@ -1,4 +1,4 @@
-"""Addresses of models inside bundles: ``bundle.task!/model.tflite``, where bundles may be nested."""
+"""Addresses of models inside bundles: ``bundle.task!/model.tflite``. A bundle may be inside another bundle."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def join_address(*parts: str) -> str:
 def split_address(path: str) -> tuple[str, ...]:
     """Split an address into the file and the names of the nested members.
 
-    If the path is not an address, return the unchanged path alone.
+    If the path is not an address, return only the unchanged path.
 
-    A file name may contain the separator. The file part of a path therefore ends at the first separator after the name of an
-    existing file. The file part of a URL ends at the first separator.
+    A file name may contain the separator. The file part of a path therefore ends at the first separator that follows the name
+    of an existing file. The file part of a URL ends at the first separator.
     """
     if is_url(path):
         return tuple(path.split(SEPARATOR))

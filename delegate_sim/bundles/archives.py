@@ -30,7 +30,7 @@ def read_zip(content: Content) -> Sequence[Member]:
 
 
 def refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise BundleError if two entries share bytes, because overlaps let a small archive expand to any size."""
+    """Raise BundleError if two entries share bytes. Shared bytes would let a small archive expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -44,12 +44,12 @@ def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipIn
             return None
         header = bytes(content[entry.header_offset : entry.header_offset + _LOCAL_HEADER])
         if len(header) < _LOCAL_HEADER:
-            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
+            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         start = entry.header_offset + _LOCAL_HEADER + names
         data = content[start : start + entry.file_size]
         if len(data) < entry.file_size:
-            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside it")
+            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
         return data
 
     def beginning(count: int) -> bytes:

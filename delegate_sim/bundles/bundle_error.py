@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class BundleError(Exception):
-    """Raised if a bundle cannot be read. The message lacks the name of the bundle, which the caller adds."""
+    """Raised if a bundle cannot be read. The caller adds the name of the bundle to the message."""

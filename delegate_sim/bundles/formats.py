@@ -9,7 +9,7 @@ from ..foundation.files import open_input
 MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
 
 MODEL_SUFFIXES = (".tflite", ".lite")
-"""File suffixes of models, used to search folders."""
+"""File suffixes of models, used only to search folders."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """File suffixes of bundles, used only to search folders."""
 
@@ -17,7 +17,7 @@ LITERTLM_SUFFIX, TASK_SUFFIX = ".litertlm", ".task"
 _MODEL_IDENTIFIER = b"TFL3"
 _ZIP_MEMBER, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 _ZEROS = 4
-"""The largest number of zero bytes that MediaPipe's bundler writes before the first member of a zip archive."""
+"""Largest number of padding bytes (value 0) before the first member of a zip archive that MediaPipe's bundler writes."""
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
@@ -25,7 +25,7 @@ _COMPRESSED_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 def format_of(beginning: bytes, name: str) -> str | None:
     """Return the format of a file, or None if the file is neither a model nor a bundle.
 
-    ``beginning`` contains the first bytes of the file; 512 bytes suffice.
+    ``beginning`` contains the first bytes of the file; 512 bytes are enough.
     """
     if beginning[4:8] == _MODEL_IDENTIFIER:
         return MODEL
@@ -56,8 +56,8 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 def source_format(path: str, beginning: bytes) -> str | None:
     """Return the name of a source model's format, or None if the path is not a source model.
 
-    A source model is a model that is not converted to TFLite yet. ``beginning`` contains the first bytes of the file and may be
-    empty. A folder is a source model only if it is a SavedModel.
+    A source model is not converted to TFLite yet. ``beginning`` contains the first bytes of the file and may be empty. A
+    folder is a source model only if it is a SavedModel.
     """
     if os.path.isdir(path):
         return "a SavedModel" if any(os.path.isfile(os.path.join(path, name)) for name in _SAVED_MODEL_FILES) else None
@@ -71,7 +71,7 @@ def source_format(path: str, beginning: bytes) -> str | None:
 
 
 def is_bundle(path: str) -> bool:
-    """Return whether the first bytes of a file are those of an archive or a bundle; False if the file cannot be read."""
+    """Return whether a file begins like an archive or a bundle. False if the file cannot be read."""
     beginning = _beginning(path)
     return beginning is not None and format_of(beginning, path) not in (MODEL, None)
 

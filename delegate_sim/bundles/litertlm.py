@@ -1,7 +1,7 @@
 """The header and the sections of a LiteRT-LM file.
 
-Source: google-ai-edge/LiteRT-LM, ``schema/core/litertlm_read.cc`` (magic, version, end of the header, header) and
-``schema/core/litertlm_header_schema.fbs`` (the header, a flatbuffer).
+Source: google-ai-edge/LiteRT-LM. ``schema/core/litertlm_read.cc`` reads the start of the file: magic number, version, end of
+the header, header. ``schema/core/litertlm_header_schema.fbs`` is the schema of the header, a flatbuffer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .member import Member
 from .ranged import Content
 
 HEADER_START = 32
-"""The position of the header. The magic number, the version and the position of the header's end precede the header."""
+"""The position of the header in the file. The magic number, the version and the header's end come before it."""
 KNOWN_MAJOR = 1
 TFLITE_MODEL = 3
 DATA_TYPES = {
@@ -40,7 +40,7 @@ _NAME_KEYS = (MODEL_TYPE, "name")
 _STRING_VALUE = 9
 """The union type ``VData.StringValue``."""
 _SCALARS = {1: "<B", 2: "<b", 3: "<H", 4: "<h", 5: "<I", 6: "<i", 7: "<f", 8: "<?", 10: "<Q", 11: "<q"}
-"""The ``struct`` formats of the other union types of ``VData``. Each of these types is a struct with one member."""
+"""The ``struct`` formats of all other union types of ``VData``. Each of these types is a struct with one member."""
 _MOST_SECTIONS = 4096
 _MOST_ITEMS = 1024
 _READING_ERRORS = (struct.error, ValueError, IndexError, TypeError, OverflowError)
@@ -52,7 +52,7 @@ ItemValue = str | int | float | None
 class Section:
     """One section of a file: its data type, its range of bytes, and its items as pairs of key and value.
 
-    The value of an item is None if the value is absent or has an unknown type.
+    If an item has no value or a value of unknown type, its value is None.
     """
 
     number: int
@@ -73,13 +73,13 @@ class Section:
 
     @property
     def kind(self) -> str:
-        """The name of the data type, or its number if it has no known name."""
+        """The name of the data type, or the data type's number if the name is not known."""
         return DATA_TYPES.get(self.data_type, f"data type {self.data_type}")
 
     def item(self, key: str) -> str | None:
         """Return the text of the last item with this key, or None if there is no such item.
 
-        ``key`` must be in lower case; the case of the items' keys is ignored.
+        ``key`` must be in lower case. The case of the items' keys is ignored.
         """
         values = [value for name, value in self.items if name.lower() == key and isinstance(value, str)]
         return values[-1] if values else None
@@ -87,7 +87,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a file: its format version, the position after the header, the items of the file, and its sections."""
+    """The header of a file: its format version, the position after it, the items of the file, and the file's sections."""
 
     version: tuple[int, int, int]
     end: int
@@ -98,7 +98,7 @@ class Header:
 def read_header(content: Content) -> Header:
     """Read the header of a LiteRT-LM file. Raises BundleError.
 
-    The caller has already checked the magic number. The result also lists sections that lie outside the file.
+    The caller must check the magic number first. The result also has sections that lie outside the file.
     """
     try:
         version = struct.unpack("<III", bytes(content[8:20]))
@@ -113,9 +113,9 @@ def read_header(content: Content) -> Header:
 
 
 def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
-    """Return the file's bytes up to the end of the header, with the positions of ``sections`` written into the header.
+    """Return the file's bytes up to the end of the header, with the positions of ``sections`` in the header.
 
-    ``sections`` must have the order of the header. Raises BundleError.
+    ``sections`` must have the same order as in the header. Raises BundleError.
     """
     header = bytearray(beginning[HEADER_START:])
     try:
@@ -131,14 +131,14 @@ def with_offsets(beginning: bytes, sections: Sequence[Section]) -> bytes:
 
 
 def read_litertlm(content: Content) -> Sequence[Member]:
-    """Return the sections that contain models, named by ``section_names``. Raises BundleError."""
+    """Return the sections that contain models, with the names of ``section_names``. Raises BundleError."""
     return list(_members(content, read_header(content)))
 
 
 def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
-    """Return a unique name for each section: the value of its item ``model_type`` or ``name``.
+    """Return a unique name for each section: the value of the section's item ``model_type`` or ``name``.
 
-    A section without these items is named by its number.
+    If a section has no such item, its name is its number.
     """
     names = list[str]()
     for section in sections:

@@ -12,11 +12,11 @@ from ..foundation.printable import printable
 from .ranged import Content, RangedView
 
 _LONGEST_RUN = 1 << 22
-"""The largest number of bytes of adjacent parts that are read at once."""
+"""Largest number of bytes of adjacent parts that are read together."""
 
 
 class LocalFile:
-    """A large local file that is read in parts. The file is opened for each reading."""
+    """A large local file that is read in parts. The file is opened again for each read."""
 
     block = 1 << 12
     is_local = True
@@ -28,7 +28,7 @@ class LocalFile:
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
         """Read parts of the file, given as (start, end) in ascending order. Raises ModelError.
 
-        Adjacent parts are read at once.
+        Adjacent parts are read together.
         """
         contents: list[bytes] = []
         try:
@@ -45,9 +45,9 @@ class LocalFile:
 
 
 def local_content(path: str) -> Content:
-    """Return the bytes of a file. A large file is mapped into memory, or read in parts if it cannot be mapped.
+    """Return the bytes of a file. A large file is mapped into memory. Raises OSError on failure.
 
-    Raises OSError on failure.
+    If a large file cannot be mapped, it is read in parts.
     """
     with open_input(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -57,7 +57,7 @@ def local_content(path: str) -> Content:
 
 
 def _runs(ranges: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Group adjacent ranges, up to a limited size."""
+    """Join adjacent ranges into groups of limited size."""
     runs: list[list[tuple[int, int]]] = []
     for start, end in ranges:
         if runs and runs[-1][-1][1] == start and end - runs[-1][0][0] <= _LONGEST_RUN:

@@ -11,20 +11,23 @@ from .bundle_error import BundleError
 from .ranged import Content
 
 _GREATEST = 1 << 30
-"""The largest number of bytes to decompress from one member, regardless of its compressed size."""
+"""Largest number of bytes to decompress from one member, whatever its compressed size is."""
 _ALWAYS = 256 << 20
-"""The decompressed size, in bytes, up to which the ratio is not checked.
+"""Up to this decompressed size, in bytes, the ratio is not checked.
 
 Test models often have equal weights, which compress extremely well.
 """
 _RATIO = 100
-"""The largest ratio of decompressed size to compressed size. Trained weights seldom compress to half their size."""
+"""Largest ratio of decompressed size to compressed size. Trained weights seldom compress to less than half their size."""
 _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in a bundle: its name, its first bytes, and its content. Uncompressed content is a view of the bundle's bytes."""
+    """A file in a bundle: its name, its first bytes, and its content.
+
+    If the content is not compressed, it is a view of the bundle's bytes.
+    """
 
     name: str
     beginning: Callable[[int], bytes]
@@ -42,8 +45,8 @@ def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int
             copied += len(piece)
             if copied > most:
                 raise BundleError(
-                    f"{name} takes up more than {most >> 20:,} MiB when decompressed, from {compressed:,} bytes: unpack it "
-                    f"first{how_to_raise()}"
+                    f"{name} ({compressed:,} bytes) takes up more than {most >> 20:,} MiB when decompressed: unpack it first"
+                    f"{how_to_raise()}"
                 )
             target.write(piece)
     except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:

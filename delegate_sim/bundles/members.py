@@ -39,8 +39,8 @@ def models_in(path: str) -> list[str]:
 def member_content(path: str) -> Content | None:
     """Return the bytes of the model at an address, or None if the path is not an address.
 
-    Uncompressed content is not copied. Content in a remote store is not fetched yet. Raises BundleError if the bundle is invalid,
-    or OSError if the file cannot be read.
+    Uncompressed content is not copied. Content in a remote store is fetched later. Raises BundleError if the bundle is
+    invalid, or OSError if the file cannot be read.
     """
     file, *names = split_address(path)
     if not names:
@@ -87,7 +87,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
 
 
 class _Opened:
-    """The members of a bundle by name. If several members have the same name, only the first can be opened."""
+    """The members of a bundle by name. If several members have the same name, only the first one can be opened."""
 
     def __init__(self, content: Content, name: str) -> None:
         members = _inside(content, name)
@@ -115,7 +115,7 @@ def _file_content(path: str) -> Content:
 
 @functools.lru_cache(maxsize=_DEEPEST)
 def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
-    """Open a bundle. The last few bundles are cached, because callers usually read all models of a bundle in a row."""
+    """Open a bundle. The last few bundles are cached, because callers usually read all models of a bundle one after another."""
     if not above:
         return _opened_file(path)
     *outer, name = above

@@ -1,7 +1,7 @@
-"""Find the model files in a folder or bundle, or all files that match a pattern. Loops of symbolic links are not followed.
+"""Find the model files in a folder or bundle, or all files that match a pattern.
 
-``glob`` and ``os.walk`` of the standard library are not used. These functions either ignore linked folders, or follow loops of
-links until the path is too long.
+Loops of symbolic links are not followed. The functions ``glob`` and ``os.walk`` of the standard library are not used, because
+they either ignore linked folders or follow loops of links until the path is too long.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def models_below(folder: str) -> list[str]:
 
 
 def matching_files(pattern: str, root: str = "") -> list[str]:
-    """Return the files that match a pattern, sorted, with slashes as separators on every system.
+    """Return the files that match a pattern, sorted. Their paths have slashes as separators on every system.
 
-    A relative pattern starts at ``root``. A hidden file or folder matches only if its part of the pattern begins with a dot. If
-    the last part of the pattern has a wildcard but no suffix, only models and bundles match.
+    A relative pattern starts at ``root``. A hidden file or folder matches only if its part of the pattern begins with a dot.
+    If the last part of the pattern has a wildcard but no suffix, only models and bundles match.
     """
     pattern = pattern.replace(os.sep, "/")
     parts = pattern.split("/")
@@ -63,7 +63,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
 
 
 def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the parts of a path match a pattern, given as parts. ``**`` matches any number of folders, including none.
+    """Return whether the parts of a path match the parts of a pattern. ``**`` matches any number of folders, even none.
 
     >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
     True
@@ -75,7 +75,7 @@ def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
-    """Return the positions in a pattern that can be reached by matching one more name of the path."""
+    """Return the positions in a pattern that are reached if one more name of the path matches."""
     positions = set()
     for position in _skipped(reached, pattern):
         if position == len(pattern):
@@ -89,7 +89,7 @@ def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
 
 
 def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the reached positions, and the position after each reached ``**``, because ``**`` can match zero folders."""
+    """Return the reached positions and the position after each reached ``**``, which may match no folder."""
     positions = set(reached)
     for position, part in enumerate(pattern):
         if position in positions and part == "**":
@@ -100,8 +100,8 @@ def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
 def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
     """Yield the path of each file in a folder, as a tuple of at most ``depth`` parts.
 
-    Links to a parent folder are not followed. If many links point to a folder, only a few of these links are followed. Unreadable
-    folders are skipped.
+    Links to a parent folder are not followed. Of many links to the same folder, only a few are followed. Unreadable folders
+    are skipped.
     """
     entered: Counter[tuple[int, int]] = Counter()
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(folder, (), _above(folder))]
@@ -127,7 +127,7 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:
-    """Return the identities of a folder's parents, to detect links that lead back to a parent."""
+    """Return the identities of a folder's parents. They show whether a link leads back to a parent."""
     folders = set()
     path = os.path.realpath(folder)
     while (parent := os.path.dirname(path)) != path:
@@ -139,16 +139,17 @@ def _above(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def stands_for_many(path: str) -> bool:
-    """Return whether a path is a folder or a pattern. An existing file is not a pattern, even if its name has a wildcard."""
+    """Return whether a path is a folder or a pattern. An existing file is not a pattern, even if its name contains a wildcard."""
     if is_url(path):
         return is_pattern(path)
     return os.path.isdir(path) or (is_pattern(path) and not os.path.exists(path))
 
 
 def files_for(path: str) -> list[str]:
-    """Return the models in a folder or a bundle, or the models that match a pattern. Return any other path unchanged.
+    """Return the models in a folder or a bundle, or the models that match a pattern.
 
-    If a bundle cannot be read or contains no model, return the path of the bundle. The caller then reports the problem.
+    Return any other path unchanged. If a bundle cannot be read or contains no model, return the bundle's path, so that the
+    caller reports the problem.
     """
     if is_url(path):
         if SEPARATOR in path:

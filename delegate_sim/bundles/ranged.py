@@ -1,4 +1,7 @@
-"""The bytes of a file that is read in parts: a remote file, or a large local file where files cannot be mapped into memory."""
+"""The bytes of a file that is read in parts.
+
+Remote files are read in parts. Large local files are read in parts if files cannot be mapped into memory.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from typing import Any, BinaryIO, Protocol, cast
 from .bundle_error import BundleError
 
 _MOST_CACHED = 8 << 20
-"""The largest number of bytes in the cache of a file."""
+"""Largest number of bytes in the cache of a file."""
 _PIECE = 1 << 20
-"""The number of bytes that are read at once from a part that is too large for the cache."""
+"""Number of bytes that are read at once. A part of this size or more is read without the cache."""
 
 
 class RangedFile(Protocol):
@@ -24,7 +27,7 @@ class RangedFile(Protocol):
 
     @property
     def size(self) -> int | None:
-        """The size in bytes; None if it is unknown."""
+        """The size in bytes, or None if it is unknown."""
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
         """Read parts of the file, given as (start, end). Raises BundleError or ModelError."""
@@ -33,8 +36,8 @@ class RangedFile(Protocol):
 class RangedView:
     """A range of a file's bytes.
 
-    A slice of a view is a view. ``bytes(view)`` fetches the bytes, in blocks. All views of a file share a cache of the last used
-    blocks.
+    A slice of a view is a view. ``bytes(view)`` fetches the bytes in blocks. All views of a file share a cache of the last
+    used blocks.
     """
 
     def __init__(self, file: RangedFile, start: int, end: int, blocks: dict[int, bytes] | None = None) -> None:
@@ -43,7 +46,7 @@ class RangedView:
 
     @property
     def is_local(self) -> bool:
-        """Whether the file is on this computer, so that reading all of it is cheap."""
+        """Whether the file is on this computer. If so, the whole file can be read quickly."""
         return self._file.is_local
 
     @property
@@ -64,7 +67,10 @@ class RangedView:
         return self.read_each([(0, self.size)])[0]
 
     def read_each(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Return small parts of the view, given as (start, end). All missing blocks are fetched at once. Raises BundleError."""
+        """Return small parts of the view, given as (start, end). Raises BundleError.
+
+        All missing blocks are fetched together.
+        """
         block = self._file.block
         places = [(self._start + start, self._start + end) for start, end in spans]
         numbers = {number for start, end in places for number in _blocks(start, end, block)}
@@ -115,24 +121,24 @@ Content = memoryview | RangedView
 
 
 def part_of(content: Content, start: int, end: int) -> bytes | memoryview:
-    """Return a part of the content. Bytes in memory are not copied. Bytes elsewhere are read; raises BundleError."""
+    """Return a part of the content. Bytes in memory are not copied. All other bytes are read, which may raise BundleError."""
     part = content[start:end]
     return part if isinstance(part, memoryview) else bytes(part)
 
 
 def pieces(content: Content) -> Iterator[bytes | memoryview]:
-    """Yield the content in pieces. Bytes that are not in memory need little memory. Raises BundleError."""
+    """Yield the content in pieces. For bytes that are not in memory, only one piece is in memory at once. Raises BundleError."""
     for start in range(0, len(content), _PIECE):
         yield part_of(content, start, start + _PIECE)
 
 
 def unpacked(form: struct.Struct, content: Content, position: int) -> tuple[Any, ...]:
-    """Unpack numbers at a position. Raises struct.error outside the content."""
+    """Unpack numbers at a position. Raises struct.error if the position is outside the content."""
     return form.unpack(part_of(content, position, position + form.size)) if position >= 0 else form.unpack(b"")
 
 
 class ContentFile(io.RawIOBase):
-    """A file object over bytes. Bytes in memory are not copied. Remote bytes are fetched when they are read."""
+    """A file object over bytes. Bytes in memory are not copied. Remote bytes are fetched when the file object is read."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -159,7 +165,7 @@ class ContentFile(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Read bytes into the buffer until it is full or no bytes are left, and return the number of bytes."""
+        """Read bytes into the buffer until it is full or no more bytes are left. Return the number of bytes."""
         piece = self._content[self._at : self._at + len(buffer)]
         buffer[: len(piece)] = bytes(piece)
         self._at += len(piece)

@@ -17,7 +17,7 @@ def is_url(path: str) -> bool:
 
 
 def models_at(url: str) -> list[str]:
-    """Return the URLs of the models and bundles that are in a remote folder or match a pattern.
+    """Return the URLs of the models and bundles in a remote folder, or of those that match a pattern.
 
     Any other URL is returned unchanged. Raises BundleError if the store reports an error.
     """
@@ -52,12 +52,12 @@ class RemoteFile:
             raise BundleError("is a folder, not a model")
         size = details.get("size")
         self.size: int | None = None if size is None else int(size)
-        """The size in bytes; None if the store does not report it."""
+        """The size in bytes, or None if the store does not report the size."""
 
     def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
         """Fetch parts of the file, given as (start, end). Raises BundleError.
 
-        A store without range requests may return more bytes than requested.
+        If a store has no range requests, a part may have more bytes than requested.
         """
         spans = list(ranges)
         try:

@@ -1,6 +1,6 @@
-"""Replace models in MediaPipe's ``.task`` files, which are zip archives, or unpack and pack these files.
+"""Replace the models in MediaPipe's ``.task`` files, which are zip archives. Also unpack and pack these files.
 
-A new file has the same members with the same compression in the same order. MediaPipe's alignment is kept.
+A new file has the same members in the same order, with the same compression and MediaPipe's alignment.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _FAULTS = (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, struct.error, N
 
 
 def task_models(path: str) -> tuple[str, ...]:
-    """Return the names of the models in a file; models in a nested file have the name of this file before theirs.
+    """Return the names of the models in a file. Raises ModelError.
 
-    Raises ModelError.
+    If a model is in a nested file, its name begins with the name of this file.
     """
     with _naming(path), open_input(path) as file:
         _opened(file)
@@ -42,13 +42,13 @@ def task_models(path: str) -> tuple[str, ...]:
 
 
 def with_task_models(path: str, target: str, models: Mapping[str, bytes | memoryview]) -> None:
-    """Write a file again with other bytes for some of its models, by their names. Raises ModelError."""
+    """Write a copy of a file in which some models, given by name, have other bytes. Raises ModelError."""
     with _naming(path), open_input(path) as source, open(target, "wb") as written:
         _rewrite(source, written, models)
 
 
 def unpack_task(path: str, folder: str) -> tuple[str, ...]:
-    """Write each member of a file to a file in a folder, and return the file names. Raises ModelError."""
+    """Write each member of an archive to its own file in a folder. Return the names of these files. Raises ModelError."""
     with _naming(path), open_input(path) as source:
         archive = _opened(source)
         os.makedirs(folder, exist_ok=True)
@@ -64,7 +64,7 @@ def unpack_task(path: str, folder: str) -> tuple[str, ...]:
 
 
 def is_unpacked_task(folder: str) -> bool:
-    """Return whether ``unpack_task`` wrote a folder."""
+    """Return whether ``unpack_task`` wrote this folder."""
     try:
         with open_input(os.path.join(folder, MANIFEST)) as file:
             return _SCHEMA.encode() in file.read(len(_SCHEMA) + 64)
@@ -127,7 +127,7 @@ def _write(writer: ZipWriter, entry: zipfile.ZipInfo, content: BinaryIO) -> None
 
 
 def _opened(file: BinaryIO) -> zipfile.ZipFile:
-    """Open an archive whose members can all be read and written again. Raises BundleError."""
+    """Open an archive. Raises BundleError if a member cannot be read or cannot be written again."""
     kind = format_of(file.read(512), "")
     file.seek(0)
     if kind != ZIP:
@@ -166,7 +166,7 @@ def _file_name(number: int, name: str) -> str:
 
 @contextmanager
 def _naming(path: str) -> Iterator[None]:
-    """Raise faults of a file as ModelError with its path."""
+    """Raise every error about a file as a ModelError with the file's path."""
     try:
         yield
     except OSError as error:

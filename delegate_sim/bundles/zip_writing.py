@@ -1,10 +1,8 @@
-"""Write zip archives as MediaPipe's bundler writes ``.task`` files.
+"""Write zip archives in the same way as MediaPipe's bundler writes ``.task`` files.
 
-Uncompressed members begin at a multiple of four bytes, because MediaPipe maps them into memory. Zero bytes before a member's
-header move the member to this position.
-
-Source: google-ai-edge/mediapipe, ``mediapipe/tasks/python/metadata/metadata_writers/model_asset_bundle_utils.py``
-(``AlignZipFile``).
+Uncompressed members begin at a multiple of four bytes, because MediaPipe maps them into memory. Padding (bytes of value 0)
+before a member's header moves the member to this position. Source: google-ai-edge/mediapipe,
+``mediapipe/tasks/python/metadata/metadata_writers/model_asset_bundle_utils.py`` (``AlignZipFile``).
 """
 
 from __future__ import annotations
@@ -21,9 +19,9 @@ from .member import copy_bounded
 
 _ALIGNMENT = 4
 _ZIP64 = 1
-"""The id of the extra field with sizes of 8 bytes. ``zipfile`` adds this field if a size needs it."""
+"""The id of the extra field for sizes of 8 bytes. ``zipfile`` adds this field if a size does not fit into 4 bytes."""
 _ROOM = 1.05
-"""``zipfile`` uses sizes of 8 bytes if a size times this number is above its limit."""
+"""``zipfile`` uses sizes of 8 bytes if this number times the size is above its limit."""
 _PIECE = 1 << 20
 _ENCRYPTED = 1
 
@@ -42,7 +40,7 @@ class ZipMember:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> ZipMember:
-        """Return the member that ``to_dict`` turned into plain data. Raises ValueError, KeyError or TypeError."""
+        """Return the member with the plain data that ``to_dict`` returned. Raises ValueError, KeyError or TypeError."""
         date = tuple([int(part) for part in entry["date"]])
         if len(date) != 6:
             raise ValueError("a date has six parts")
@@ -61,7 +59,7 @@ class ZipMember:
         return {**asdict(self), "date": list(self.date), "comment": self.comment.hex(), "extra": self.extra.hex()}
 
     def info(self, size: int) -> zipfile.ZipInfo:
-        """Return the entry for a member of this size."""
+        """Return the archive entry for a member with this size."""
         info = zipfile.ZipInfo(self.name, self.date)
         info.compress_type = zipfile.ZIP_DEFLATED if self.is_compressed else zipfile.ZIP_STORED
         info.external_attr, info.create_system, info.comment, info.extra = self.attributes, self.system, self.comment, self.extra
@@ -70,7 +68,7 @@ class ZipMember:
 
 
 def member_of(entry: zipfile.ZipInfo) -> ZipMember:
-    """Return the properties of an entry. Raises BundleError if such an entry cannot be written."""
+    """Return the properties of an archive entry. Raises BundleError if this module cannot write an entry with such properties."""
     if entry.flag_bits & _ENCRYPTED:
         raise BundleError(f"{entry.filename} is encrypted")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -87,7 +85,7 @@ def member_of(entry: zipfile.ZipInfo) -> ZipMember:
 
 
 class ZipWriter:
-    """Writes the members of an archive one after another, and the directory when the context ends."""
+    """Writes the members of an archive one after another. The directory is written when the context ends."""
 
     def __init__(self, file: BinaryIO, comment: bytes = b"") -> None:
         self._file = file
@@ -112,7 +110,10 @@ class ZipWriter:
         self._archive.close()
 
     def _align(self, header: int) -> None:
-        """Add the zero bytes that MediaPipe's bundler adds: 1 to 4 bytes, so that the content begins at a multiple of 4."""
+        """Add padding as MediaPipe's bundler does: 1 to 4 bytes of value 0.
+
+        The content then begins at a multiple of 4.
+        """
         begin = self._archive.start_dir
         self._file.seek(begin)
         self._file.write(bytes(_ALIGNMENT - (begin + header) % _ALIGNMENT))
@@ -128,7 +129,7 @@ def copy_member(source: IO[bytes], target: BinaryIO, entry: zipfile.ZipInfo) -> 
 
 
 def _without_sizes(extra: bytes) -> bytes:
-    """Return the extra fields of an entry without the field of 8-byte sizes."""
+    """Return the extra fields of an entry, except the field for sizes of 8 bytes."""
     kept, at = b"", 0
     while at + 4 <= len(extra):
         field, size = struct.unpack_from("<HH", extra, at)

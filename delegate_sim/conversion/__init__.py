@@ -1,1 +1,1 @@
-"""Convert source models to ``.tflite`` files with the user's own converters, each conversion in its own process."""
+"""Convert source models to ``.tflite`` files with the user's own converters. Each conversion runs in its own process."""

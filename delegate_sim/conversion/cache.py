@@ -20,11 +20,11 @@ _PIECE = 1 << 20
 
 
 class ConversionCache:
-    """A folder of cached conversions. Without a path, the cache is a temporary folder that exists during the ``with`` block.
+    """A folder of cached conversions. Without a path, it is a temporary folder that exists during the ``with`` block.
 
-    An entry consists of a JSON file and a model file. The JSON file is named by the entry's key, and the model file by the digest
-    of its content. Several processes can use a folder at the same time: both files are written atomically, and inconsistent
-    entries count as missing. Raises OptionError if the folder cannot be created.
+    An entry consists of a JSON file, whose name is the entry's key, and a model file, whose name is the digest of its content.
+    Both files are written atomically, and inconsistent entries are ignored, so several processes can use a folder at the same
+    time. Raises OptionError if the folder cannot be created.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -48,11 +48,11 @@ class ConversionCache:
             self._temporary.cleanup()
 
     def model_path(self, digest: str) -> str:
-        """Return the path for a model with this digest. The file need not exist."""
+        """Return the path of the model with this digest. The file may be missing."""
         return os.path.join(self.folder, f"{digest}.tflite")
 
     def find(self, key: str) -> Mapping[str, Any] | None:
-        """Return the entry of a key, or None if the entry or its model file is missing, or if the model file has changed."""
+        """Return the entry of a key, or None if the entry is missing or its model file is missing or changed."""
         try:
             entry = json.loads(read_whole(self._path(key)))
             if entry["format"] != _FORMAT or entry["key"] != key:

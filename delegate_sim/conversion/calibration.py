@@ -29,9 +29,10 @@ class CalibrationKind(Enum):
 class Calibration:
     """Samples of a model's inputs: random numbers, or the user's data from a ``.npz`` file, a folder of images or a function.
 
-    Random samples use seed 0: floats follow the standard normal distribution, and integers are 0 or 1. In a file, the first
-    dimension of each array counts the samples. Pixels of images are scaled to 0 to 1 for float inputs. A function yields samples.
-    Each sample is a list of arrays in the order of the inputs, or a dictionary of arrays by input name.
+    Random samples use seed 0. Random floats follow the standard normal distribution, and random integers are 0 or 1. In a
+    file, the first dimension of each array is the number of samples. For float inputs, pixels of images are scaled to the
+    range from 0 to 1. A function yields samples. Each sample is a list of arrays in the order of the inputs, or a dictionary
+    of arrays by input name.
     """
 
     kind: CalibrationKind = CalibrationKind.DRAWN
@@ -40,15 +41,15 @@ class Calibration:
     function: str = ""
     module: str = ""
     folder: str = ""
-    """The folder to add to Python's path so that ``module`` can be imported."""
+    """The folder from which ``module`` can be imported."""
     names: tuple[str, ...] = ()
     """File names of the images to use."""
     digest: str = ""
-    """SHA-256 of the user's data; empty for random data."""
+    """SHA-256 of the user's data, or "" for random data."""
     count: int = 8
     """Largest number of samples to use."""
     inputs: tuple[str, ...] = ()
-    """The names of the source model's inputs, in order, to find arrays by name; empty if the names are unknown."""
+    """The names of the source model's inputs, in order. They are used to find arrays by name, and are empty if unknown."""
 
     @property
     def is_drawn(self) -> bool:
@@ -76,7 +77,7 @@ DRAWN = Calibration()
 def find_calibration(text: str | None, count: int = 8) -> Calibration:
     """Find the user's data: a ``.npz`` file, a folder of images, ``module:function`` or ``file.py:function``.
 
-    Return random data if ``text`` is None. Raise OptionError if the data does not exist or cannot be read.
+    If ``text`` is None, return random data. Raise OptionError if the data does not exist or cannot be read.
     """
     if count < 1:
         raise OptionError("at least one sample is needed")

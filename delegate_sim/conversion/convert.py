@@ -1,4 +1,7 @@
-"""Convert a source model in processes whose time, memory and output are limited. Failures are returned, not raised."""
+"""Convert a source model in processes with limits on time, memory and output.
+
+A failure of the converter is returned, and not raised.
+"""
 
 from __future__ import annotations
 
@@ -32,27 +35,27 @@ _SCRIPT = "convert.py"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
-"""Free space in bytes. If a disk has less free space, an unclear failure is attributed to a full disk."""
+"""Free space in bytes. If a disk has less free space, an unclear failure is attributed to the full disk."""
 
 
 class FailureKind(Enum):
-    """Reasons why a conversion yields no model."""
+    """Reasons why a conversion writes no model."""
 
     MISSING = "missing"
     """The converter is not installed."""
     CRASHED = "crashed"
-    """The converter crashed, did not start, or was killed by another process."""
+    """The converter crashed, did not start, or another process killed it."""
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
     TOO_LARGE = "output too large"
     DISK_FULL = "disk full"
-    """There is no space left for temporary files."""
+    """There is no space for temporary files."""
     ERROR = "converter's error"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why a conversion yields no model, in one line that is safe to print."""
+    """The reason why a conversion writes no model, in one line that is safe to print."""
 
     kind: FailureKind
     line: str
@@ -64,7 +67,7 @@ class Limits:
 
     seconds: float = 900.0
     memory: int = 12 << 30
-    """Memory in bytes that all processes of the step together may use. The limit is enforced only on Linux."""
+    """Memory in bytes that all processes of the step together may use. Only Linux enforces this limit."""
     output: int = 4 << 30
     """Total size in bytes of the files that the step may write."""
     printed: int = 256 << 20
@@ -73,7 +76,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The result of a conversion: a model's file, or a failure."""
+    """The result of a conversion: a model file, or a failure."""
 
     source: SourceModel
     route: Route
@@ -81,15 +84,15 @@ class Conversion:
     calibration: Calibration
     code: str
     path: str = ""
-    """Path of the ``.tflite`` file in the folder of the cache; empty if the conversion failed."""
+    """Path of the ``.tflite`` file in the folder of the cache, or "" if the conversion failed."""
     size: int = 0
     digest: str = ""
     """SHA-256 of the ``.tflite`` file."""
     failure: Failure | None = None
     seconds: float = 0.0
-    """Duration of the conversion. For a cached conversion, this is the duration of the original run."""
+    """Duration of the conversion. If the conversion is cached, this is the duration of the original run."""
     memory: int = 0
-    """Peak memory in bytes; 0 if memory was not measured."""
+    """Peak memory in bytes, or 0 if memory was not measured."""
     printed: str = ""
     """The last part of the converter's output, safe to print line by line."""
     is_kept: bool = False
@@ -104,9 +107,10 @@ def convert(
     calibration: Calibration = DRAWN,
     limits: Limits | None = None,
 ) -> Conversion:
-    """Convert a model, or return the cached conversion. Raise OptionError for settings that the route does not support.
+    """Convert a model, or return the cached conversion.
 
-    KeyboardInterrupt is raised only after every process of the conversion has ended.
+    Raise OptionError for settings that the route does not support. KeyboardInterrupt is raised only when every process of the
+    conversion has ended.
     """
     limits = limits or Limits()
     result = Conversion(source, route, settings, calibration, code(source, route, settings, calibration))
@@ -128,7 +132,7 @@ def convert(
 
 
 def _key(source: SourceModel, route: Route, settings: Settings, calibration: Calibration) -> str:
-    """Return the cache key of a conversion: a digest of all inputs, independent of the paths of the source and the data."""
+    """Return the cache key of a conversion: a digest of all inputs. Paths of the source and the data make no difference."""
     elsewhere = replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
     data = replace(calibration, path="/data" if calibration.path else "", folder="/")
     content = {
@@ -187,7 +191,7 @@ def _temporary_folder() -> Iterator[str]:
 
 
 def _is_full(folder: str, ended: Ended) -> bool:
-    """Return whether a full disk may be the reason why a converter failed."""
+    """Return whether the converter may have failed because of a full disk."""
     if _NO_SPACE in ended.printed:
         return True
     try:
@@ -234,7 +238,8 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
         case "":
             pass
         case _:
-            return Failure(FailureKind.CRASHED, _shortened(f"{name} did not run: {ended.printed or 'another process ended it'}"))
+            problem = f"did not run: {ended.printed}" if ended.printed else "was ended by another process"
+            return Failure(FailureKind.CRASHED, _shortened(f"{name} {problem}"))
     if ended.status is not None and ended.status < 0:
         return Failure(FailureKind.CRASHED, f"{name} crashed ({_signal(-ended.status)})")
     if ended.status != 0:
@@ -252,7 +257,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
 
 
 def _is_lasting(failure: Failure, ended: Ended) -> bool:
-    """Return whether a failure is worth caching: the converter started, and neither the system nor the user killed it."""
+    """Return whether a failure is cached. It is not cached if the system or the user may have caused the failure."""
     if failure.kind is FailureKind.DISK_FULL:
         return False
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
@@ -277,15 +282,15 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return the last printed lines without colors. Of an overwritten line, only the last version is returned."""
+    """Return the last printed lines without colors. If a line was overwritten, return only its last version."""
     clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 
 
 def error_line(printed: str) -> str:
-    """Return the exception of the last traceback. Without a traceback, return the last line about an error.
+    """Return the exception of the last traceback. If there is no traceback, return the last line about an error.
 
-    If there is no such line, return the last line.
+    If there is also no line about an error, return the last line.
     """
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
@@ -326,7 +331,7 @@ _LIMIT_FAILURES: Mapping[FailureKind, tuple[str, ...]] = MappingProxyType(
 )
 """The limits that can cause each kind of failure.
 
-If the user has raised one of these limits, a cached failure is ignored and the conversion runs again.
+If the user has raised one of these limits since the failure was cached, the conversion runs again.
 """
 
 

@@ -1,4 +1,4 @@
-"""Find the converters that the user has installed, with their versions."""
+"""Find the converters that the user has installed, and their versions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ class _Known:
     kinds: tuple[SourceKind, ...]
     extra: str
     packages: tuple[str, ...] = ()
-    """Packages that indicate this converter.
-
-    If the module of a source function imports one of these packages, the function probably returns a model for this converter.
-    """
+    """Packages that suggest this converter. If the module of a source function imports such a package, use this converter."""
 
 
 _TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")
@@ -66,14 +63,14 @@ QUANTIZER = "ai-edge-quantizer"
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """A known converter, installed for one Python interpreter or missing. ``version`` is empty if the converter is missing."""
+    """A known converter, installed for one Python interpreter or missing. If it is missing, ``version`` is empty."""
 
     name: str
     version: str = ""
     python: str = ""
     """Path of the interpreter."""
     companions: tuple[tuple[str, str], ...] = ()
-    """Versions of Python and of the packages that the converter's results depend on."""
+    """Versions of Python and of the packages on which the converter's results depend."""
     install: str = ""
     """Installation hint for a missing converter."""
 
@@ -85,14 +82,17 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The steps from a source model to a ``.tflite`` file: a converter, and optionally a quantizer for its float model."""
+    """The steps from a source model to a ``.tflite`` file.
+
+    A converter writes a float model or a quantized model. An optional quantizer reads the float model.
+    """
 
     converter: Converter
     quantizer: Converter | None = None
 
     @property
     def steps(self) -> tuple[Converter, ...]:
-        """The converter and the quantizer, if any, in the order in which they run."""
+        """The converter, and then the quantizer if there is one."""
         return (self.converter,) if self.quantizer is None else (self.converter, self.quantizer)
 
     @property
@@ -125,12 +125,10 @@ _PROBE_BOUNDS = Bounds(60.0, 1 << 30, 1 << 20, 1 << 20)
 
 
 def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ...]:
-    """Find the known converters, without importing them. Missing converters come last.
+    """Find the known converters without importing them. Missing converters come last.
 
-    If several interpreters have a converter, the result has one entry for each interpreter.
-
-    ``pythons`` are paths of interpreters; the default is the current interpreter. Raise OptionError for an interpreter that
-    cannot be run.
+    If several interpreters have a converter, the result has one entry for each interpreter. ``pythons`` are paths of
+    interpreters, by default only the current interpreter. Raise OptionError for an interpreter that cannot be run.
     """
     versions = [(python, _versions(python)) for python in dict.fromkeys(map(_interpreter, pythons or [sys.executable]))]
     present, missing = [], []
@@ -151,10 +149,7 @@ def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str
 
 
 def _interpreter(text: str) -> str:
-    """Return the path of an interpreter.
-
-    Symbolic links are not resolved, because the file behind a link may be outside the virtual environment.
-    """
+    """Return the path of an interpreter. Links are not resolved, because they may lead out of the virtual environment."""
     if os.path.isdir(text):
         inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
         text = next((path for path in inside if os.path.isfile(path)), text)
@@ -179,8 +174,8 @@ def _versions(python: str) -> Mapping[str, str]:
 def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route, ...]:
     """Return the routes that accept a source, including routes with missing converters.
 
-    A function can return any kind of model. If the function's module imports packages of certain converters, only these
-    converters are used. Otherwise, all converters are used, and some may report an error.
+    A function can return any kind of model. If the function's module imports a package that suggests a converter, only the
+    suggested converters are used. Otherwise, all converters are used, and some of them may fail.
     """
     quantizers = [converter for converter in converters if converter.name == QUANTIZER]
     result: list[Route] = []

@@ -1,7 +1,7 @@
 """The part of a conversion script that yields samples of a model's inputs.
 
-This part defines ``samples``, a function without arguments. The script must define ``inputs`` first: the name, shape and
-NumPy type of each input.
+This part defines ``samples``, a function without arguments. Earlier in the script, ``inputs`` must be set to the name, shape
+and NumPy type of each input.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def samples():
 
 
 def data_part(calibration: Calibration, *, has_tensorflow: bool, moves_channels: bool) -> tuple[str, tuple[str, ...]]:
-    """Return the part of the script that yields samples, and the part's imports besides ``import numpy as np``.
+    """Return the part of the script that yields samples, and the imports that the part needs besides ``import numpy as np``.
 
-    Images are read with TensorFlow if ``has_tensorflow`` is true, otherwise with Pillow. ``moves_channels`` is true if the user's
-    model and arrays have channels as the second dimension, but the converted model has channels as the last dimension.
+    If ``has_tensorflow`` is true, the script reads images with TensorFlow, otherwise with Pillow. If ``moves_channels`` is true,
+    channels are the second dimension of the user's model and arrays, but the last dimension of the converted model.
     """
     count = calibration.count
     match calibration.kind:

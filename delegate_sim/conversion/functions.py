@@ -1,4 +1,4 @@
-"""Find functions named ``module:function`` or ``file.py:function`` without importing anything."""
+"""Find a function named ``module:function`` or ``file.py:function`` without importing its module."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Function:
 
 
 def find_function(text: str) -> Function | None:
-    """Return the function that ``text`` names, or None for another form of text. Raise OSError if there is no such function."""
+    """Return the function that ``text`` names, or None if ``text`` has another form.
+
+    Raise OSError if there is no such function.
+    """
     place, separator, name = text.rpartition(":")
     if not separator or not place or not name.isidentifier():
         return None
@@ -64,7 +67,7 @@ def _functions(path: str) -> set[str]:
 
 
 def packages_imported(path: str) -> frozenset[str]:
-    """Return the top-level packages that a module imports anywhere. Raise OSError if the module cannot be read."""
+    """Return the top-level packages that a module imports in any place. Raise OSError if the module cannot be read."""
     packages = set()
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):

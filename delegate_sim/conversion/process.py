@@ -1,4 +1,4 @@
-"""Run a command within limits of time, memory and output. All processes of the command end with the current process."""
+"""Run a command with limits on time, memory and output. All its processes end when the current process ends."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ class Ended:
     """The outcome of a command."""
 
     status: int | None
-    """The exit code; negative for a signal, None if the command could not be started."""
+    """The exit code. It is negative for a signal, and None if the command could not be started."""
     broken: str
-    """The exceeded limit: ``time``, ``memory``, ``output`` or ``printed``; empty if no limit was exceeded.
+    """The exceeded limit: ``time``, ``memory``, ``output`` or ``printed``. "" if no limit was exceeded.
 
-    The value is ``start`` if the command did not start, and ``left`` if the current process interrupted the command or ended.
+    The value is ``start`` if the command did not start. It is ``left`` if the current process was interrupted or ended.
     """
     printed: str
     """The last part of the command's output."""
     seconds: float
     memory: int
-    """Peak memory in bytes; 0 if memory cannot be measured."""
+    """Peak memory in bytes, or 0 if memory cannot be measured."""
 
 
 def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, str], bounds: Bounds) -> Ended:
     """Run a command in a folder until the command ends.
 
-    A supervising process runs the command in a separate session. The supervisor ends all processes of the command when a limit is
-    exceeded, or when the current process is interrupted or ends.
+    A supervisor process runs the command in its own session. The supervisor ends all processes of the command if a limit is
+    exceeded, or if the current process is interrupted or ends.
     """
     job = {"command": list(command), "folder": folder, "environment": dict(environment), **asdict(bounds)}
     process = subprocess.Popen(

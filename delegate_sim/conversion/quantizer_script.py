@@ -43,8 +43,8 @@ inputs = [(name, list(each["shape"]), each["dtype"]) for name, each in details.i
 def quantizer_text(settings: Settings, calibration: Calibration, model: str, result: str, *, moves_channels: bool) -> str:
     """Return a script that reads a float model and writes a quantized model.
 
-    ``moves_channels`` is true if the float model has channels as the last dimension, but the user's model has channels as the
-    second dimension.
+    If ``moves_channels`` is true, channels are the last dimension of the float model, but the second dimension of the user's
+    model.
     """
     imports = {"from ai_edge_quantizer import qtyping", "from ai_edge_quantizer.quantizer import Quantizer"}
     lines = []

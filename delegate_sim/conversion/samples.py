@@ -63,7 +63,7 @@ class UserSamples:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the inputs."""
+        """The names of the source model's inputs."""
         return tuple([item.name for item in self.inputs])
 
 
@@ -74,9 +74,10 @@ def user_samples(
     shapes: Sequence[tuple[str, tuple[int, ...]]] = (),
     limits: Limits | None = None,
 ) -> UserSamples:
-    """Return the user's data for a source model; ``converter`` loads the model and lists its inputs.
+    """Return the user's data for a source model. ``converter`` loads the model and lists its inputs.
 
-    ``shapes`` are fixed shapes of inputs. Raise OptionError if the data does not fit the inputs, or has NaN or infinite values.
+    ``shapes`` are fixed shapes of inputs. Raise OptionError if the data does not fit the inputs, or has NaN or infinite
+    values.
     """
     with tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True) as folder:
         ended = run_script(_script(source, converter, calibration, shapes), folder, limits or Limits())
@@ -131,7 +132,7 @@ def _check_finite(calibration: Calibration, one: SourceInput, array: npt.NDArray
 
 
 def _from_arrays(calibration: Calibration, inputs: Sequence[SourceInput]) -> tuple[tuple[npt.NDArray[Any], ...], ...]:
-    """Return the samples in a file of arrays. The first dimension of each array counts the samples."""
+    """Return the samples in a file of arrays. The first dimension of each array is the number of samples."""
     try:
         arrays = _archive(calibration.path)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
@@ -155,7 +156,7 @@ def _described(one: SourceInput) -> str:
 
 
 def _column(calibration: Calibration, one: SourceInput, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array with the samples of one input along the first dimension. Each sample has the input's shape and type."""
+    """Return an array of the samples of one input. Each sample has the input's shape and type."""
     kind = np.dtype(one.kind)
     if kind.kind in "iub" and array.dtype.kind not in "iub":
         raise OptionError(printable(f"{calibration.path}: array {one.name!r} is {array.dtype}, but the input takes {one.kind}"))

@@ -1,4 +1,4 @@
-"""Generate the Python scripts of a conversion; the user sees exactly the text that runs."""
+"""Generate the Python scripts of a conversion. The text that the user sees is exactly the text that runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .tensorflow_script import onnx_text, tensorflow_text
 from .torch_script import torch_text
 
 RESULT = "model.tflite"
-"""The file that the last script writes."""
+"""The name of the file that the last script writes."""
 FLOAT_MODEL = "float.tflite"
-"""The file that a quantizer's script reads."""
+"""The name of the file that the quantizer's script reads."""
 
 _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = MappingProxyType(
     {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
@@ -35,9 +35,9 @@ class Script:
 
 
 def scripts(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
-    """Return the scripts of a conversion. With a quantizer, the second script reads ``float.tflite`` of the first.
+    """Return the scripts of a conversion. Raise OptionError for settings that the route does not support.
 
-    Raise OptionError for settings that the route does not support.
+    With a quantizer, the second script reads the file ``float.tflite`` of the first script.
     """
     if not knows(route, settings):
         raise OptionError(f"{route.name} does not support the setting {printable(settings.name)}")

@@ -33,7 +33,7 @@ class QuantizationMode:
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """An option: the converters and quantizations that support it, and the lines that turn it on in TensorFlow's converter."""
+    """An option: the converters and quantizations that support it, and lines for TensorFlow's converter."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
 _ALIASES: Mapping[str, str] = MappingProxyType(
     {"dynamic": "dynamic-range", "dynamic_range": "dynamic-range", "fp16": "float16", "fp32": "float", "float32": "float"}
 )
-"""Other common names of quantizations."""
+"""Other common names of quantizations, keyed by the name."""
 _INTEGER = ("int8", "int16x8")
 _QUANTIZED_BY_BOTH = ("dynamic-range", *_INTEGER)
 
@@ -100,7 +100,7 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
 )
 """The options, in the order in which ``Settings.name`` lists them."""
 _FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "channels-last")
-"""Options of the step that creates the float model. If the route has a quantizer, all other options belong to the quantizer."""
+"""Options for the creation of the float model. If a route has a quantizer, all other options belong to the quantizer."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
 
@@ -108,8 +108,8 @@ _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 class Settings:
     """Settings of a conversion: one of ``QUANTIZATIONS``, and options in the order of ``OPTIONS``.
 
-    For the option ``fixed``, ``shapes`` gives input shapes by name. In inputs without a given shape, unknown sizes become 1.
-    Raises OptionError for unknown or incompatible settings.
+    For the option ``fixed``, ``shapes`` gives input shapes by name. If an input has no given shape, its unknown sizes become
+    1. Raises OptionError for unknown or incompatible settings.
     """
 
     quantization: str = "float"
@@ -135,22 +135,22 @@ class Settings:
 
     @property
     def name(self) -> str:
-        """The name that ``parse_settings`` reads, such as ``int8+fixed``. Shapes are appended as ``+input=1x224x224x3``."""
+        """The name that ``parse_settings`` reads, such as ``int8+fixed``. Shapes are at the end, as in ``+input=1x224x224x3``."""
         shapes = [f"{quote(name, safe='/:._-')}={'x'.join(map(str, sizes))}" for name, sizes in self.shapes]
         return "+".join([self.quantization, *self.options, *shapes])
 
     def with_option(self, *names: str) -> Settings:
-        """Return the settings with further options. Raise OptionError for an unknown or incompatible option."""
+        """Return a copy with one more option. Raise OptionError for an unknown or incompatible option."""
         return replace(self, options=(*self.options, *names))
 
     def with_quantization(self, name: str) -> Settings:
-        """Return the settings with another quantization, without the options that are incompatible with this quantization."""
+        """Return a copy with another quantization. Options that are incompatible with this quantization are dropped."""
         options = tuple([option for option in self.options if goes_with(option, name)])
         return replace(self, quantization=name, options=options)
 
     @property
     def calibrates(self) -> bool:
-        """True if data is needed to measure ranges."""
+        """True if the quantization needs data to measure ranges."""
         return QUANTIZATIONS[self.quantization].calibrates
 
     @property
@@ -160,7 +160,7 @@ class Settings:
 
     @property
     def of_quantizer(self) -> Settings:
-        """The settings of the quantizer: the quantization, and the options that do not belong to the float model."""
+        """The settings of the quantizer: the quantization, and all options that do not belong to the float model."""
         return Settings(self.quantization, tuple([name for name in self.options if name not in _FLOAT_MODEL_OPTIONS]))
 
 
@@ -195,8 +195,8 @@ def parse_settings(text: str) -> Settings:
 def settings_for(route: Route) -> tuple[Settings, ...]:
     """Return the settings to try with a route, simple settings first. Each of these settings has at most one option.
 
-    Float settings are included only if the route has no quantizer. The options ``fixed``, ``unfolded`` and ``channels-last`` work
-    with every quantization. The result combines these options only with float. Use ``with_option`` for other combinations.
+    If the route has a quantizer, float settings are left out. The options ``fixed``, ``unfolded`` and ``channels-last`` work
+    with every quantization, but the result has them only with float. Use ``with_option`` for more combinations.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
     result = [FLOAT, *[FLOAT.with_option(name) for name in _FLOAT_MODEL_OPTIONS]] if route.quantizer is None else []
@@ -229,7 +229,7 @@ def _is_known(converter: str, settings: Settings) -> bool:
 
 
 def tensorflow_lines(settings: Settings) -> Iterator[str]:
-    """Yield the lines that configure TensorFlow's ``converter``. Some lines use the function ``samples``, which yields data."""
+    """Yield the lines that configure TensorFlow's ``converter``. Some lines use ``samples``, a function that yields data."""
     quantization = QUANTIZATIONS[settings.quantization]
     yield from quantization.lines
     values = {

@@ -36,13 +36,13 @@ class SourceModel:
     kind: SourceKind
     path: str
     digest: str
-    """The SHA-256 of the source file, of the function's module, or of all files and file names in a SavedModel folder."""
+    """The SHA-256 of the source file or of the function's module. For a SavedModel, of all its files and file names."""
     text: str
     """The name that the user gave."""
     function: str = ""
     module: str = ""
     folder: str = ""
-    """The folder to add to Python's path so that ``module`` can be imported."""
+    """The folder from which ``module`` can be imported."""
     packages: frozenset[str] = frozenset()
     """The top-level packages that a function's module imports."""
 
@@ -60,12 +60,15 @@ _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 FORMS = "a SavedModel folder, .keras, .h5, .onnx, .pt2, module:function or file.py:function"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _LOCATION = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
-"""Matches the bytes before the path of an external weights file in an ONNX file. The last byte is the length of the path."""
+"""Matches the bytes before the path of an external weights file in an ONNX file.
+
+The last byte of the match is the length of the path.
+"""
 _MOST_NAME = 127
 
 
 def find_source(text: str) -> SourceModel:
-    """Find a source model by its path, by ``module:function`` or by ``file.py:function``, without running or importing anything.
+    """Find a source model by its path, by ``module:function`` or by ``file.py:function``. No code is run or imported.
 
     Raise ModelError if there is no such model, or if its format is unknown.
     """

@@ -1,10 +1,10 @@
-"""A supervising process between delegate-sim and a converter: it runs one command within limits.
+"""A process between delegate-sim and a converter. It runs one command within limits.
 
 This file needs only the standard library.
 
-The job is a line of JSON on standard input, and the outcome is JSON on standard output. Standard input closes when the parent
-process ends. The supervisor then kills every process of the command. On Linux, orphaned processes of the command become children
-of the supervisor. The supervisor can therefore find all processes and measure their total memory.
+The job is a line of JSON on standard input, and the outcome is JSON on standard output. When the parent process ends, standard
+input closes, and the supervisor kills every process of the command. On Linux, orphaned processes of the command become
+children of the supervisor. The supervisor can therefore find all processes and measure their total memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENDING_SECONDS = 10.0
 
 
 class _Printed:
-    """The end of the command's output. A thread reads all output and drops earlier parts."""
+    """The end of the command's output. A thread reads all output and drops its earlier parts."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.size = 0
@@ -59,7 +59,7 @@ def _control_process(option: int, value: int) -> None:
 
 
 def _limited(most_file: int) -> None:
-    """Set limits in the process of the command, before the command starts."""
+    """Set limits in the process of the command, before the command begins."""
     import resource  # not available on every system
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -82,7 +82,7 @@ def _descendants() -> list[int]:
 
 
 def _held(processes: list[int]) -> int:
-    """Return the total memory of processes in bytes."""
+    """Return the total memory of these processes in bytes."""
     pages = 0
     for process in processes:
         with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/statm", "rb") as file:
@@ -122,7 +122,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
 
 
 def _reap(command: int) -> None:
-    """Collect the exit statuses of orphaned processes. The Popen object collects the status of the command itself."""
+    """Collect the exit statuses of orphaned processes. The Popen object collects the command's own status."""
     for process in _descendants():
         if process != command:
             with contextlib.suppress(OSError):
@@ -130,10 +130,7 @@ def _reap(command: int) -> None:
 
 
 def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Printed, is_left: threading.Event) -> tuple[str, int]:
-    """Wait until the command ends or exceeds a limit. Return the exceeded limit and the peak memory.
-
-    Return an empty string instead of the limit if no limit was exceeded.
-    """
+    """Wait until the command ends or exceeds a limit. Return the exceeded limit (or "") and the peak memory."""
     deadline = time.monotonic() + job["seconds"]
     most = looks = 0
     while True:
@@ -164,7 +161,7 @@ def _wait_for_end(lifeline: IO[bytes], is_left: threading.Event) -> None:
 
 
 def main() -> None:
-    """Run the job."""
+    """Run the job on standard input."""
     lifeline = sys.stdin.buffer
     job = json.loads(lifeline.readline())
     is_left = threading.Event()

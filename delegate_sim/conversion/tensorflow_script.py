@@ -1,4 +1,4 @@
-"""Scripts that end with TensorFlow's converter, for TensorFlow models and for ONNX models converted by onnx2tf."""
+"""Scripts that end with TensorFlow's converter, for TensorFlow models and for ONNX models that onnx2tf converts."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def tensorflow_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
 
 
 def onnx_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
-    """Return the imports and lines of a script that lists the inputs of an ONNX model: the name, shape and type of each."""
+    """Return the imports and lines of a script that lists the name, shape and type of each input of an ONNX model."""
     return _with_source(source, ["import onnx"], _ONNX_READ, _ONNX_LISTED)
 
 
@@ -163,7 +163,7 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
 
 
 def _shape(settings: Settings, name: str) -> str:
-    """Return the Python expression that the script uses for the sizes of an input."""
+    """Return the Python expression for the sizes of an input in the script."""
     if not settings.shapes:
         return _FROM_ZERO
     sizes = {key: list(size) for key, size in settings.shapes}

@@ -22,7 +22,7 @@ class StageBehind:
     """The stage that receives a delegate's partitions, such as a system runtime or a compiler."""
 
     platform: Platform | None = None
-    """The platform to which the stage belongs; None if the platform's releases do not matter."""
+    """The platform to which the stage belongs; None if the stage is the same on all releases of the platform."""
 
     @property
     def driver(self) -> DriverInterface | None:

@@ -54,7 +54,7 @@ class DriverQuestion:
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether a single rejected node keeps the whole partition off the driver."""
+    """Whether the driver gets no node of a partition if it rejects one of the nodes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ If the user requests a list of accelerators instead, the CPU must be in the list
 """
 
 DEFAULT_DELEGATE = "nnapi"
-"""The delegate that is used if none is named."""
+"""The delegate that is used if the user names no delegate."""
 
 APPLIED_BY_DEFAULT = "xnnpack"
 """The delegate that the runtime applies by default (``Delegate.is_applied_by_default``).

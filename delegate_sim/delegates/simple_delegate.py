@@ -19,7 +19,7 @@ READS_BEYOND_OPERANDS = Kind(
     "Give the node the operand, or replace the operator before you convert the model.",
     "give the node the operand, or convert without this operator",
 )
-"""A problem that probably causes a refusal. The refusal is uncertain, because the delegate reads memory with unknown content."""
+"""A problem that probably causes a refusal. The delegate reads memory with unknown content, so the refusal is not certain."""
 
 
 def summary_line(name: str, decision: Decision) -> str:

@@ -57,7 +57,7 @@ class LogTraits:
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Option values to assume, keyed by the name of the kernel in a log."""
     hinted_options: Mapping[str, str] = field(default_factory=dict)
-    """Option values to assume if a log reports the hint that the whole model is delegated."""
+    """Option values to assume if a log reports the hint of full delegation."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Option values to assume, keyed by the printed name of the graphics interface in lower case."""
 

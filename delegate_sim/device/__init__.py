@@ -1,1 +1,1 @@
-"""Read device logs, compare them with simulations, and learn driver profiles from them."""
+"""Read device logs, compare the logs with simulations, and learn driver profiles from the logs."""

@@ -67,7 +67,7 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The causes of each node, for ``search``."""
+    """The causes that keep each node on the CPU, for ``goal_search``."""
     effort: Effort
     """The limit on simulations. All diagnoses and searches of a command share the limit."""
     is_incomplete: bool = False

@@ -32,7 +32,7 @@ _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 _CHANGES_KEPT = 8
 """Number of changed models in the cache, in addition to the models of cached runs."""
 _EFFORT_OF_A_CHANGE = 2
-"""The time to change a model, as a number of simulations."""
+"""Changing a model takes about as long as this number of simulations."""
 
 
 @dataclass(frozen=True, slots=True)

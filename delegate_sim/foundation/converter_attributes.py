@@ -1,6 +1,6 @@
-"""Python lines that configure TensorFlow's converter, for conversion scripts and advice.
+"""Python lines that configure TensorFlow's converter. Conversion scripts and advice contain these lines.
 
-Converter attributes that begin with an underscore are experimental: any release may remove them.
+If the name of an attribute begins with an underscore, the attribute is experimental, and any release may remove it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read regular files of limited size, and replace files as a whole."""
+"""Read regular files of limited size, and replace the whole content of files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import BinaryIO
 from .limits import how_to_raise, raised
 
 MOST_TEXT = 64 << 20
-"""Largest size, in bytes, of a file that is read as text."""
+"""Largest size in bytes of a file that is read as text."""
 
 LARGEST_IN_MEMORY = 64 << 20
-"""Largest size, in bytes, of a model or bundle that is read into memory. Larger files are mapped."""
+"""Largest size in bytes of a model or bundle that is read into memory. Larger files are mapped."""
 
 CAN_MAP = sys.platform != "emscripten"
-"""Whether files can be mapped into memory. In a browser, mapping a file would copy the file."""
+"""Whether files are mapped into memory. False in a browser, because mapping would copy the file there."""
 
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
@@ -29,7 +29,7 @@ _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
-    """Refuse to overwrite input files inside this context. Files that are opened in the context become input files."""
+    """Refuse to overwrite input files inside this context. Every file that is opened in the context is an input file."""
     token = _inputs.set(set())
     try:
         yield
@@ -40,7 +40,7 @@ def inputs_kept() -> Iterator[None]:
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
     """Open a regular file for reading. Raise OSError for a folder, a pipe or a device.
 
-    If ``is_updated`` is True, the caller reads the file in order to change it, and the file does not become an input file.
+    If ``is_updated`` is True, the caller will change the file, so the file does not become an input file.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -69,9 +69,9 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
 
 
 def file_content(file: BinaryIO) -> memoryview:
-    """Return the bytes of an open file. A large file is mapped instead of read. Raise OSError on failure.
+    """Return the bytes of an open file. A large file is mapped into memory. Raise OSError on failure.
 
-    No program may shorten a mapped file, because reading past the new end kills the process (SIGBUS).
+    A mapped file must not become shorter. Otherwise, reading past the new end kills the process (SIGBUS).
     """
     size = os.fstat(file.fileno()).st_size
     if size > LARGEST_IN_MEMORY:
@@ -80,7 +80,7 @@ def file_content(file: BinaryIO) -> memoryview:
 
 
 def keep_inputs(paths: Iterable[str]) -> None:
-    """Record files as input files, because other processes read these files. Missing files are skipped."""
+    """Record files that other processes read as input files. Missing files are skipped."""
     kept = _inputs.get()
     if kept is None:
         return
@@ -103,7 +103,7 @@ def open_appended(path: str) -> BinaryIO:
 
 
 def refuse_input(path: str) -> None:
-    """Raise OSError if the file at a path is an input file, or is not a regular file."""
+    """Raise OSError if the path is an input file, or is not a regular file."""
     with suppress(FileNotFoundError):
         _refuse_status(os.stat(path))
 
@@ -116,9 +116,9 @@ def _refuse_status(status: os.stat_result) -> None:
 
 
 def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by text, given as one string or in parts. Raise OSError if the replacement fails.
+    """Replace the content of a file with text, given as one string or in parts. Raise OSError on failure.
 
-    The old content stays until the new text is completely on disk. An input file is replaced only if ``is_updated`` is True.
+    The old content stays until the whole new text is on disk. An input file is replaced only if ``is_updated`` is True.
     """
     parts = [text] if isinstance(text, str) else text
     write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
@@ -127,7 +127,7 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 def write_chunks(
     path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
 ) -> None:
-    """Replace the content of a file by chunks of bytes, in the same way as ``write_whole``.
+    """Replace the content of a file with chunks of bytes, like ``write_whole``.
 
     ``check`` gets the path of the complete new file. If ``check`` raises an error, the old file stays.
     """
@@ -142,9 +142,9 @@ def write_chunks(
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Replace the content of a file by the output of a function, in the same way as ``write_whole``.
+    """Replace the content of a file with the output of a function, like ``write_whole``.
 
-    ``fill`` gets a path, and writes the new file to this path. If ``fill`` raises an error, the old file stays.
+    ``fill`` writes the new file to the path that it gets. If ``fill`` raises an error, the old file stays.
     """
     import tempfile  # imported here because the import is slow
 
@@ -171,8 +171,7 @@ def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False
 def alone_with(path: str) -> Iterator[None]:
     """Lock a file inside this context. If another process holds the lock, wait.
 
-    Raise OSError if locking fails. Also remove unfinished copies of the file. Such copies are in the folder if an earlier process
-    was killed.
+    Raise OSError if locking fails. Also remove unfinished copies of the file, which an earlier process leaves if it is killed.
     """
     path = os.path.realpath(path)
     with _lock(path):
@@ -226,7 +225,7 @@ else:
     def _lock(path: str) -> Iterator[None]:
         """Lock the folder of the file. The lock ends with the process.
 
-        Python in a browser has no ``fcntl``. Nothing is locked then, because no other process can write files in a browser.
+        In a browser, Python has no ``fcntl``, and nothing is locked, because no other process can write files.
         """
         try:
             import fcntl

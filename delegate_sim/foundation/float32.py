@@ -1,7 +1,7 @@
-"""Single-precision arithmetic without numpy, which is slow to import.
+"""Single-precision arithmetic without numpy, because numpy is slow to import.
 
-Python computes in 64 bits, and the result is rounded to 32 bits. The rounded result is the exact 32-bit result for sums,
-differences, products, quotients and square roots (Figueroa, "When is double rounding innocuous?", 1995).
+Python computes in 64 bits, and the result is rounded to 32 bits. For sums, differences, products, quotients and square roots,
+the rounded result equals the 32-bit result (Figueroa, "When is double rounding innocuous?", 1995).
 """
 
 from __future__ import annotations

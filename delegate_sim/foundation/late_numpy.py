@@ -1,7 +1,7 @@
 """numpy, imported on first use.
 
-Most models need no array, and importing numpy takes half of the time of a short command. Other modules import ``np`` from this
-module, and must not use ``np`` at import time.
+Most models need no array, and the import of numpy takes half of the time of a short command. Other modules import ``np`` from
+this module. They must not use ``np`` at import time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..errors import MissingPackageError
 __all__ = ["MISSING", "MOST_ARRAY_DIMENSIONS", "ignoring_overflow", "np", "without_threads"]
 
 MISSING = "this model needs the package numpy, which is not installed"
-"""The message about a model that needs numpy where numpy is not installed, such as in a browser."""
+"""The message about a model that needs numpy if numpy is not installed, for example in a browser."""
 
 MOST_ARRAY_DIMENSIONS = 32
-"""Largest number of array dimensions that every supported version of numpy accepts."""
+"""Largest number of array dimensions in every supported version of numpy."""
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 
@@ -50,7 +50,10 @@ else:
 
 @contextlib.contextmanager
 def ignoring_overflow() -> Iterator[None]:
-    """Do not warn about overflow inside this context, because the runtime does not report it. numpy may be missing."""
+    """Do not warn about overflow inside this context, because the runtime does not report overflow.
+
+    This function also works without numpy.
+    """
     ignored: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
     with contextlib.suppress(MissingPackageError):
         ignored = np.errstate(all="ignore")
@@ -59,7 +62,7 @@ def ignoring_overflow() -> Iterator[None]:
 
 
 def without_threads() -> None:
-    """Import numpy without threads, because idle threads use CPU time. Has no effect after numpy is imported."""
+    """Import numpy without threads, because idle threads use CPU time. No effect if numpy is already imported."""
     _Settings.is_threaded = False
 
 

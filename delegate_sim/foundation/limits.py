@@ -1,7 +1,7 @@
-"""Limits on the memory and time that the program uses for one file or one hypothetical change.
+"""Limits on the memory and time for one file or one hypothetical change.
 
-The limits protect a job against untrusted files. A user who trusts a file can raise the limits: every limit is multiplied by the
-number in the environment variable DELEGATE_SIM_LIMITS.
+The limits protect a job against untrusted files. A user who trusts a file can raise all limits: the environment variable
+DELEGATE_SIM_LIMITS has a factor for every limit.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..errors import DelegateSimError, FixError, LimitError, fault_text
 VARIABLE = "DELEGATE_SIM_LIMITS"
 _MOST = 1_000_000
 _MOST_ELEMENTS = 1 << 22
-"""Largest length of a list or array, if the length comes from a shape, an option or a hypothetical change."""
+"""Largest length of a list or array if a shape, an option or a hypothetical change sets the length."""
 _MOST_DIMENSIONS = 256
-"""Largest number of dimensions of a tensor. No kernel accepts so many dimensions."""
+"""Largest number of dimensions of a tensor. All kernels accept fewer dimensions."""
 
 
 def raised(limit: int) -> int:
-    """Return a limit, multiplied by the number in DELEGATE_SIM_LIMITS."""
+    """Return a limit, multiplied by the factor in DELEGATE_SIM_LIMITS."""
     text = os.environ.get(VARIABLE, "")
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         return limit
@@ -43,8 +43,8 @@ def is_above_limit(count: int) -> bool:
 def bounded(count: int, what: str) -> int:
     """Return a count of elements, or raise LimitError if the count is above the limit.
 
-    Call this function for a count from a file or a hypothetical change, before you allocate memory or run a loop. ``what``
-    names the elements.
+    A file or a hypothetical change may contain a huge count. Call this function before you allocate memory or run a loop.
+    ``what`` names the elements.
     """
     if is_above_limit(count):
         most = raised(_MOST_ELEMENTS)
@@ -72,7 +72,7 @@ def element_count(shape: Sequence[int]) -> int:
 
 @contextmanager
 def naming_model(path: str | None) -> Iterator[None]:
-    """Prefix the message of each LimitError or FixError raised in this context with the path of a model.
+    """Put a model's path at the start of the message of each LimitError or FixError that is raised in this context.
 
     A FixError that already names a file is not changed.
     """
@@ -89,7 +89,7 @@ def naming_model(path: str | None) -> Iterator[None]:
 
 
 def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> LimitError:
-    """Return the error to report if a model uses up the memory or the stack of the process."""
+    """Return the error for a model that uses up the memory or the stack of the process."""
     if isinstance(error, RecursionError):
         limit = f"it is nested deeper than Python's recursion limit of {sys.getrecursionlimit():,}"
     else:
@@ -98,7 +98,7 @@ def exhausted(error: MemoryError | RecursionError, path: str | None = None) -> L
 
 
 def problem_text(error: Exception, path: str, fault: Callable[[Exception], str] = fault_text) -> tuple[str, bool]:
-    """Return the text of an error that one of several models caused, and whether the error is internal.
+    """Return the text of an error that a model caused, and whether the error is internal.
 
     ``fault`` returns the text of an internal error.
     """

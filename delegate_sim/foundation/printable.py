@@ -21,8 +21,8 @@ _ESCAPES = _Escapes()
 def printable(text: str) -> str:
     """Return text as one line that is safe to print on a terminal.
 
-    Characters that are not printable according to Unicode are escaped, such as control characters, line ends and invisible
-    characters. Undecodable bytes are escaped too. Markup does not change.
+    Escape undecodable bytes and all characters that are not printable according to Unicode, such as control characters, line
+    ends and invisible characters. Markup does not change.
     """
     return text if text.isprintable() else text.translate(_ESCAPES)
 
@@ -32,7 +32,7 @@ LONGEST_SAID = 500
 
 
 def shortened(text: str, most: int = LONGEST_SAID) -> str:
-    """Return a text of at most ``most`` characters. A longer text is cut and ends in an ellipsis."""
+    """Return a text of at most ``most`` characters. A longer text is cut, and an ellipsis marks the cut."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
@@ -42,7 +42,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return ``part`` as a percentage of ``whole``, rounded down, so that only the whole is 100 %."""
+    """Return ``part`` as a percentage of ``whole``, rounded down. Only the whole gives 100 %."""
     return f"{part * 1000 // whole / 10:g} %" if whole else "0 %"
 
 

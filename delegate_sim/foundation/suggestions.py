@@ -8,10 +8,10 @@ _MOST = 4
 
 
 def suggestion(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return a clause with near matches of a word, or an empty string if there are no near matches.
+    """Return a clause with near matches of a word, or an empty string if there are none.
 
-    Near matches are names with the word between dashes, such as ``tf-2.15`` for ``2.15``. If no name has the word between dashes,
-    near matches are names with a similarity of at least ``cutoff`` (see ``difflib``).
+    A name is a near match if it contains the word between dashes: ``tf-2.15`` for ``2.15``. If there is no such name, near
+    matches are names with a similarity of at least ``cutoff`` (see ``difflib``).
     """
     from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""A TOML reader: ``tomllib`` (``tomli`` on Python 3.10) with a limit on the length of keys."""
+"""Read TOML with ``tomllib`` (``tomli`` on Python 3.10), but limit the length of keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOMLDecodeError = reader.TOMLDecodeError
 _MOST_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:\.[ \t]*{_PART}){{{_MOST_PARTS}}}")
-"""Pattern of a key with too many parts. The time to read a key grows with the square of the number of parts."""
+"""Pattern of a key with too many parts. Reading time grows with the square of the number of parts."""
 
 
 def loads(text: str) -> dict[str, Any]:

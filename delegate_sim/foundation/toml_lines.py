@@ -10,10 +10,10 @@ from . import toml
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int:
-    """Return the number, counted from 1, of the line that sets a key.
+    """Return the number of the line that sets a key, counted from 1.
 
-    If no line sets the key, return the line of the nearest enclosing table, or 1 if no enclosing table has a line. If several
-    statements set the key, return the first line. ``key`` has the names of tables and keys, and indices into arrays of tables.
+    If no line sets the key, return the line of the nearest enclosing table, or 1 if there is none. If several statements set
+    the key, return the first line. ``key`` has the names of tables and keys, and indices into arrays of tables.
     """
     lines = text.splitlines(keepends=True)
     for length in range(len(key), 0, -1):
@@ -24,10 +24,7 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
 
 
 def _statement(lines: Sequence[str], key: Sequence[str | int]) -> tuple[int, int] | None:
-    """Return the first and the last line, counted from 0, of the statement that sets a key.
-
-    Return None if there is no statement.
-    """
+    """Return the first and the last line of the statement that sets a key, or None. Lines are counted from 0."""
     start = 0
     for end in range(len(lines)):
         try:
@@ -50,9 +47,9 @@ def _has(content: Any, key: Sequence[str | int]) -> bool:
 
 
 def _within(lines: Sequence[str], start: int, end: int, names: Sequence[str]) -> int:
-    """Return the first line between ``start`` and ``end`` that contains the last name of the key.
+    """Return the first line between ``start`` and ``end`` that contains the last name of the key, counted from 1.
 
-    If no line contains this name, return ``start``. ``start`` and ``end`` are counted from 0, and the result is counted from 1.
+    If no line contains this name, return the line ``start``. ``start`` and ``end`` are counted from 0.
     """
     word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])") if names else None
     for number, line in enumerate(lines[start : end + 1], start):

@@ -1,1 +1,1 @@
-"""Subgraphs as delegates see them, and their partitioning."""
+"""Subgraphs as delegates see them, and the partitioning of subgraphs."""

@@ -17,7 +17,7 @@ class HasOptions(Protocol):
 
 
 def fused_activation(node: HasOptions) -> str:
-    """Return the schema's name of the fused activation, or NONE for an unknown value.
+    """Return the schema's name of the fused activation, or NONE if the value is unknown.
 
     Source: ``ConvertActivation`` (``flatbuffer_conversions.cc``).
     """

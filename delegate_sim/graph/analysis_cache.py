@@ -9,24 +9,24 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _KEPT = 8
-"""Number of cached results of each kind. The number is small because the results of a large model take much memory."""
+"""Number of cached results of each kind. Results of a large model take much memory, so the number is small."""
 
 
 class AnalysisCache:
     """A cache of prepared graphs and of delegates' decisions.
 
-    An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must include everything that the
-    result depends on. Models and graphs can be parts of a key, because they never change. Models and graphs in keys are compared
-    by identity.
+    An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must include everything that
+    the result depends on. Keys may contain models and graphs, because models and graphs never change. They are compared by
+    identity.
     """
 
     def __init__(self) -> None:
         self._results: dict[Hashable, deque[tuple[tuple[object, ...], Any]]] = {}
 
     def get(self, question: Hashable, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """Return the result for a key: the cached result, or the result of ``make``, which is then cached.
+        """Return the cached result for a key. If there is none, call ``make`` and cache its result.
 
-        ``question`` names the kind of result. The last eight results of each kind stay in the cache.
+        ``question`` names the kind of result. The cache keeps the last eight results of each kind.
         """
         results = self._results.setdefault(question, deque(maxlen=_KEPT))
         for known, result in results:

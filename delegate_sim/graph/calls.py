@@ -1,8 +1,7 @@
-"""Simulation of successive calls that replace nodes by delegate kernels.
+"""Simulation of successive calls, each of which replaces nodes by delegate kernels.
 
-Each call starts from the execution plan that the previous call left.
-
-Source: ``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
+Each call starts from the execution plan that the previous call left. Source:
+``Subgraph::ReplaceNodeSubsetsWithDelegateKernels`` (``core/subgraph.cc``).
 """
 
 from __future__ import annotations
@@ -15,15 +14,12 @@ from .graph import Graph, has_side_effects
 from .partition import Subset, is_in_order, partition
 
 _MOST_CALLS = 3
-"""The largest number of calls that are simulated one after another.
-
-Calls beyond this limit are not simulated, and are assumed to leave the order of the plan unchanged.
-"""
+"""Largest number of calls that are simulated one after another. Further calls are assumed to keep the order of the plan."""
 _MOST_BITS = 1 << 28
-"""The same limit for calls that are simulated together: the largest product of the numbers of operands and of calls."""
+"""Limit for calls that are simulated together: the largest product of the number of operands and the number of calls."""
 
 DELEGATE = 51
-"""The builtin code of a delegate kernel in the graph."""
+"""The builtin code of a delegate kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class ReplacingCall:
 
 
 def with_kernels(graph: Graph, subsets: Sequence[Subset], name: str) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """Replace each delegated partition by a kernel. Return the nodes of the graph and its execution plan."""
+    """Replace each delegated partition by a kernel. Return the new nodes of the graph and the new execution plan."""
     nodes = list(graph.nodes)
     plan: list[int] = []
     for subset in subsets:
@@ -55,11 +51,11 @@ class InCalls:
     subsets: tuple[Subset, ...]
     calls: tuple[ReplacingCall, ...]
     is_exact: bool
-    """False if some calls were not simulated. The order of the plan may then differ from the real order."""
+    """False if some calls were not simulated, so that the real order of the plan may be different."""
 
 
 def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str) -> InCalls:
-    """Simulate calls that replace nodes by kernels, one call for each collection of nodes in ``calls``.
+    """Simulate calls that replace nodes by kernels. Each collection in ``calls`` has the nodes of one call.
 
     ``name`` is the delegate's name. Raise PartitionError if the graph has a cycle.
     """
@@ -94,13 +90,13 @@ def partition_in_calls(graph: Graph, calls: Sequence[Collection[int]], name: str
 def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tuple[int, ...], list[ReplacingCall]] | None:
     """Simulate all calls at once if each call replaces one node. Return the final plan and the counts of each call.
 
-    A node keeps its index in the plan after it is replaced. Return None if the plan is not in order, if its metadata fixes an
+    In the plan, a replaced node keeps its index. Return None if the plan is not in order, if the model's metadata fixes an
     order, or if a replaced node has side effects.
 
-    A call moves the node that it replaces, and all nodes that wait for this node, behind all other nodes; apart from this move,
-    the order stays the same. If the plan begins with the replaced node, the call moves nothing. The final plan is therefore
-    sorted by the last call that moves a node, then by the call before that, and so on. Each node has a number with one bit for
-    each call, and the plan is sorted by this number.
+    A call moves the node that it replaces to the end of the plan, together with all nodes that wait for this node. The order
+    within both groups stays the same. If the plan begins with the replaced node, the call moves nothing. The last call
+    therefore decides first about the final order, then the call before it, and so on. Each node has a number with one bit for
+    each call that moves the node. The final plan is sorted by this number.
     """
     singles = [node for nodes in calls for node in nodes]
     if len(singles) != len(calls) or any(len(nodes) != 1 for nodes in calls):
@@ -113,7 +109,7 @@ def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tu
     followed = singles[: max(1, _MOST_BITS // max(1, operands))]
     bit_of = {node: 1 << number for number, node in enumerate(followed) if node != plan[0]}
     moves: dict[int, int] = {}
-    """For each node, the calls that move it, as bits."""
+    """For each node, a bit for each call that moves the node."""
     moves_of_tensor: dict[int, int] = {}
     moves_of_stateful = 0
     for index in plan:

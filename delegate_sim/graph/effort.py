@@ -1,4 +1,4 @@
-"""Limit the simulations of a command, so that a command on a large model finishes within seconds."""
+"""Limit the simulations of a command, so that the command finishes within seconds even for a large model."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _MOST_NODES_OF_TARGETS = 540_000
 _MOST_NODES_REQUIRED = 1_000_000
 """A question about a model is refused if its required simulations have more nodes than this number."""
 _MOST_NODES_OF_A_QUESTION = 200_000
-"""Largest number of nodes in all simulations for one question, such as "Does a cause depend on other causes?"."""
+"""Largest number of nodes in all simulations for one question, such as whether a cause depends on other causes."""
 _WEIGHT_OF_A_FORM = 3
-"""Number of nodes that are added to a model's size for each form.
+"""Number of nodes that are added to a model's size for each form of node.
 
-A form is one combination of operator, version, options and operand properties. Nodes of one form share most results.
+Nodes have the same form if they have the same operator, version, options and operand properties. Such nodes share most
+results.
 """
 _WEIGHT_OF_A_SUBGRAPH = 16
 """Number of nodes that are added to a model's size for each subgraph.
@@ -33,14 +34,14 @@ _WEIGHT_OF_A_SUBGRAPH = 16
 Delegates are applied to each subgraph separately.
 """
 _OF_A_NEW_FORM = 25
-"""Number of nodes that are added for each form when the limit for one question is applied."""
+"""Number of nodes that are added for each form of node if the limit for one question is applied."""
 _LARGE_MODEL = 3500
-"""In models with more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
+"""If a model has more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands that do not increase the cost of a node. Every two further operands cost as much as a node."""
+"""Number of operands that are included in the cost of a node. Every two further operands cost as much as a node."""
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _SMALL_CONSTANT = 64
-"""Largest size, in bytes, of constants that are part of a form by value, such as shapes, axes and permutations."""
+"""Largest size in bytes of a constant whose value is part of a node's form, such as a shape, axes or a permutation."""
 
 
 class EffortQuestion(NamedTuple):
@@ -58,34 +59,35 @@ REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
 class SharedEffort:
-    """The limit on a command's simulations of several models together, such as all models of a bundle."""
+    """The limit on a command's simulations of all its models together, such as all models of a bundle."""
 
     def __init__(self) -> None:
         self._nodes = 0
 
     def spend_nodes(self, nodes: int) -> None:
-        """Count the nodes of a simulation."""
+        """Add the nodes of a simulation to the total."""
         self._nodes += nodes
 
     @property
     def is_over(self) -> bool:
-        """True if no simulation of any model is left."""
+        """True if no more simulations are allowed."""
         return self._nodes >= raised(_MOST_NODES)
 
     @property
     def reason(self) -> str:
-        """The message about a model that was left out."""
+        """The message that a model was left out."""
         return _reason(_MOST_NODES)
 
 
 class Effort:
     """The limit on a command's simulations of one model.
 
-    A command that uses several limits one after another gives each an equal part: ``parts`` is their number. ``whole`` is the
-    limit that this limit belongs to, of the same model or of several models. Simulations are also counted there.
+    If a command uses several limits one after another, each limit gets an equal part. ``parts`` is the number of these limits.
+    ``whole`` is the larger limit that includes this limit, for the same model or for several models. Every simulation is also
+    added to ``whole``.
 
-    Required simulations are only counted. Callers check ``is_over`` or ``simulations`` before an optional simulation, and
-    ``allows_target`` before a further target.
+    Required simulations are counted, but not limited. Callers check ``is_over`` or ``simulations`` before an optional
+    simulation, and ``allows_target`` before a further target.
     """
 
     def __init__(self, model: Model, parts: int = 1, whole: Effort | SharedEffort | None = None) -> None:
@@ -95,19 +97,22 @@ class Effort:
         self._spent = 0
 
     def spend(self, simulations: int = 1) -> None:
-        """Count simulations of the whole model."""
+        """Add simulations of the whole model to the total."""
         self.spend_nodes(simulations * self._cost)
 
     def spend_nodes(self, nodes: int) -> None:
-        """Count the nodes of a simulation."""
+        """Add the nodes of a simulation to the total."""
         self._spent += nodes
         if self._whole is not None:
             self._whole.spend_nodes(nodes)
 
     def refusal(self, question: EffortQuestion) -> str:
-        """Return the reason why the model is too large for a question, or "" if it is not. Earlier simulations do not matter."""
+        """Return the reason why the model is too large for a question, or "" if the model is small enough.
+
+        Earlier simulations make no difference.
+        """
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
-        # The forms of a small model need not be counted.
+        # If the model is small, its forms need not be counted.
         most_weight = self._size + nodes * _WEIGHT_OF_A_FORM
         if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
@@ -122,7 +127,7 @@ class Effort:
 
     @property
     def is_over(self) -> bool:
-        """True if no optional simulation is left."""
+        """True if no more optional simulations are allowed."""
         return (self._whole is not None and self._whole.is_over) or self._spent * self._parts >= raised(_MOST_NODES)
 
     @property
@@ -137,30 +142,30 @@ class Effort:
 
     @property
     def reason(self) -> str:
-        """The message about a simulation that was left out."""
+        """The message that a simulation was left out."""
         return _reason(_MOST_NODES)
 
     @property
     def reason_for_targets(self) -> str:
-        """The message about a target that was left out."""
+        """The message that a target was left out."""
         return _reason(_MOST_NODES_OF_TARGETS)
 
     def limit(self, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield items to simulate until no simulation is left."""
+        """Yield the items in order. Stop when no more optional simulations are allowed."""
         return itertools.takewhile(lambda _: not self.is_over, items)
 
     def check(self) -> None:
-        """Raise LimitError if no simulation is left."""
+        """Raise LimitError if no more optional simulations are allowed."""
         if self.is_over:
             raise LimitError(self.reason)
 
     def check_target(self) -> None:
-        """Raise LimitError if no further target may be simulated."""
+        """Raise LimitError if no more targets may be simulated."""
         if not self.allows_target:
             raise LimitError(self.reason_for_targets)
 
     def simulations(self, at_least: int, at_most: int) -> int:
-        """Return the number of simulations that one question may use, or 0 if no optional simulation is left.
+        """Return the number of simulations for one question, or 0 if no more optional simulations are allowed.
 
         The number is ``at_least`` for the largest models, and up to ``at_most`` for smaller models.
         """
@@ -171,19 +176,19 @@ class Effort:
 
     @functools.cached_property
     def _cost(self) -> int:
-        """The cost of one simulation in nodes: the weight of the model, or more if the model is large."""
+        """The cost of one simulation in nodes: the weight of the model, increased if the model is large."""
         return self._weight * max(self._nodes, _LARGE_MODEL) // _LARGE_MODEL
 
     @functools.cached_property
     def _weight(self) -> int:
-        """The sizes of all nodes and subgraphs, plus a fixed amount for each distinct form of node."""
+        """The sizes of all nodes and subgraphs, plus a fixed number for each distinct form of node."""
         return self._size + _WEIGHT_OF_A_FORM * self._forms
 
     @functools.cached_property
     def _size(self) -> int:
         """The sizes of all nodes and subgraphs.
 
-        For each composite, the nodes of its body are added again, because they may replace the composite.
+        The nodes in the body of a composite are counted once more for each composite, because they may replace it.
         """
         size = 0
         for subgraph in self._model.subgraphs:
@@ -209,7 +214,7 @@ def _size(node: Node) -> int:
 
 
 def _nodes_of_body(model: Model, node: Node) -> int:
-    """Return the number of nodes in the body of a composite; 0 if there is no such body."""
+    """Return the number of nodes in the body of a composite, or 0 if the composite has no body."""
     index = 0 if node.is_custom else int(model.options(node).decomposition_subgraph_index)
     return len(model.subgraphs[index].nodes) if 0 < index < len(model.subgraphs) else 0
 
@@ -237,7 +242,7 @@ def _form_of(model: Model, tensor: Tensor) -> Hashable:
 
 
 class Tries:
-    """The limit on the simulations for one question, in addition to the limit on the whole command."""
+    """The limit on the simulations for one question. The limit on the whole command applies as well."""
 
     def __init__(self, count: int, effort: Effort) -> None:
         self._left = count
@@ -245,11 +250,11 @@ class Tries:
 
     @property
     def are_over(self) -> bool:
-        """True if no try is left."""
+        """True if no more tries are allowed."""
         return self._left <= 0 or self._effort.is_over
 
     def take(self) -> bool:
-        """Use one try, and return whether a try was left."""
+        """Use one try. Return whether the try was allowed."""
         was_left = not self.are_over
         self._left -= 1
         return was_left

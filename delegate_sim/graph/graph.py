@@ -19,17 +19,16 @@ class DynamicTensor:
     """The first tensor with a size that is known only at run time.
 
     ``node`` is the node that makes the tensor dynamic, or None if the tensor is dynamic from the start. ``cause`` is the
-    operand that would make the size known if the operand was constant, or None if there is no such operand.
+    operand that is not constant and therefore makes the size unknown, or None if there is no such operand.
     """
 
     tensor: int
     node: int | None
     cause: int | None
     named: int
-    """The tensor index in the runtime's message, usually the index of ``tensor``.
+    """The tensor index in the runtime's message, usually ``tensor``.
 
-    If no kernel set the size of ``tensor``, the message names an earlier dynamic tensor, or -1 if there is no earlier dynamic
-    tensor.
+    If no kernel set the size of ``tensor``, the message names an earlier dynamic tensor, or -1 if there is none.
     """
 
 
@@ -37,8 +36,8 @@ class DynamicTensor:
 class PrepareFailure:
     """A node that the CPU runtime cannot prepare, and the runtime's messages about the node.
 
-    ``lines`` are log lines: first a line about the node, then a line about each node on the path of subgraph calls, innermost
-    first. ``unregistered`` is the name of the custom operator if the node fails because the operator is not registered.
+    ``lines`` are log lines: first about the node, then about the nodes that call its subgraph, innermost first. If a custom
+    operator is not registered, ``unregistered`` is the operator's name.
     """
 
     node: int
@@ -51,7 +50,7 @@ class PrepareFailure:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """One subgraph: its tensors and nodes in index order, and the results of preparing them.
+    """One subgraph: its tensors and nodes in index order, and the results of preparation.
 
     ``inputs`` and ``outputs`` are tensor indices. An input that control flow does not use is -1.
     """
@@ -66,11 +65,11 @@ class Graph:
     execution_plan: tuple[int, ...]
     """The indices of the nodes that run, in run order."""
     control_edges: ControlEdges | None = None
-    """Pairs of nodes in the order that the model's metadata fixes, or None if the metadata fixes no order."""
+    """Pairs of nodes whose order the model's metadata fixes. None if the metadata fixes no order."""
     dynamic: DynamicTensor | None = None
     failure: PrepareFailure | None = None
     assumed: frozenset[int] = frozenset()
-    """The nodes that a hypothetical change makes supported, regardless of the delegate's rules."""
+    """The nodes that a hypothetical change makes supported, whatever the delegate's rules say."""
 
     def tensor(self, index: int) -> Tensor:
         """Return the tensor with an index, or ``NO_TENSOR`` for the index -1 of an omitted or missing tensor."""
@@ -98,7 +97,7 @@ class Graph:
     def links(self) -> Sequence[tuple[int, int, int]]:
         """The links between nodes of the plan, as (writer, reader, tensor).
 
-        The writer is the last node that writes the tensor before the reader reads it.
+        If several nodes write the tensor before the reader reads it, the writer is the last of these nodes.
         """
         links: dict[tuple[int, int, int], None] = {}
         last: dict[int, int] = {}
@@ -116,22 +115,22 @@ class Graph:
         return nodes
 
     def view(self, node: Node) -> NodeView:
-        """Return a view of a node and its operands, for use by rules."""
+        """Return a view of a node and its operands. Rules read this view."""
         return NodeView(self, node)
 
     @functools.cached_property
     def results(self) -> AnalysisCache:
-        """Cached results about this graph. These results must not depend on ``assumed``."""
+        """Cached results about this graph. A result must not depend on ``assumed``."""
         return AnalysisCache()
 
     def assuming(self, nodes: frozenset[int]) -> Graph:
-        """Return a copy of this graph with other assumed nodes. The copy shares ``results`` with this graph."""
+        """Return a copy of this graph with other assumed nodes. Graph and copy share ``results``."""
         graph = replace(self, assumed=nodes)
         vars(graph)["results"] = self.results
         return graph
 
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
-        """Return a copy of this graph with changed inputs of some nodes. ``inputs`` has the new inputs by node index."""
+        """Return a copy of this graph in which some nodes have the new inputs ``inputs``, keyed by node index."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
         return replace(self, nodes=nodes)
 
@@ -181,7 +180,10 @@ class NodeView:
 
     @property
     def is_constant_float16_dequantize(self) -> bool:
-        """True if the node only widens constant float16 weights (``FP16GraphPartitionHelper`` in ``delegates/utils.cc``)."""
+        """True if the node only converts constant float16 weights to float32.
+
+        Source: ``FP16GraphPartitionHelper`` in ``delegates/utils.cc``.
+        """
         if self.op != "DEQUANTIZE" or self.node.is_custom:
             return False
         source = self.input(0)
@@ -189,7 +191,7 @@ class NodeView:
 
 
 CALLING_OPS = frozenset({"IF", "WHILE", "CALL_ONCE"})
-"""Operators that always count as operators with side effects."""
+"""Operators that always have side effects."""
 
 
 def has_side_effects(graph: Graph, node: Node) -> bool:
@@ -204,7 +206,7 @@ def has_side_effects(graph: Graph, node: Node) -> bool:
 
 
 def file_graph(model: Model, subgraph: Subgraph) -> Graph:
-    """Return the graph of a subgraph before it is prepared. Delegates that accept dynamic tensors see this graph."""
+    """Return the graph of a subgraph before preparation. Delegates that accept dynamic tensors see this graph."""
     nodes = _added_nodes(subgraph)
     edges = control_dependencies(model)
     return Graph(
@@ -222,15 +224,15 @@ def file_graph(model: Model, subgraph: Subgraph) -> Graph:
 
 @functools.lru_cache(maxsize=1)
 def file_graphs(model: Model) -> tuple[Graph, ...]:
-    """Return the graphs of all subgraphs before they are prepared. The graphs of the last model are cached."""
+    """Return the graphs of all subgraphs before preparation. The graphs of the last model are cached."""
     return tuple(file_graph(model, subgraph) for subgraph in model.subgraphs)
 
 
 def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Return the nodes that the runtime adds to the graph, numbered without gaps.
+    """Return the nodes that the runtime adds to the graph, with consecutive indices.
 
-    The runtime does not add a builtin node with parameters if one tensor is both an input and an output of the node
-    (``AddNodeWithParameters``, ``core/subgraph.cc``).
+    A builtin node with parameters is not added if one of its inputs is also one of its outputs (``AddNodeWithParameters``,
+    ``core/subgraph.cc``).
     """
     refused = {node.index for node in overlapping_nodes(subgraph)}
     if not refused:
@@ -240,7 +242,7 @@ def _added_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
 
 def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
-    """Return the nodes that the runtime refuses to add, because one tensor is both input and output.
+    """Return the nodes that the runtime refuses to add, because an input is also an output of the same node.
 
     The runtime then allocates no tensors of the subgraph (``CheckInputAndOutputForOverlap``, ``core/subgraph.cc``).
     """
@@ -249,7 +251,7 @@ def overlapping_nodes(subgraph: Subgraph) -> tuple[Node, ...]:
 
 
 def index_in_graph(subgraph: Subgraph, node: Node) -> int | None:
-    """Return the index of a node of the file in the runtime's graph, or None if the runtime refuses to add the node."""
+    """Convert a node's index in the file to its index in the runtime's graph. None if the runtime refuses to add the node."""
     refused = [other.index for other in overlapping_nodes(subgraph)]
     return None if node.index in refused else node.index - sum([index < node.index for index in refused])
 

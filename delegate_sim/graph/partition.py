@@ -1,10 +1,11 @@
 """The runtime's partitioner, which groups the nodes of a graph into partitions.
 
 Source: ``PartitionGraphIntoIndependentNodeSubsets`` in ``graph_info.cc`` and ``Subgraph::PartitionGraph`` in
-``core/subgraph.cc``. The subsets, the order of the subsets, and the order of the nodes in each subset are the same as upstream.
+``core/subgraph.cc``.
 
-Upstream scans all nodes repeatedly until nothing changes. This module scans a plan only once if the plan writes every tensor
-before reading it. For any other plan, this module keeps the nodes that are ready in heaps.
+The subsets, their order, and the order of the nodes in each subset are the same as upstream. Upstream scans all nodes
+repeatedly until nothing changes. This module is faster. If a plan writes every tensor before it reads the tensor, one scan is
+enough. For all other plans, heaps contain the nodes that are ready to run.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ class PartitionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """One partition: nodes that run together, and the tensors that cross their boundary.
+    """One partition: nodes that run together, and the tensors that cross the partition's boundary.
 
-    ``nodes`` are node indices in run order. ``inputs`` and ``outputs`` are sorted tensor indices. ``inputs`` include constants.
+    ``nodes`` are node indices in run order. ``inputs`` and ``outputs`` are sorted tensor indices. ``inputs`` also has the
+    constants.
     """
 
     is_delegated: bool
@@ -39,10 +41,10 @@ class Subset:
 
 
 def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
-    """Split the graph's execution plan into subsets of delegated nodes and of CPU nodes. Return the subsets in run order.
+    """Split the graph's execution plan into subsets of delegated nodes and subsets of CPU nodes.
 
-    If the graph has no control edges, nodes with side effects run in plan order. Raise PartitionError if the graph has a cycle.
-    Results are cached, because similar delegates often accept the same nodes.
+    Return the subsets in run order. If the graph has no control edges, nodes with side effects run in plan order. Raise
+    PartitionError if the graph has a cycle. Results are cached, because several delegates often accept the same nodes.
     """
     chosen = tuple(delegated)
     return graph.results.get("partition", (chosen,), lambda: _partitioned(graph, chosen))
@@ -58,7 +60,7 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]
 
 
 def is_in_order(graph: Graph) -> bool:
-    """Return whether the plan writes each tensor at most once, and never after a node reads the tensor."""
+    """Return whether the plan writes each tensor at most once, and writes no tensor after a node has read it."""
     nodes = graph.nodes
     known = set[int]()
     for index in graph.execution_plan:
@@ -72,7 +74,7 @@ def is_in_order(graph: Graph) -> bool:
 
 
 class _Epoch(NamedTuple):
-    """Nodes on one side (delegate or CPU) that run together, and the tensors that cross the boundary."""
+    """Nodes on one side (delegate or CPU) that run together, and the tensors that cross their boundary."""
 
     nodes: list[int]
     inputs: list[int]
@@ -82,8 +84,8 @@ class _Epoch(NamedTuple):
 def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> tuple[Subset, ...]:
     """Partition a plan that is in order.
 
-    Epochs of delegated nodes alternate with epochs of CPU nodes. A node runs in the earliest possible epoch on its side: no node
-    that it waits for has a later epoch.
+    Epochs of delegated nodes alternate with epochs of CPU nodes. A node is in the earliest epoch of its side that does not
+    come before the epochs of the nodes that it waits for.
     """
     nodes, plan = graph.nodes, graph.execution_plan
     taken = set(delegated)
@@ -140,7 +142,7 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
 
 
 class _Dependencies(NamedTuple):
-    """The tensors that each node of a plan waits for. Nodes are given by their positions in the plan."""
+    """The tensors that each node of a plan waits for. A node is given as its position in the plan."""
 
     epochs: Sequence[int]
     """For each tensor, ``_NOT_READY`` if a node of the plan writes the tensor, otherwise ``_ALWAYS_READY``."""
@@ -151,7 +153,7 @@ class _Dependencies(NamedTuple):
 
 
 def _dependencies(graph: Graph) -> _Dependencies:
-    """Return the dependencies of a graph's nodes. These dependencies are the same for all delegates."""
+    """Return the dependencies of a graph's nodes, which are the same for all delegates."""
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     epochs = [_ALWAYS_READY] * len(graph.tensors)
     for node in nodes:
@@ -181,7 +183,10 @@ def _side_effect_chain(graph: Graph) -> ControlEdges:
 
 
 class _Partitioner:
-    """One run of the partitioner, which assigns the positions of the execution plan to epochs. Epochs become subsets."""
+    """One run of the partitioner, which assigns each position of the execution plan to an epoch.
+
+    Each epoch becomes a subset.
+    """
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)
@@ -193,7 +198,7 @@ class _Partitioner:
         self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
-        """Heaps with the positions of nodes that are ready to run: one for CPU nodes, then one for delegated nodes."""
+        """Heaps with the positions of nodes that are ready to run: first the CPU nodes, second the delegated nodes."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
         self.waiting_for = list(waiting_for)
         """For each position, the number of tensors and control edges that its node still waits for."""
@@ -207,7 +212,10 @@ class _Partitioner:
                 self.ready[self.is_delegated[position]].append(position)
 
     def gather(self) -> None:
-        """Assign all nodes to epochs. An epoch takes every ready node on its side, in repeated passes over the plan."""
+        """Assign all nodes to epochs.
+
+        In repeated passes over the plan, an epoch takes every node of its side that is ready.
+        """
         is_delegated, assign = self.is_delegated, self._assign
         while self._has_ready():
             kind = self._start_epoch()
@@ -240,7 +248,7 @@ class _Partitioner:
         return kind
 
     def _assign(self, position: int) -> list[int]:
-        """Put the node at a position into the current epoch. Return the positions of nodes that become ready."""
+        """Add the node at a position to the current epoch. Return the positions of nodes that are now ready."""
         epoch_of, waiting_for = self.tensor_epoch, self.waiting_for
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]
@@ -268,7 +276,7 @@ class _Partitioner:
         return released
 
     def finish(self) -> tuple[Subset, ...]:
-        """Add the graph's outputs to the outputs of the subsets that write them, and return the subsets."""
+        """Add each output of the graph to the outputs of the subset that writes it, and return the subsets."""
         if not all(self.is_done):
             raise PartitionError("some nodes wait for each other's results")
         for tensor in self.graph.outputs:

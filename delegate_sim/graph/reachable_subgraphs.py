@@ -1,6 +1,6 @@
 """Find the subgraphs that run when the first subgraph or a signature runs.
 
-The passes do not rewrite other subgraphs, because no run can check their results.
+The passes of ``fix`` rewrite only these subgraphs, because no run can check the results of any other subgraph.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def subgraphs_from(model: Model, roots: Iterable[int]) -> frozenset[int]:
 
 
 def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
-    """Yield the subgraphs that a node calls: the values of all option fields with ``subgraph`` in their names."""
+    """Yield the subgraphs that a node calls.
+
+    These are the values of all option fields with ``subgraph`` in their names.
+    """
     if node.options is None or node.is_custom:
         return
     for name, value in model.options(node):

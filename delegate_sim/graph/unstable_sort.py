@@ -1,13 +1,11 @@
 """The order of equal elements after C++'s ``std::sort``.
 
-``std::sort`` is not stable. Common libraries keep the order of equal elements in lists of up to 16 elements. In longer lists, the
-order depends on the library.
+``std::sort`` is not stable. Common libraries keep the order of equal elements in lists of up to 16 elements. In longer lists,
+the order of equal elements depends on the library.
 
-A run is a part of the list. The GNU library splits runs of more than 16 elements by quicksort around a median of three, and then
-uses insertion sort, which is stable. LLVM's library splits runs of at least 24 elements by quicksort, with a shortcut for runs
-that are already sorted.
-
-Both libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper runs with a heap.
+The GNU library splits each part of more than 16 elements by quicksort around a median of three. Then it uses insertion sort,
+which is stable. LLVM's library splits each part of at least 24 elements by quicksort, with a shortcut for sorted parts. Both
+libraries limit the depth of splits to twice the logarithm of the number of elements, and sort deeper parts with a heap.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ def _quicksort(run: list[tuple[int, Element]], first: int, last: int, splits: in
 
 
 def _median(run: list[tuple[int, Element]], candidates: tuple[int, int, int]) -> int:
-    """Return the position of the median. If elements are equal, the position affects their final order."""
+    """Return the position of the median. Which of several equal elements is chosen affects their final order."""
     low, middle, high = candidates
     if run[low][0] < run[middle][0]:
         if run[middle][0] < run[high][0]:
@@ -77,7 +75,7 @@ def _swap(run: list[tuple[int, Element]], one: int, other: int) -> None:
 
 
 def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort with a heap. For each element, a hole sinks to a leaf, and then the element rises from the leaf to its place."""
+    """Sort with a heap. For each element, move a hole down to a leaf, and then move the element up from the leaf."""
     for parent in range(len(heap) // 2 - 1, -1, -1):
         _gnu_settle(heap, parent, len(heap), heap[parent])
     for end in range(len(heap) - 1, 0, -1):
@@ -87,7 +85,7 @@ def _gnu_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element
 
 
 def _gnu_settle(heap: list[tuple[int, Element]], top: int, count: int, entry: tuple[int, Element]) -> None:
-    """Move a hole at ``top`` down to a leaf, then insert an element. Of two equal children, the right one moves up."""
+    """Move a hole at ``top`` down to a leaf, then insert an element. If two children are equal, the right child moves up."""
     hole = top
     while (child := 2 * hole + 2) < count:
         if heap[child][0] < heap[child - 1][0]:
@@ -164,7 +162,7 @@ def _sort_three(run: list[tuple[int, Element]], *places: int) -> None:
 def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -> tuple[int, bool]:
     """Move the elements that are less than the first element to its left.
 
-    Return the new position of the first element, and whether the smaller elements already came before all others.
+    Return the new position of the first element. Also return whether the smaller elements were in front before the move.
     """
     begin, pivot = first, run[first]
     first += 1
@@ -209,7 +207,7 @@ def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) ->
 
 
 def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
-    """Sort by insertion, but stop after a few moves. Return whether the run is sorted."""
+    """Sort by insertion, but stop after a few moves. Return whether the part is now sorted."""
     if last - first <= 5:
         run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
         return True
@@ -230,7 +228,7 @@ def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
 
 
 def _llvm_heap_sorted(heap: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
-    """Sort with a heap. Of two equal children, the left one moves up."""
+    """Sort with a heap. If two children are equal, the left child moves up."""
     for parent in range(len(heap) // 2 - 1, -1, -1):
         _sift_down(heap, parent)
     for end in range(len(heap) - 1, 0, -1):

@@ -30,7 +30,7 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""The largest number of repeated runs of the first model. It is run again only if the outputs of the models differ."""
+"""The largest number of repeated runs of the first model. The model is run again only if the outputs of the models differ."""
 _PACKAGE = "ai_edge_litert"
 
 
@@ -201,9 +201,15 @@ class Continuation:
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
-    """The source of each input: True and an output index of the first model, or False and an input index of the original."""
+    """The source of each input, as a pair.
+
+    True and an output index of the first model, or False and an input index of the original.
+    """
     outputs: tuple[tuple[int, int], ...]
-    """The source of each original output: 0 and an output index of the first model, or 1 and an output index of this model."""
+    """The source of each original output, as a pair.
+
+    0 and an output index of the first model, or 1 and an output index of this model.
+    """
     tensors: Mapping[int, int]
     """Shared tensors of this model and the original model: indices in this model, keyed by index in the original model."""
 

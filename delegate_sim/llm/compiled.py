@@ -44,8 +44,8 @@ _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 _LOOKUP = "EMBEDDING_LOOKUP"
 _KERNEL_HINT = "change the operator in the export: the engine crashes when it builds the kernel of this node"
 _LOOKUP_HINT = (
-    "quantize the table to INT8 or INT4, or export the embedder as a section of its own, which runs on the CPU: the engine "
-    "crashes when it builds the kernel of a lookup in floats"
+    "the engine crashes when it builds the kernel for a float table: quantize the table to INT8 or INT4, or export the embedder "
+    "as a separate section (the engine runs it on the CPU)"
 )
 _TESTED_ELSEWHERE = "mldrift-build-composite"
 """The code of a crash that occurs in LiteRT's binaries, but not in LiteRT-LM's binaries."""

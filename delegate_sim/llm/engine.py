@@ -159,7 +159,7 @@ def _constraint_hint(constraint: str, title: str) -> str:
     )
     if not parts:
         return "remove the empty constraint from the section, because no backend meets it"
-    return f"run {title.lower()} on {' or '.join(parts)}, or change the section's backend_constraint.{spaces}"
+    return f"use {' or '.join(parts)} as the {title.lower()} backend, or change the section's backend_constraint.{spaces}"
 
 
 def _can_exist(folder: str) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 _MEANINGS = (
     (
         "model identifier 'RTLM'",
-        "the file is a LiteRT-LM bundle, not a .tflite model: give it to LiteRT-LM's engine, or take out a model",
+        "the file is a LiteRT-LM bundle, not a .tflite model: give the bundle to LiteRT-LM's engine, or extract a model",
     ),
     (
         "model identifier 'PK",
-        "the file is a zip archive such as a .task bundle, not a .tflite model: give it to MediaPipe, or unpack it",
+        "the file is a zip archive such as a .task bundle, not a .tflite model: give the archive to MediaPipe, or unpack it",
     ),
     (
         "Unsupported dispatch runtime version",
@@ -37,7 +37,7 @@ _MEANINGS = (
         "the backend does not take all nodes of a model; lines above name the refused operators",
     ),
     ("Some ops are not accelerated", "the GPU does not take all nodes of an encoder: run this encoder on the CPU"),
-    ("Failed to build TFL interpreter", "the runtime has no kernel for an operator or its version: it is older than the model"),
+    ("Failed to build TFL interpreter", "the runtime is older than the model: it has no kernel for an operator or its version"),
     ("Failed to allocate tensors", "the CPU cannot prepare a node, such as an operator that is not registered"),
     ("No KV cache inputs found", "inputs of the prefill signature are not named kv_cache_k_0, kv_cache_v_0 and so on"),
     ("No cache input tensor found", "the prefill signature lacks inputs for a part of the cache"),
@@ -50,7 +50,7 @@ _MEANINGS = (
     ("No per-layer embeddings found", "the model reads per-layer embeddings, but their embedder is missing or damaged"),
     ("Input token ids are too long", "the prompt is longer than the context, which the last dimension of the mask gives"),
     ("Chosen prefill work group size exceeds", "a prefill signature is longer than the cache"),
-    ("Cannot auto-resize tensor", "a cache has another size than the engine wants, and the model fixes its size"),
+    ("Cannot auto-resize tensor", "a cache has a fixed size in the model, and the engine needs another size"),
     ("only supports CPU backend", "a model with dynamic shapes runs only on the CPU: export it with fixed shapes"),
     ("Stop tokens are required", "the bundle's metadata has no stop tokens, and the application gives none"),
     ("Cache directory does not exist", "the engine cannot write to this cache folder"),
@@ -59,7 +59,7 @@ _MEANINGS = (
     ("Failed to get metadata", "the section has no metadata of a GPU_ARTISAN model: use the bundle with another backend"),
     ("Failed to register input tensor buffer", "an input of a model has another size than the engine's buffer"),
     ("Unsupported external weights type", "the GPU cannot build EMBEDDING_LOOKUP of a float table; the process ends"),
-    ("Failed to create engine", "LiteRT-LM's engine cannot be created; the rest of this line, and the lines around it, say why"),
+    ("Failed to create engine", "LiteRT-LM's engine cannot be created; this line and the lines around it say why"),
     ("Failed to create session", "the engine was created, but its session was not; the rest of this line says why"),
     ("Failed to create conversation", "the engine was created, but its conversation was not; lines before this line say why"),
     ("Failed to run prefill", "the engine cannot read the prompt; the rest of this line says why"),

@@ -107,7 +107,7 @@ def make_executor(progress: EngineProgress) -> Executor:
         if not prefills:
             text = "Selected signatures must include decode and an available prefill."
             raise _stopped(
-                "prefill-signature", text, None, "give the signature that reads the prompt the name 'prefill' or 'prefill_N'"
+                "prefill-signature", text, None, "give the name 'prefill' or 'prefill_N' to the signature that reads the prompt"
             )
         compiled = _compile(progress, model, roles)
     lengths = {} if dynamic else _prefills_by_length(model, prefills, roles)
@@ -145,7 +145,8 @@ def _is_dynamic_by_metadata(model: Model, buffers: Sequence[StateBuffer]) -> boo
         tensors = [input_tensor(model, signature, name) for signature in model.signatures]
         tensor = next((tensor for tensor in tensors if tensor is not None), None)
         if tensor is None:
-            raise _stopped("state-buffer", f"Tensor {name} not found in model signatures", None, "name an input of a signature")
+            hint = "give the name of an input of a signature"
+            raise _stopped("state-buffer", f"Tensor {name} not found in model signatures", None, hint)
         sizes = dimensions(tensor)
         if not 0 <= buffer.sequence_axis < len(sizes):
             text = f"sequence_axis out of bounds: {buffer.sequence_axis} for rank {len(sizes)}"
@@ -178,7 +179,8 @@ def _is_dynamic_by_names(model: Model, prefills: Sequence[Signature]) -> bool:
         )
     positions = input_tensor(model, first, roles_of(first).positions)
     if positions is None:
-        raise _stopped("positions", "Input tensor not found", first.key, f"{_NAMES_HINT}: name the positions input_pos")
+        hint = f"{_NAMES_HINT}: the positions must have the name input_pos"
+        raise _stopped("positions", "Input tensor not found", first.key, hint)
     if is_dynamic(positions) != kinds[0]:
         text = "KV cache and seq len need to be dynamic or static at the same time."
         raise _stopped(
@@ -193,9 +195,8 @@ def _is_dynamic_by_names(model: Model, prefills: Sequence[Signature]) -> bool:
 def _decode(model: Model) -> tuple[Signature, Roles]:
     decode = find_signature(model, DECODE)
     if decode is None:
-        raise _stopped(
-            "signature", f"Signature not found: {DECODE}", DECODE, "name the signature that reads single tokens 'decode'"
-        )
+        hint = "give the name 'decode' to the signature that reads single tokens"
+        raise _stopped("signature", f"Signature not found: {DECODE}", DECODE, hint)
     roles = roles_of(decode)
     checks = (
         (roles.tokens or roles.embeddings, "Input tokens or embeddings not found.", "tokens or embeddings"),
@@ -238,7 +239,7 @@ def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Role
                 "positions",
                 "Input tensor not found",
                 signature.key,
-                f"{_NAMES_HINT}: name the positions {roles.positions}, as in decode",
+                f"{_NAMES_HINT}: the positions must have the name {roles.positions}, as in decode",
             )
         sizes = dimensions(positions)
         if len(sizes) not in (1, 2):
@@ -288,7 +289,7 @@ def _state_by_metadata(model: Model, signature: Signature, buffers: Sequence[Sta
             text = "Sequence axis must be defined for state buffers in the current implementation."
             raise _stopped("state-buffer", text, signature.key, "set sequence_axis")
         if not names:
-            raise _stopped("state-buffer", "At least one state name must be defined", signature.key, "name the buffer")
+            raise _stopped("state-buffer", "At least one state name must be defined", signature.key, "give the buffer a name")
         if buffer.type not in (*_KEY_TYPES, *_VALUE_TYPES):
             text = f"Unsupported state buffer type: {buffer.type}"
             raise _stopped("state-buffer", text, signature.key, "use the types of key and value caches")
@@ -368,7 +369,7 @@ def _check_drafter(progress: EngineProgress, embedder: Embedder | None) -> None:
 
 
 def _cache_hint() -> str:
-    return f"{_NAMES_HINT}: name the caches kv_cache_k_N and kv_cache_v_N, or list their names in the executor metadata"
+    return f"{_NAMES_HINT}: caches must have the names kv_cache_k_N and kv_cache_v_N, or names in the executor metadata"
 
 
 def _stopped(check: str, text: str, signature: str | None, hint: str = "") -> Stopped:

@@ -219,7 +219,7 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
     names = list(encoder.signatures[0].inputs) if encoder.signatures else []
     if not any(starting_with(names, name) for name in _AUDIO_INPUTS):
         text = "INVALID_ARGUMENT: The Audio Static Encoder model must have a src_inputs or audio input buffer."
-        hint = "name the input of the encoder src_inputs or audio"
+        hint = "give the input of the encoder the name src_inputs or audio"
         raise Stopped(Stop("audio-input", text, SESSION, section_name(AUDIO_ENCODER), hint=hint))
     adapter = readable_model(progress.bundle, AUDIO_ADAPTER, SESSION)
     if adapter is None:

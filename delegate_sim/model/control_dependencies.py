@@ -1,8 +1,7 @@
 """Control dependencies from the model's metadata.
 
-Without control dependencies, nodes with side effects run in the order of the execution plan.
-
-Source: ``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies`` (``remat/metadata_util.cc``).
+Nodes with side effects that have no control dependencies run in the order of the execution plan. Source:
+``Interpreter::SetMetadata`` (``core/interpreter.cc``) and ``ParseModelControlDependencies`` (``remat/metadata_util.cc``).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ METADATA_NAME = "model_control_dependencies"
 _FORMAT_VERSION = 1
 
 ControlEdges = Sequence[tuple[int, int]]
-"""Pairs of indices in the execution plan. The first node of a pair must run before the second node."""
+"""Pairs of positions in the execution plan. The first node of a pair must run before the second node."""
 
 
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:

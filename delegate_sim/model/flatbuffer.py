@@ -1,13 +1,13 @@
 """Checked access to the tables of a flatbuffer by the names in the schema.
 
-``Tables`` reads one field of many tables at a time, so that the loops run inside Python's built-in functions. The accessors of
-the ``tflite`` package are much slower.
+``Tables`` reads one field of many tables at once, so the loops run inside Python's built-in functions. The accessors of the
+``tflite`` package are much slower.
 
-``Flatbuffer`` checks every position against the file size before it reads the bytes there. ``Flatbuffer`` also limits the total
-size of all tables, vectors and strings that are read, in proportion to the file size. The limit keeps memory and time
+``Flatbuffer`` checks every position against the file size before it reads the bytes at the position. It also limits the total
+size of all tables, vectors and strings that it reads, in proportion to the file size. Memory and time therefore stay
 proportional to the file size, even if many references have the same target.
 
-Position 0 means that a field is absent. No field of a file can be at position 0.
+A position of 0 means that a field is absent, because no field can be at the start of a file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import schema
 from .model import OPTIONAL_TENSOR
 
 _SMALLEST_TABLE = 8
-"""Smallest number of bytes for a table: a reference to the table, and the table's own reference to its vtable."""
+"""Smallest size of a table in bytes: a reference to the table, and the table's reference to its vtable."""
 _SMALLEST_VTABLE = 4
 _SHARING = 2
 """Largest allowed ratio of the total size to the file size.
@@ -33,18 +33,21 @@ _SHARING = 2
 The ratio may be above 1, because data with several references is counted once for each reference.
 """
 _GREATEST_STRUCTURE = 1 << 27
-"""Largest size, in bytes, of all tables, names and shapes of a file: enough for about a million nodes."""
+"""Largest size in bytes of all tables, names and shapes of a file, enough for about a million nodes."""
 _REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = "<I", "<i", "<H"
 _BLOCK = 1 << 12
 _Item = TypeVar("_Item")
 
 
 class Malformed(Exception):
-    """Raised if a file is not valid. The message is the predicate of a sentence with the file's name as the subject."""
+    """Raised if a file is not valid.
+
+    The message is the second half of a sentence that begins with the file's name.
+    """
 
 
 def _outside(what: str) -> Malformed:
-    """Return the error for a position outside the file."""
+    """Return the error for data that lies outside the file."""
     return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
@@ -65,7 +68,7 @@ class Flatbuffer:
         self._budget = min(_SHARING * self.size, self._most)
 
     def spend(self, amount: int, what: str) -> None:
-        """Count a size in bytes. Raise Malformed if the sum of all sizes is above the limit."""
+        """Add a size in bytes to the total size. Raise Malformed if the total is above the limit."""
         self._budget -= amount
         if self._budget < 0 and _SHARING * self.size > self._most:
             raise Malformed(f"has more than {self._most >> 20:,} MiB of tables, names and shapes{how_to_raise()}")
@@ -73,14 +76,17 @@ class Flatbuffer:
             raise Malformed(f"is malformed: its parts, including {what}, claim far more bytes than the file holds")
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
-        """Read one number at each position. ``kind`` is the struct format of the numbers. Positions must not be negative."""
+        """Read one number at each position.
+
+        ``kind`` is the struct format of the numbers. Positions must not be negative.
+        """
         try:
             return [number for (number,) in map(_reader(kind), itertools.repeat(self.content), positions)]
         except struct.error:
             raise _outside(what) from None
 
     def numbers(self, kind: str, positions: Sequence[int], what: str, absent: Any = 0) -> list[Any]:
-        """Read one number at each position. The number of an absent field (position 0) is ``absent``."""
+        """Read one number at each position. An absent field (position 0) gives the number ``absent``."""
         if 0 not in positions:
             return self.gather(kind, positions, what)
         present = list(filter(None, positions))
@@ -90,7 +96,7 @@ class Flatbuffer:
         return [next(numbers) if position else absent for position in positions]
 
     def follow(self, positions: Sequence[int], what: str) -> list[int]:
-        """Return the target of the reference at each position. The target of an absent field (position 0) is 0."""
+        """Return the target of the reference at each position, or 0 for an absent field (position 0)."""
         if not any(positions):
             return [0] * len(positions)
         return list(map(operator.add, positions, self.numbers(_REFERENCE, positions, what)))
@@ -110,13 +116,13 @@ class Flatbuffer:
         return counts
 
     def rows(self, targets: Sequence[int], counts: Sequence[int], code: str, what: str) -> list[tuple[int, ...]]:
-        """Read vectors of numbers. ``counts`` has the length of each vector. An absent vector is read as empty."""
+        """Read vectors of numbers, with the lengths ``counts``. An absent vector is read as empty."""
         total = sum(counts)
         self.spend(total * struct.calcsize(f"<{code}"), what)
         return self._vectors(code, targets, counts) if total else [()] * len(counts)
 
     def byte_rows(self, targets: Sequence[int], sizes: Sequence[int], what: str) -> list[bytes]:
-        """Read vectors of bytes. ``sizes`` has the size of each vector. An absent vector is read as empty."""
+        """Read vectors of bytes, with the lengths ``sizes``. An absent vector is read as empty."""
         total = sum(sizes)
         self.spend(total, what)
         return list(itertools.chain.from_iterable(self._vectors("s", targets, sizes))) if total else [b""] * len(sizes)
@@ -130,7 +136,7 @@ class Flatbuffer:
             return [text.decode("utf-8", "replace") for text in encoded]
 
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Unpack vectors. The caller checks that the vectors lie within the file."""
+        """Unpack vectors. The caller must check that the vectors lie within the file."""
         content = self.content
         readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
@@ -144,7 +150,7 @@ class RangedFlatbuffer(Flatbuffer):
     """A flatbuffer in a file that is read in parts."""
 
     def gather(self, kind: str, positions: Sequence[int], what: str) -> list[Any]:
-        """Read the numbers at these positions, with all missing parts of the file at once."""
+        """Read the numbers at these positions. All missing parts of the file are fetched at once."""
         form = struct.Struct(kind)
         if max(positions, default=0) + form.size > self.size:
             raise _outside(what)
@@ -158,12 +164,15 @@ class RangedFlatbuffer(Flatbuffer):
 
 
 def flatbuffer_of(content: Content) -> Flatbuffer:
-    """Return the flatbuffer in the bytes of a file. Raise Malformed."""
+    """Return the flatbuffer in the bytes of a file. Raise Malformed if the bytes are not valid."""
     return Flatbuffer(content) if isinstance(content, memoryview) else RangedFlatbuffer(content)
 
 
 class Tables:
-    """Tables of one type, which are read one field at a time. A table at position 0 is absent and has no fields."""
+    """Tables of one type, which are read one field at a time.
+
+    A table at position 0 is absent and has no fields.
+    """
 
     def __init__(self, buffer: Flatbuffer, name: str, positions: Sequence[int], title: str = "") -> None:
         self.buffer = buffer
@@ -191,7 +200,7 @@ class Tables:
     def at(self, field: str) -> list[int]:
         """For each table, return the position of a field, or 0 if the table lacks the field.
 
-        Each distinct vtable is read once, because all tables with the same layout share a vtable.
+        Tables with the same layout share a vtable, which is read only once.
         """
         entry = 4 + 2 * self._fields[field].slot
         vtables = [vtable for vtable, size in self._vtable_sizes.items() if entry + 2 <= size]
@@ -211,9 +220,9 @@ class Tables:
         return self.buffer.lengths(self.targets(field, what), self._fields[field].element_size, what)
 
     def vectors(self, field: str, what: str) -> tuple[list[int], list[int]]:
-        """Return two lists about the vectors in a field of each table: the positions of the first elements, and the lengths.
+        """Return the positions of the first elements and the lengths of the vectors in a field of each table.
 
-        Both numbers of an absent vector are 0.
+        For an absent vector, the position and the length are 0.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, self._fields[field].element_size, what)
@@ -240,8 +249,8 @@ class Tables:
     def tensor_rows(self, field: str, limits: Sequence[int], place: Callable[[int], str]) -> list[tuple[int, ...]]:
         """Read a vector of tensor indices from each table.
 
-        ``limits`` has, for each table, the number of tensors in its subgraph. ``place`` returns the name of a table by index,
-        for error messages.
+        For each table, ``limits`` has the number of tensors in the table's subgraph. ``place`` returns the name of a table by
+        index, for error messages.
         """
         rows = self.rows(field)
         elements = list(itertools.chain.from_iterable(rows))
@@ -261,8 +270,8 @@ class Tables:
     def spans(self, field: str, offset_field: str, size_field: str, what: str, first: int = 0) -> list[tuple[int, int] | None]:
         """Return the place of each table's data in the file, as (offset, size), or None for a table without data.
 
-        The data is in ``field``. In large models, the data may be after the flatbuffer instead, at the place in
-        ``offset_field`` and ``size_field``. ``first`` is the number of the first table in error messages.
+        The data is in ``field``. In a large model, ``offset_field`` and ``size_field`` may instead give a place after the
+        flatbuffer. ``first`` is the number of the first table in error messages.
         """
         targets = self.targets(field, what)
         counts = self.buffer.lengths(targets, 1, what)
@@ -286,14 +295,14 @@ class Tables:
         return Tables(self.buffer, name, self.targets(field, f"one of its {name} tables"))
 
     def child_vectors(self, field: str) -> tuple[Tables, list[int]]:
-        """Return all tables in a vector field, as one ``Tables``, and the length of each vector."""
+        """Return the tables in a vector field of all tables, as one ``Tables``. Also return the length of each vector."""
         references, counts = self._references(field)
         return self._referred(field, references), counts
 
     def child_blocks(self, field: str) -> tuple[Iterator[Tables], list[int]]:
-        """Return all tables in a vector field, and the length of each vector.
+        """Return the tables in a vector field of all tables, and the length of each vector.
 
-        To save memory, the tables are yielded in blocks of a few thousand tables.
+        To save memory, the iterator yields the tables in blocks of a few thousand tables.
         """
         references, counts = self._references(field)
         blocks = [references[start : start + _BLOCK] for start in range(0, len(references), _BLOCK)] or [[]]
@@ -320,7 +329,7 @@ class Tables:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that unpacks a struct format at a given position."""
+    """Return a function that unpacks this struct format at a given position."""
     return struct.Struct(form).unpack_from
 
 

@@ -1,4 +1,4 @@
-"""Options of custom operators. A file stores these options as flexbuffers."""
+"""Options of custom operators, which a file stores as flexbuffers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
 
 
 class FlexbufferMap:
-    """The map in a flexbuffer. Missing values, unreadable values and values of the wrong type are None or empty."""
+    """The map in a flexbuffer.
+
+    For a missing, unreadable or wrongly typed value, methods return None or an empty result.
+    """
 
     def __init__(self, content: bytes | memoryview) -> None:
         from flatbuffers import flexbuffers  # imported here because few models need it
@@ -63,7 +66,7 @@ class FlexbufferMap:
             return []
 
     def integer(self, key: str) -> int | None:
-        """Return the value of a key, truncated to an integer, or None if the value is not a number."""
+        """Return the value of a key as an integer, without its fraction, or None if the value is not a number."""
         try:
             value: Any = self._map[key]
             if not (value.IsNumeric or value.IsBool):

@@ -23,11 +23,11 @@ IDENTIFIER = b"TFL3"
 OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
-"""Number of bytes that are hashed at once."""
+"""Number of bytes that are read and hashed at once."""
 
 
 class Allocation(Enum):
-    """The storage of a tensor's data (``TfLiteAllocationType``)."""
+    """The way a tensor's data is stored (``TfLiteAllocationType``)."""
 
     CONSTANT = "constant"
     """In the model file (kTfLiteMmapRo)."""
@@ -46,11 +46,11 @@ class Allocation(Enum):
 
 
 class Quantization(NamedTuple):
-    """Quantization parameters of a tensor.
+    """Quantization parameters of a tensor. ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``.
 
-    ``kind`` is ``affine``, ``blockwise`` or ``multi-axis``. In affine quantization, ``scales`` and ``zero_points`` have one
-    element for the whole tensor, or one element for each slice along ``dimension``. In blockwise and multi-axis quantization,
-    ``scales_tensor`` and ``zero_points_tensor`` are the tensors with the scales and zero points.
+    In affine quantization, ``scales`` and ``zero_points`` have one element for the whole tensor, or one element for each slice
+    along ``dimension``. In blockwise and multi-axis quantization, ``scales_tensor`` and ``zero_points_tensor`` are the indices
+    of the tensors that contain the scales and zero points.
     """
 
     kind: str
@@ -84,11 +84,10 @@ class Quantization(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """The storage of a sparse constant.
+    """The storage format of a sparse constant.
 
     ``traversal_order`` is the order of the stored dimensions. ``block_map`` lists the dimensions that are divided into blocks.
-    ``dimensions`` has a pair for each stored dimension: whether the dimension is dense, and the dimension's size if it is
-    dense.
+    For each stored dimension, ``dimensions`` has a pair: whether the dimension is dense, and its size if it is dense.
     """
 
     traversal_order: tuple[int, ...]
@@ -99,9 +98,9 @@ class Sparsity:
 class Tensor(NamedTuple):
     """One tensor of a subgraph.
 
-    ``shape_signature`` has -1 for each unknown size, or is None if the file has no signature. ``scale`` and ``zero_point`` are
-    set if the tensor has exactly one scale; otherwise, they are 0 (``GetLegacyQuantization`` in ``core/subgraph.cc``). ``data``
-    is the place of a constant's data in the file, as (offset, size) in bytes.
+    ``shape_signature`` has -1 for each unknown size. If the file has no signature, ``shape_signature`` is None. If the tensor
+    has exactly one scale, ``scale`` and ``zero_point`` have its parameters; otherwise, they are 0 (``GetLegacyQuantization``
+    in ``core/subgraph.cc``). ``data`` is the place of a constant's data in the file, as (offset, size) in bytes.
     """
 
     index: int  # type: ignore[assignment]  # replaces tuple.index
@@ -129,7 +128,7 @@ class Tensor(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """True if the data is in the model file. A value that Prepare computes does not count."""
+        """True if the data is in the model file. False if Prepare computes the value."""
         return self.allocation is Allocation.CONSTANT
 
     @property
@@ -205,7 +204,7 @@ class Node(NamedTuple):
 
 
 class OperatorCode(NamedTuple):
-    """One entry of the model's table of operators."""
+    """One entry of the model's list of operator codes."""
 
     op: str
     builtin_code: int
@@ -250,18 +249,18 @@ class Model:
     operator_codes: tuple[OperatorCode, ...]
     signatures: tuple[Signature, ...]
     metadata: Mapping[str, tuple[int, int]]
-    """The place of each metadata entry in the file, as (offset, size) in bytes, by name."""
+    """The place of each metadata entry in the file, keyed by the entry's name. A place is (offset, size) in bytes."""
     content: Content
     identifier: bytes = IDENTIFIER
-    """The identifier of the file. Only TensorFlow Lite Micro runs a model with another identifier."""
+    """The identifier of the file. If it differs from TFLite's identifier, only TensorFlow Lite Micro runs the model."""
     parts_digest: str = ""
-    """A digest of the parts that were read, for a model in a remote store. Empty for a local model."""
+    """A digest of the parts that were read, if the model is in a remote store. Empty for a local model."""
     offset_buffers: frozenset[int] = frozenset()
-    """The buffers with bytes after the flatbuffer (``Buffer.offset``)."""
+    """Indices of buffers whose bytes are after the flatbuffer (``Buffer.offset``)."""
     changed_options: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     """The options that hypothetical changes set, keyed by negative numbers.
 
-    ``Node.options`` of a changed node has such a key in place of a position in the file.
+    If a node was changed, ``Node.options`` has a key of this mapping in place of a position in the file.
     """
 
     def __repr__(self) -> str:
@@ -271,9 +270,9 @@ class Model:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Digest of all bytes of the model.
+        """Digest of all bytes of the model, or of the bytes that were read from a remote store.
 
-        For a remote model, digest of the bytes that were read. Raise ModelError if the model file can no longer be read.
+        Raise ModelError if the model file can no longer be read.
         """
         import hashlib  # imported here because it loads OpenSSL, which only JSON reports need
 
@@ -295,7 +294,7 @@ class Model:
             raise ModelError(printable(f"{self.path}: {error.strerror or error}")) from error
 
     def options(self, node: Node) -> Options:
-        """Return the builtin options of a node. An options table that belongs to another operator counts as absent."""
+        """Return the builtin options of a node. An options table of another operator is ignored."""
         own_table = "" if node.is_custom else schema.options_table(node.op)
         if node.options is None or node.options[0] != own_table:
             return absent_options(own_table)
@@ -309,10 +308,10 @@ class Model:
         return OptionsReader(self.content)
 
     def with_same_bytes(self, **changes: Any) -> Model:
-        """Return a copy of the model with the same bytes and some changed fields.
+        """Return a copy of the model with the same bytes and with some changed fields.
 
         All copies share the options that were already read. Therefore, a key of ``changed_options`` must have the same options
-        in all copies.
+        in every copy.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options

@@ -1,4 +1,4 @@
-"""Refuse a file with nodes that repeat long names, because a small file could otherwise produce a huge report."""
+"""Refuse a file whose nodes repeat long names, because a small file of this kind could produce a huge report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .flatbuffer import Malformed
 from .model import Subgraph
 
 _MOST_SAID = 1 << 22
-"""Limit on the total number of characters in the operator and operand names of all nodes, for a small file."""
+"""Limit on the total length of the operator and operand names of all nodes, for a small file."""
 _MOST_SAID_FOR_A_BYTE = 4
-"""Limit on the characters in names for each byte of a large file. Files from converters have about 1 character for each byte."""
+"""Limit on the total length of names for each byte of a large file. Converters write about 1 character for each byte."""
 
 
 def refuse_repetition(subgraphs: Sequence[Subgraph], size: int) -> None:

@@ -26,14 +26,14 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
         "<u8": "Q",
     }
 )
-"""The format characters of the struct module for numpy's types, except complex types."""
+"""The format characters of the struct module, keyed by numpy's type. Complex types are left out."""
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
-"""For more elements than this number, numpy is faster, even if the time for importing numpy is counted."""
+"""For more elements than this number, numpy is faster, even if it must first be imported."""
 
 
 class FlatNumbers(Protocol):
-    """The common interface of flat numpy arrays and ``StoredNumbers``."""
+    """The interface that flat numpy arrays and ``StoredNumbers`` have in common."""
 
     @property
     def nbytes(self) -> int:
@@ -56,7 +56,7 @@ class FlatNumbers(Protocol):
 
 
 class StoredNumbers:
-    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that shares the bytes."""
+    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that uses the same bytes."""
 
     __slots__ = ("_content", "_count", "_start", "kind")
 
@@ -140,7 +140,7 @@ class StoredNumbers:
 
 
 class RepeatedNumber(StoredNumbers):
-    """The elements of a tensor that are all equal. The value is stored once."""
+    """The elements of a tensor in which all elements are equal. The value is stored once."""
 
     __slots__ = ("number",)
 
@@ -198,7 +198,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
 
 
 def distinct(values: FlatNumbers) -> Sequence[Any]:
-    """Return the elements as Python numbers. For a ``RepeatedNumber``, return a single number."""
+    """Return the elements as Python numbers. For a ``RepeatedNumber``, return the number once."""
     if isinstance(values, RepeatedNumber):
         return [values.number] if len(values) else []
     numbers: list[Any] = values.tolist()

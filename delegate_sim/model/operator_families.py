@@ -1,8 +1,8 @@
-"""The families of operators.
+"""The families of operators. Files with rules, kernels and tests are named after families.
 
-Files with rules, kernels and tests are named after families. ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, and
-``prepare/kernels/FAMILY.py`` has Prepare functions. A delegate without rules for a family has no file for the family. Only the
-families of a model's operators are imported.
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, and ``prepare/kernels/FAMILY.py`` has Prepare functions. If a
+delegate has no rules for a family, the delegate has no file for the family. Only the families of a model's operators are
+imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The builtin options of nodes, read on first use."""
+"""The builtin options of nodes. Options are read on first use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "
 class Options:
     """The builtin options of a node, as attributes with the schema's field names.
 
-    If the node has no options table, ``table`` is None and every field is 0 or empty, as in the runtime.
+    If the node has no options table, ``table`` is None and, as in the runtime, every field is 0 or empty.
     """
 
     def __init__(self, table: str | None, values: Mapping[str, Any]) -> None:
@@ -38,7 +38,7 @@ class Options:
 
 @functools.cache
 def absent_options(table: str) -> Options:
-    """Return options with only zeros and empty fields, for a node without an options table."""
+    """Return the options of a node without an options table: all fields are 0 or empty."""
     return Options(None, {name: type(default)() for name, default in schema.default_values(table).items()})
 
 
@@ -53,7 +53,7 @@ class OptionsReader:
         self._by_place: dict[tuple[str, int], Options] = {}
 
     def read(self, place: tuple[str, int]) -> Options:
-        """Return the options in the table with this name and position. Fields past the end of the file count as absent."""
+        """Return the options in the table with this name and position. Fields past the end of the file are absent."""
         options = self._by_place.get(place)
         if options is None:
             options = self._by_place[place] = self._read(*place)
@@ -77,7 +77,7 @@ class OptionsReader:
             return False
 
     def _key(self, name: str, position: int) -> tuple[str, bytes, bytes] | None:
-        """Return the table's name and all bytes that determine its values, or None if the file is too short."""
+        """Return the table's name and all bytes that decide its values, or None if the file is too short."""
         content = self._content
         try:
             vtable = position - unpacked(_TO_VTABLE, content, position)[0]
@@ -89,7 +89,7 @@ class OptionsReader:
                 known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
             parts = [bytes(content[position + 4 : position + known.end])]
             for offset, width in known.elsewhere:
-                # The distance from the table to an equal vector may differ, so the distance is not part of the key.
+                # Equal vectors may be at different distances from their tables, so the distance is not part of the key.
                 parts[0] = parts[0][: offset - 4] + bytes(4) + parts[0][offset:]
                 start = position + offset + unpacked(_REFERENCE, content, position + offset)[0]
                 (count,) = unpacked(_REFERENCE, content, start)
@@ -103,8 +103,7 @@ class OptionsReader:
 class _OptionsLayout:
     """The layout of a table: its vtable, the end of its inline fields, and its vectors and strings.
 
-    ``elsewhere`` has a pair for each vector or string: the offset of the reference to the vector or string, and the size of an
-    element in bytes.
+    ``elsewhere`` has a pair for each vector or string: the offset of the reference to it, and the size of an element in bytes.
     """
 
     vtable: bytes
@@ -129,7 +128,7 @@ def _layout(name: str, vtable: bytes) -> _OptionsLayout:
 def _values(table: FileTable) -> Mapping[str, Any]:
     """Return the value of each field of a table, by name.
 
-    If a field is outside the file, this field and all later fields in the schema count as absent.
+    If a field is outside the file, this field and all fields after it in the schema have default values.
     """
     values = schema.default_values(table.name)
     try:

@@ -44,7 +44,7 @@ def read_model(buffer: Flatbuffer, path: str | None, digest: str) -> Model:
 
 
 def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozenset[int]]:
-    """Return the places of all buffers, and the set of buffers that are stored after the flatbuffer.
+    """Return the places of all buffers, and the indices of buffers that are stored after the flatbuffer.
 
     A place is a pair (offset, size), or None for an empty buffer.
     """
@@ -57,7 +57,7 @@ def _read_buffers(tables: Tables) -> tuple[list[tuple[int, int] | None], frozens
 def _read_operator_codes(tables: Tables) -> tuple[OperatorCode, ...]:
     """Read the operator codes.
 
-    Old files store a code in a byte field, and new files store it in an int field. The code is the larger of the two numbers
+    Old files store a code in a byte field, and new files in an int field. The larger of the two numbers is the code
     (``schema_utils.cc``).
     """
     codes = []
@@ -190,7 +190,7 @@ def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
 
 
 def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
-    """Check the vectors and strings in options tables, and count their sizes."""
+    """Check the vectors and strings in options tables, and add their sizes to the total size."""
     for field in references:
         counts = tables.lengths(field.name, f"a vector of {tables.what}")
         tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
@@ -210,14 +210,14 @@ def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequ
 
 
 class _Shapes(dict[bytes, tuple[int, ...]]):
-    """A cache of shapes by their bytes in the file. Tensors of the same shape share one tuple."""
+    """A cache of shapes, keyed by their bytes in the file. Tensors of the same shape share one tuple."""
 
     def __missing__(self, sizes: bytes) -> tuple[int, ...]:
         shape = self[sizes] = struct.unpack(f"<{len(sizes) // _SIZE}i", sizes)
         return shape
 
     def read(self, tables: Tables, places: Sequence[int], ranks: Sequence[int]) -> list[tuple[int, ...]]:
-        """Read the shapes at these positions. ``ranks`` has the rank of each shape. An absent shape is read as empty."""
+        """Read the shapes at these positions, with the ranks ``ranks``. An absent shape is read as empty."""
         rows = tables.buffer.byte_rows(places, [rank * _SIZE for rank in ranks], f"a vector of {tables.what}")
         return list(map(self.__getitem__, rows))
 
@@ -313,7 +313,7 @@ def _read_arguments(tables: Tables, counts: Sequence[int]) -> list[Mapping[str, 
 
 
 def _namer(what: str, counts: Sequence[int], start: int) -> Callable[[int], str]:
-    """Return a function that names an item, such as a tensor, by its subgraph and its index in the subgraph.
+    """Return a function that names an item, such as a tensor, by its subgraph and its index.
 
     ``counts`` has the number of items in each subgraph. The function's argument is the item's position among the items of all
     subgraphs, minus ``start``.

@@ -1,6 +1,7 @@
 """Models that were compiled ahead of time.
 
-A compiler replaces nodes by a custom operator that holds a program for an accelerator. Each accelerator has its own operator.
+A compiler replaces nodes with a custom operator that contains a program for an accelerator. Each accelerator has its own
+operator.
 
 Source: ``litert/core/build_stamp.h`` and ``litert/core/dispatch_op_schema.h`` of LiteRT; ``kCustomOp``
 (``tflite/public/edgetpu.h``) of google-coral/libedgetpu; ``NBGOpMap`` of VeriSilicon/tflite-vx-delegate;
@@ -25,7 +26,7 @@ EDGE_TPU = "edgetpu-custom-op"
 
 @dataclass(frozen=True, slots=True)
 class CompiledOperator:
-    """A custom operator that holds a program for one accelerator."""
+    """A custom operator that contains a program for one accelerator."""
 
     accelerator: str
     compiler: str
@@ -51,13 +52,13 @@ _STAMP_FIELD = 125
 
 @dataclass(frozen=True, slots=True)
 class Precompiled:
-    """Data in a model file about the compilation of the model. All fields are empty if the model was not compiled."""
+    """A model file's data about its compilation. All fields are empty if the model was not compiled."""
 
     manufacturer: str = ""
     soc: str = ""
     is_stamped: bool = False
     code_sizes: tuple[int, ...] = ()
-    """The size in bytes of the code of each compiled node."""
+    """The size in bytes of each compiled node's code."""
     other_nodes: int = 0
 
     @property
@@ -67,7 +68,7 @@ class Precompiled:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The sentences to print about a compiled file."""
+        """Sentences for reports about a compiled file."""
         if not self.is_compiled:
             return ()
         target = (
@@ -86,10 +87,9 @@ class Precompiled:
 
 
 def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
-    """Yield sentences about the compiled programs in a model.
+    """Yield sentences about the compiled programs in a model, except programs from LiteRT's plugins (see ``precompiled``).
 
-    Programs from LiteRT's plugins are left out (see ``precompiled``). ``runnable`` has the custom operators that the simulated
-    delegates run.
+    ``runnable`` has the custom operators that the simulated delegates run.
     """
     codes = [code.custom_code for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
     if all(code == DISPATCH for code in codes):
@@ -107,9 +107,10 @@ def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
 
 
 def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
-    """Return the name of the accelerator that a model was compiled for, or "" if there is none. The name fits into a sentence.
+    """Return the accelerator for which a model was compiled, as a name for use in a sentence.
 
-    ``runnable`` has the custom operators that the simulated delegate runs. Programs in these operators do not count.
+    Return "" if there is no such accelerator. Programs in custom operators that the simulated delegate runs (``runnable``) are
+    ignored.
     """
     codes = [str(code.custom_code) for code in model.operator_codes if code.custom_code in COMPILED_OPERATORS]
     code = next((code for code in codes if code not in runnable), "")
@@ -139,7 +140,7 @@ def has_dispatches(model: Model) -> bool:
 
 
 def precompiled(model: Model) -> Precompiled:
-    """Return a model file's data about its compilation: the build stamp, and the nodes that run compiled code."""
+    """Return a model file's data about its compilation: the build stamp and the sizes of compiled nodes."""
     stamp = _stamp(model)
     if stamp is None and not has_dispatches(model):
         return Precompiled()

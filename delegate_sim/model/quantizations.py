@@ -26,7 +26,7 @@ class Quantizations(NamedTuple):
 def read_quantizations(tables: Tables) -> Quantizations:
     """Return the quantization of each tensor.
 
-    Affine quantization without scales is ignored. Blockwise and multi-axis quantization are in the ``details`` table
+    Affine quantization without scales is ignored. The table ``details`` has blockwise and multi-axis quantization
     (``ParseQuantization``).
     """
     buffer = tables.buffer

@@ -1,4 +1,4 @@
-"""Open a model: a file, a member of a bundle, an object in a remote store, or bytes."""
+"""Open a model: a file, a file in a bundle, an object in a remote store, or bytes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, any
     """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
 
     A file of more than 64 MiB is mapped into memory. Such a file must not become shorter while the model is used. In a model
-    from a URL (``s3://...``, ``https://...``), large weights are replaced by zeros. With ``any_identifier``, a model with the
-    wrong identifier is accepted. Raise ModelError with a line that names the file and the fault.
+    from a URL (``s3://...``, ``https://...``), zeros replace large weights. With ``any_identifier``, a model with a wrong
+    identifier is accepted. Raise ModelError with a line that says which file is faulty, and why.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return load_content(source, any_identifier)
@@ -30,7 +30,7 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, any
 
 
 def load_content(content: bytes | bytearray | Content, any_identifier: bool = False) -> Model:
-    """Read a model from bytes. Raise ModelError."""
+    """Read a model from bytes. Raise ModelError if the bytes are not a valid model."""
     own = content if isinstance(content, RangedView) else _bytes_of(memoryview(content))
     return _read_named(own, None, _GIVEN_BYTES, any_identifier)
 
@@ -58,7 +58,7 @@ def _identifier_fault(identifier: bytes) -> str:
 def _content(path: str) -> tuple[Content, str]:
     """Return the bytes at a path, an address or a URL, and a digest.
 
-    The digest covers the parts that were read from a URL. For a path or an address, the digest is empty.
+    For a URL, the digest covers the parts that were read. In all other cases, it is empty.
     """
     member = None
     if SEPARATOR in path:
@@ -142,7 +142,7 @@ def _read_named(content: Content, path: str | None, label: str, any_identifier: 
 
 
 def _is_otherwise_a_model(buffer: Flatbuffer) -> bool:
-    """Return whether a file with the wrong identifier has the version of the schema and at least one subgraph."""
+    """Return whether a file with the wrong identifier has the known schema version and at least one subgraph."""
     try:
         root = buffer.root("Model")
         return root.numbers("version")[0] == _SCHEMA_VERSION and root.lengths("subgraphs", "the subgraphs")[0] > 0

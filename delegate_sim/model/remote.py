@@ -16,7 +16,7 @@ from .flatbuffer import Flatbuffer, Malformed
 
 _BLOCK = 4096
 _LEAST_LEFT_OUT = 1 << 16
-"""Buffers of at least this size, in bytes, are not fetched. The constants that rules read are far smaller."""
+"""Smallest size in bytes of a buffer that is not fetched. The constants that rules read are far smaller."""
 _GREATEST_REQUEST = 1 << 22
 _SMALLEST = 8
 
@@ -33,8 +33,8 @@ class RemoteContent(NamedTuple):
 def remote_content(file: RemoteFile | RangedView) -> RemoteContent:
     """Read a remote model without its large weights.
 
-    If the remote file is a bundle, read only the beginning. If the store cannot return parts of a file, read the whole file.
-    Raise BundleError if reading fails, or Malformed if the flatbuffer is not valid.
+    If the remote file is a bundle, read only the start of the file. If the store cannot return parts of a file, read the whole
+    file. Raise BundleError if reading fails, or Malformed if the flatbuffer is not valid.
     """
     if file.size is None or file.size < _LEAST_LEFT_OUT:
         content = file.whole()
@@ -74,7 +74,7 @@ class _Parts:
         self.size = size
         self.content = mmap.mmap(-1, size)
         self._has = bytearray(-(-size // _BLOCK))  # bounded: blocks of the file
-        """For each block, 1 if the block was read, or 0 if it was not read."""
+        """One byte for each block: 1 if the block was read, otherwise 0."""
         self.read = 0
 
     def ensure(self, positions: Sequence[int], width: int) -> None:
@@ -88,7 +88,7 @@ class _Parts:
         self.fetch(_runs(sorted(blocks)))
 
     def fetch(self, blocks: Iterable[tuple[int, int]]) -> None:
-        """Read ranges of blocks, given as (first, end), except blocks that were already read."""
+        """Read all blocks in these ranges that were not read before. A range is (first, end)."""
         ranges = [
             (start * _BLOCK, min(end * _BLOCK, self.size))
             for first, last in blocks
@@ -109,7 +109,7 @@ class _Parts:
             self.read += len(part)
 
     def digest(self) -> str:
-        """Return a digest of three things: the parts that were read, the positions of the parts, and the size of the file."""
+        """Return a digest of the parts that were read, of their positions, and of the file's size."""
         sha256 = hashlib.sha256(f"parts of {self.size}".encode())
         for first, last in _runs([block for block, has in enumerate(self._has) if has]):
             sha256.update(f"{first}".encode() + self.content[first * _BLOCK : last * _BLOCK])
@@ -117,7 +117,7 @@ class _Parts:
 
 
 class _RangedFlatbuffer(Flatbuffer):
-    """A flatbuffer that fetches the blocks of a file before reading them."""
+    """A flatbuffer that fetches blocks of the file before it reads them."""
 
     def __init__(self, parts: _Parts) -> None:
         self._parts = parts
@@ -137,7 +137,7 @@ def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that contain other data than weights, as (first, end)."""
+    """Yield the ranges of blocks that contain data other than weights, as (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)

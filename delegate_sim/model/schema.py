@@ -58,7 +58,7 @@ NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
         "UINT16": "<u2",
     }
 )
-"""The numpy type for each type that numpy can read directly."""
+"""The numpy type of each tensor type that numpy can read directly."""
 
 CUSTOM = 32
 """The builtin code of a custom operator."""
@@ -78,7 +78,7 @@ _STRUCT_CODES: Mapping[str, str] = MappingProxyType(
         "float64": "d",
     }
 )
-"""The format characters of the struct module for the numeric types."""
+"""The format characters of the struct module, keyed by the schema's numeric type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +104,18 @@ class Field:
 
     @property
     def element(self) -> str | None:
-        """The struct format character of the elements of a vector of numbers, or None for any other field."""
+        """The struct format character of the elements if the field is a vector of numbers. None for all other fields."""
         return _STRUCT_CODES.get(self.type[1:-1]) if self.is_vector else None
 
     @property
     def target(self) -> str | None:
-        """The type of the tables in the field, or None if the field has no tables."""
+        """The type of the tables in the field, or None if the field contains no tables."""
         name = self.type.strip("[]")
         return name if name in TABLES else None
 
     @property
     def size(self) -> int:
-        """The size in bytes of the field's number or reference in the table."""
+        """The size of the field in the table in bytes: a number or a reference."""
         return struct.calcsize(self.format or "<I")
 
     @property

@@ -1,7 +1,7 @@
 """Access to single tables of a flatbuffer by the names in the schema.
 
-Use this module to read a few tables of a file that was already loaded. To load a file, use ``flatbuffer.py``, which checks all
-tables.
+This module reads a few tables of a file that is already loaded. Use ``flatbuffer.py`` to load a file, because only
+``flatbuffer.py`` checks all tables.
 """
 
 from __future__ import annotations

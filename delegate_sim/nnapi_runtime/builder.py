@@ -54,7 +54,7 @@ class ModelBuilder:
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
         self._verdicts: list[Version | NnRefusal] = []
-        """The verdict on each operation together with its operands. A later change of an operand does not update the verdict."""
+        """The verdict on each operation, with its operands as they were when the operation was added."""
         self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []

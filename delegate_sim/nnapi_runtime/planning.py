@@ -19,7 +19,7 @@ from .types import AndroidRelease, OperationType, Preference
 
 NO_DEVICE = Rule(
     "compilation-no-device",
-    "At least one device must support each operation.",
+    "Each operation must be supported by at least one device.",
     "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
 )
 

@@ -14,7 +14,7 @@ Edges = Sequence[tuple[int, int]]
 Neighbors = dict[int, list[int]]
 
 _SWEEPS = (True, False) * 6
-"""Whether the layers are sorted from top to bottom, for each time that they are sorted."""
+"""The direction of each sorting of the layers: True from top to bottom, False from bottom to top."""
 _TIGHTENINGS = 4
 _MOST_SORTED = 8_000
 """Limit for nodes and crossed layers of a graph. In larger graphs, the layers are sorted only twice."""

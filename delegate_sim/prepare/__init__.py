@@ -1,1 +1,1 @@
-"""The Prepare functions of CPU kernels, which set the shapes, types and allocations of tensors."""
+"""The Prepare functions of CPU kernels. They set the shapes, types and allocations of tensors."""

@@ -1,7 +1,7 @@
 """Compute the result of an operator with constant operands (constant folding, as in converters).
 
 This module supports the operators that models use to compute shapes, axes and masks. Operands may be integers, booleans or
-floats. Like a converter, this module does not fold quantized constants.
+floats. Quantized constants are not folded, as in a converter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array: TypeAlias = "npt.NDArray[Any]"
 _Evaluator: TypeAlias = Callable[[Options, Sequence[Array]], Any]
 
 _LARGEST_RESULT = 1 << 20
-"""Largest number of elements of a folded result. A converter does not fold results that make the model file much larger."""
+"""Largest number of elements of a folded result. A converter does not fold larger results."""
 
 
 def evaluate(op: str, options: Options, operands: Sequence[Array], types: Sequence[str]) -> list[Array] | None:
@@ -55,7 +55,7 @@ def _axes(array: Array) -> tuple[int, ...]:
 def _reduced(name: str) -> _Evaluator:
     """Return an evaluator that applies the numpy function with this name along axes.
 
-    A name is given instead of a function, so that building the table of evaluators does not import numpy.
+    The function is looked up late, because building the table of evaluators must not import numpy.
     """
 
     def reduce(options: Options, operands: Sequence[Array]) -> Any:
@@ -169,7 +169,7 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape as a tuple. Raise ValueError if a tensor of this shape has too many elements for a folded result."""
+    """Return a shape as a tuple. Raise ValueError if the shape has too many elements for a folded result."""
     if element_count(shape) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)

@@ -1,8 +1,8 @@
 """Find the tensors of a subgraph that become constant if the shapes of the subgraph's inputs are known.
 
-A converter replaces a SHAPE by a constant if the shape is known. The converter then also computes every node with operands that
-became constant. A node that reads only constants of the model file is not computed. The converter left such a node in the model
-on purpose, for example a DEQUANTIZE of float16 weights.
+A converter replaces a SHAPE node by a constant if the shape is known. The converter then also computes every node with
+operands that became constant. If a node reads only constants of the model file, the node stays as it is. The converter left
+such a node in the model on purpose, for example a DEQUANTIZE of float16 weights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .kernel import KernelNode, KernelSubgraph, KernelTensor, PrepareError
 from .operands import known_array
 
 _OF_SHAPE_ALONE = ("SHAPE", "RANK", "ZEROS_LIKE")
-"""Operators with results that depend only on the shape of the operand."""
+"""Operators with a result that depends only on the shape of the operand."""
 
 _PRODUCTS = ("BATCH_MATMUL", "FULLY_CONNECTED", "MUL")
 _MOVING = ("DEQUANTIZE", "QUANTIZE", "RESHAPE", "SLICE", "STRIDED_SLICE")
@@ -30,7 +30,7 @@ class FoldedGraph:
     """A prepared subgraph, with the indices of tensors that became constant or have an unknown shape.
 
     ``constants`` are the tensors that became constant, and ``zeros`` are the constants that contain only zeros. ``open`` are
-    the tensors of unknown shape. ``dynamic`` are the tensors in ``open`` with a shape that depends on values at run time.
+    the tensors of unknown shape. ``dynamic`` are the tensors in ``open`` whose shape depends on values at run time.
     """
 
     graph: Graph
@@ -48,7 +48,7 @@ class Folding:
         self.constants: set[int] = set()
         self.zeros: set[int] = set()
         self.widened: dict[int, int] = {}
-        """The float16 constants that DEQUANTIZE nodes widen, by the index of the result."""
+        """Float16 constants that DEQUANTIZE nodes convert to float32, keyed by the result's index."""
         self.dynamic: set[int] = set()
         self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
 
@@ -100,7 +100,7 @@ class Folding:
             return False
         results = [self.subgraph.tensors[index] for index in outputs]
         if any(map(_is_quantized, results)):
-            # A converter folds before it quantizes. Nothing reads the quantized values, so zeros are stored instead.
+            # A converter folds before it quantizes. Nothing reads the quantized values, so zeros are stored in their place.
             is_known = not node.has_dynamic_result and all(min(tensor.shape, default=0) >= 0 for tensor in results)
             if not is_known:
                 return False
@@ -130,7 +130,10 @@ class Folding:
         return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
-        """Return whether a node is a product with a factor of zeros. A converter assumes that the second factor is finite."""
+        """Return whether a node is a product with a factor of zeros, and can be folded.
+
+        Like a converter, assume that the second factor is finite.
+        """
         if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
             return False
         if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:
@@ -147,8 +150,8 @@ class Folding:
     def _product_of_zeros(self, node: KernelNode) -> FlatNumbers | None:
         """Return the result of a product with a factor of zeros: zeros, or the bias repeated for each row.
 
-        Return None if the result has too many elements. The elements of a quantized result are placeholders: 1 if the bias has
-        an element other than 0, and 0 otherwise.
+        Return None if the result has too many elements. A quantized result gets placeholders: 1 if the bias has an element
+        other than 0, and 0 otherwise.
         """
         result = node.output(0)
         bias = None

@@ -1,7 +1,7 @@
 """The node and the tensors that the Prepare functions of CPU kernels read and change.
 
-As in upstream, a Prepare function reads operands, may refuse the node, and sets the type, shape and allocation of the results.
-Temporary tensors and quantization multipliers are left out, because delegates and reports do not use them.
+A Prepare function reads operands, may refuse the node, and sets the type, shape and allocation of the results. Temporary
+tensors and quantization multipliers are left out, because delegates and reports do not use them.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ..releases.catalogue import NEWEST, Release
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types of tensors that have no size in bytes until they have a value."""
+"""Types whose elements have no fixed size in bytes."""
 
 
 class PrepareError(Exception):
     """Raised if the CPU kernel refuses to prepare a node. The message is the reason.
 
-    ``lines`` has log lines that come before the line about the node, for example lines about a node in a called subgraph.
-    ``kernel`` is a delegate kernel that failed in a called subgraph. ``unregistered`` is the name of a custom operator that is
-    not registered.
+    ``lines`` has log lines that the runtime prints before the line about the node, for example lines about a node in a called
+    subgraph. ``kernel`` is a delegate kernel that failed in a called subgraph. ``unregistered`` is the name of a custom
+    operator that is not registered.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class KernelTensor:
 
     @property
     def scale(self) -> float:
-        """The scale of a tensor with one scale, or 0."""
+        """The scale of a tensor with one scale. 0 for all other tensors."""
         return self.source.scale
 
     @property
     def zero_point(self) -> int:
-        """The zero point of a tensor with one zero point, or 0."""
+        """The zero point of a tensor with one zero point. 0 for all other tensors."""
         return self.source.zero_point
 
     @property
@@ -121,7 +121,7 @@ class KernelTensor:
     def known_value(self) -> FlatNumbers | None:
         """Return the elements as a flat sequence in C order, or None if the elements are not known.
 
-        Elements in the model file are read with the current type of the tensor.
+        Elements in the model file are read as elements of the tensor's current type.
         """
         if self.computed is not None and (self.computed is not self.source.value or self.type == self.source.type):
             return flat(self.computed)
@@ -151,7 +151,7 @@ class KernelTensor:
 
 
 class KernelTensors(dict[int, KernelTensor]):
-    """The tensors of a subgraph by index. Each tensor is created at its first use."""
+    """The tensors of a subgraph by index. Each tensor is created when it is first used."""
 
     def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
         super().__init__()
@@ -168,13 +168,13 @@ class KernelTensors(dict[int, KernelTensor]):
 class KernelSubgraph:
     """A subgraph during preparation.
 
-    A second preparation keeps the sizes that calling nodes set, and the types that kernels set.
+    If the subgraph is prepared a second time, it keeps the sizes that calling nodes set and the types that kernels set.
     """
 
     def __init__(self, model: Model, graph: Graph) -> None:
         self.graph = graph
         self.inputs = list(graph.inputs)
-        """The tensor indices of the inputs, with -1 for inputs that no node reads."""
+        """The tensor indices of the inputs. An input that no node reads has the index -1."""
         self.outputs = graph.outputs
         self.nodes = list(graph.nodes)
         self.tensors = KernelTensors(model, graph.tensors)
@@ -221,7 +221,7 @@ class Interpreter(Protocol):
         """Return a subgraph. Raise PrepareError if the model has no subgraph with this index."""
 
     def current_subgraph(self) -> KernelSubgraph:
-        """Return the subgraph of the node that is being prepared."""
+        """Return the subgraph that contains the node in preparation."""
 
     def allocate_tensors(self, subgraph: KernelSubgraph) -> None:
         """Prepare another subgraph (``AllocateTensors``). Raise PrepareError if one of its nodes cannot be prepared."""
@@ -271,11 +271,11 @@ class KernelNode:
         self.tensors = tensors
         self.interpreter = interpreter
         self.release = release
-        """The simulated release of the runtime."""
+        """The release of the runtime."""
         self.elements = elements or ComputedElements()
         """The limit on the number of computed elements."""
         self.cause: int | None = None
-        """The index of the operand that makes the results dynamic."""
+        """The index of the operand whose value decides the size of the results."""
         self.has_open_result = False
         """True if the kernel does not know the size of its result (see ``leave_open``)."""
         self._options: Options | None = None
@@ -333,7 +333,7 @@ class KernelNode:
         return self.tensors[index]
 
     def leave_out_result(self, position: int) -> None:
-        """Replace the result at a position with -1 (omitted) in the node. Later preparations keep this change."""
+        """Mark the result at a position as omitted in the node. Later preparations keep this change."""
         outputs = list(self.node.outputs)
         outputs[position] = OPTIONAL_TENSOR
         self.node = self.node._replace(outputs=tuple(outputs))
@@ -374,8 +374,8 @@ class KernelNode:
     def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
-        Refuse the node if the tensor is constant and the new shape would change its shape or its size in bytes. Also refuse the
-        node if a dimension is negative and the tensor's type has a size in bytes.
+        Refuse the node if the tensor is constant and the shape or the size in bytes would change. Also refuse the node if a
+        dimension is negative and the tensor's type has a size in bytes.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))
@@ -388,7 +388,7 @@ class KernelNode:
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
-        """Make a tensor dynamic (``SetTensorToDynamic``). ``cause`` is the operand with a value that determines the size."""
+        """Make a tensor dynamic (``SetTensorToDynamic``). The value of ``cause`` determines the tensor's size."""
         if tensor.allocation is not Allocation.DYNAMIC:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
@@ -396,7 +396,7 @@ class KernelNode:
             self.cause = cause.index
 
     def leave_open(self, cause: KernelTensor) -> None:
-        """Report that the size of the result is known only at run time, because ``cause`` is not constant.
+        """Record that the size of the result is known only at run time, because ``cause`` is not constant.
 
         The allocation of the result does not change (``kTfLiteOutputShapeNotKnown``).
         """
@@ -411,7 +411,7 @@ class KernelNode:
         return self.has_open_result or bool(dynamic)
 
     def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
-        """Make a tensor persistent, and resize it (``SetTensorToPersistentRo``).
+        """Make a tensor persistent, and set its shape (``SetTensorToPersistentRo``).
 
         The real kernel computes the tensor's value. ``value`` is None if this package does not compute the value.
         """
@@ -422,7 +422,7 @@ class KernelNode:
 
 Kernel = Callable[[KernelNode], None]
 KERNELS: dict[str, Kernel] = {}
-"""The Prepare function of each operator. The results of an operator without a Prepare function stay as in the model file."""
+"""The Prepare function of each operator. If an operator has no Prepare function, its results stay as in the model file."""
 CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 """For each operator, the releases in which its Prepare function changed."""
 
@@ -430,7 +430,7 @@ CHANGED_IN: dict[str, tuple[Release, ...]] = {}
 def kernel(*ops: str, changed_in: tuple[Release, ...] = ()) -> Callable[[Kernel], Kernel]:
     """Return a decorator that registers a Prepare function for operators.
 
-    ``changed_in`` must have every release in which the behavior of the function changed.
+    ``changed_in`` must list every release in which the behavior of the function changed.
     """
 
     def register(function: Kernel) -> Kernel:

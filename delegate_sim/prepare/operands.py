@@ -64,12 +64,12 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 
 def as_int32(tensor: KernelTensor) -> list[int]:
-    """Return a tensor's data, read as 32-bit integers. Some kernels read data in this way whatever the tensor's type is."""
+    """Return a tensor's data, read as 32-bit integers. Some kernels do so for data of any type."""
     return read_as(tensor.value(), "<i4").tolist()
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:
-    """Return whether a tensor's shape signature has an unknown size. The runtime drops the shape signatures of constants.
+    """Return whether a tensor's shape signature has an unknown size. The runtime drops the signatures of constants.
 
     Upstream: ``kernels/kernel_util.cc: HasUnspecifiedDimension``.
     """
@@ -77,5 +77,5 @@ def has_unspecified_dimension(tensor: KernelTensor) -> bool:
 
 
 def wrapped(axis: int, rank: int) -> int:
-    """Return an axis counted from the front. A negative ``axis`` counts from the back."""
+    """Return a non-negative axis. A negative ``axis`` is counted from the last dimension."""
     return axis + rank if axis < 0 else axis

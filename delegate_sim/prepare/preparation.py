@@ -31,9 +31,9 @@ NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
-"""Largest average number of times that calls may prepare each subgraph and node.
+"""Largest average number of times that each subgraph and node may be prepared for a caller.
 
-With more calls, preparation fails, because the real runtime takes too long to prepare a model with so many calls.
+With more calls, preparation fails, because the real runtime takes too long to prepare such a model.
 """
 
 
@@ -48,8 +48,8 @@ def prepare(
     """Prepare every subgraph in order, as the runtime does before it applies a delegate.
 
     With ``fixed_shapes``, dynamic tensors get their shapes from the model file, as if the model was converted with known
-    shapes. Only outputs of type STRING stay dynamic. ``repaired`` has nodes that CPU kernels are assumed to accept, as
-    (subgraph, node). ``unregistered`` has the custom operators that are not registered.
+    shapes. Only outputs of type STRING stay dynamic. ``repaired`` has (subgraph, node) pairs of nodes that CPU kernels are
+    assumed to accept. ``unregistered`` has the custom operators that are not registered.
     """
     if cache is None:
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
@@ -86,14 +86,11 @@ def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The delegated nodes of a subgraph, and the run order of all its nodes. Delegated nodes need no CPU kernels."""
+    """The delegated nodes of a subgraph, and the run order of all its nodes."""
 
     delegated: Collection[int]
     order: tuple[int, ...] = ()
-    """All nodes in run order, or an empty tuple for the order in the model file.
-
-    In place of a delegate kernel, the kernel's nodes are listed.
-    """
+    """All nodes in run order, with the nodes of a delegate kernel in the kernel's place. Empty if the order is the file's."""
     failing: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The log lines about delegate kernels that cannot be prepared, keyed by the first node of the kernel."""
 
@@ -105,13 +102,12 @@ def prepare_rest(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> PrepareFailure | None:
-    """Prepare the nodes of the first subgraph that stay on the CPU when delegates have taken nodes.
+    """Prepare the first subgraph's CPU nodes, which no delegate has taken.
 
-    Return the failure, or None if all nodes can be prepared.
+    Return the failure, or None if all nodes can be prepared. ``taken`` has the delegated nodes by subgraph.
 
-    Nodes after the first node with a dynamic result are not prepared. ``taken`` has the delegated nodes by subgraph. It is not
-    known which shapes a delegate gives to the results of its nodes. Therefore, these results get the shapes from the CPU
-    kernel, or the shapes from the model file if the CPU kernel refuses the node.
+    Nodes after the first node with a dynamic result are not prepared. The shapes that a delegate gives to its results are not
+    known. The CPU kernel's shapes are used instead, or the shapes in the file if the CPU kernel refuses the node.
     """
     return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
 
@@ -123,9 +119,9 @@ def prepare_around(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph without the nodes that a compiler plugin compiled.
+    """Prepare every subgraph, but not the nodes that a compiler plugin compiled.
 
-    The results of compiled nodes have shapes as in ``prepare_rest``.
+    The results of compiled nodes get the same shapes as in ``prepare_rest``.
     """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
     interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
@@ -133,7 +129,7 @@ def prepare_around(
 
 
 def fold(model: Model, release: Release = NEWEST) -> tuple[FoldedGraph, ...]:
-    """Prepare every subgraph, and fold tensors that a converter can compute from known shapes."""
+    """Prepare every subgraph, and fold each tensor that a converter can compute from known shapes."""
     interpreter = _FoldingInterpreter(model, release)
     return tuple(interpreter.folded_graph(index) for index in range(len(model.subgraphs)))
 
@@ -155,7 +151,7 @@ class Repreparation:
 
 
 def has_kernel(op: str, *, is_custom: bool) -> bool:
-    """Return whether this package has the Prepare function of the runtime's own kernel for an operator."""
+    """Return whether this package has the Prepare function of an operator."""
     return find_kernel(_kernel_name(op, is_custom)) is not None
 
 
@@ -192,9 +188,9 @@ def _run_on_delegate(node: KernelNode) -> None:
 
 
 def _keep_variants(node: KernelNode) -> None:
-    """Put dynamic VARIANT results of an application's custom operator into the arena.
+    """Move dynamic VARIANT results of an application's custom operator into the arena.
 
-    Such operators allocate VARIANT results themselves, and the runtime does not treat these results as dynamic
+    Such operators allocate VARIANT results themselves, so the runtime does not treat the results as dynamic
     (``kernels/variants/list_kernels/*.cc``).
     """
     for position in range(node.output_count):
@@ -204,7 +200,7 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """An interpreter that prepares subgraphs, in order or for a calling kernel (see ``kernel.Interpreter``)."""
+    """An interpreter that prepares subgraphs, either in order or when a kernel calls them."""
 
     def __init__(
         self,
@@ -222,7 +218,7 @@ class _Interpreter:
         self._subgraphs: dict[int, KernelSubgraph] = {}
         self._preparing: list[KernelSubgraph] = []
         self._prepared: dict[int, tuple[_Interface, int]] = {}
-        """For each called subgraph, the interface and the value of ``_changes`` at the last preparation."""
+        """For each called subgraph, its interface and the value of ``_changes`` at the last preparation."""
         self._changes = 0
         """The number of calls so far that changed an interface."""
         self._elements = ComputedElements()
@@ -324,7 +320,7 @@ class _Interpreter:
         self._preparing.pop()
 
     def _inconsistency(self, subgraph: KernelSubgraph) -> PrepareFailure | None:
-        """Return a failure if the runtime could not add a node to the subgraph (``Subgraph::AllocateTensors``)."""
+        """Return a failure if the runtime could not add one of the nodes to the subgraph (``Subgraph::AllocateTensors``)."""
         refused = overlapping_nodes(self.model.subgraphs[subgraph.graph.index])
         if not refused or not subgraph.nodes:
             return None
@@ -354,8 +350,8 @@ _NOTHING_TAKEN = Taken(())
 class _FoldingInterpreter(_Interpreter):
     """An interpreter that prepares whole subgraphs for folding.
 
-    A refused node or a dynamic result does not stop the preparation. The shapes of dynamic results and of the results of
-    refused nodes stay unknown.
+    Preparation continues after a refused node and after a dynamic result. Dynamic results and results of refused nodes keep an
+    unknown shape.
     """
 
     def __init__(self, model: Model, release: Release) -> None:
@@ -369,7 +365,7 @@ class _FoldingInterpreter(_Interpreter):
         return self._foldings[index].freeze()
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        from .folding import Folding  # imported here because few commands fold
+        from .folding import Folding  # imported here because few commands need folding
 
         folding = self._foldings[subgraph.graph.index] = Folding(subgraph)
         self._preparing.append(subgraph)

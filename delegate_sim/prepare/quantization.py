@@ -38,7 +38,7 @@ def dequantized_types(release: Release) -> tuple[str, ...]:
 
 
 def affine_quantization(tensor: KernelTensor) -> Quantization | None:
-    """Return the affine quantization parameters of a tensor, or None if the tensor has no affine quantization."""
+    """Return a tensor's affine quantization parameters, or None if the tensor has none."""
     quantization = tensor.quantization
     return quantization if quantization is not None and quantization.is_affine else None
 
@@ -76,8 +76,7 @@ def check_convolution_quantization(
 ) -> None:
     """Check the quantization of a convolution (``PopulateConvolutionQuantizationParams``).
 
-    This function also checks the number of scales, which upstream checks before it calls
-    ``PopulateConvolutionQuantizationParams``.
+    Also check the number of scales, as upstream does before the call.
     """
     quantization = affine_quantization(weights)
     if quantization is None:
@@ -95,7 +94,7 @@ def check_convolution_quantization(
 
 
 def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:
-    """Check that the bias of an INT16 kernel has the type that the option ``quantized_bias_type`` gives.
+    """Check that the bias of an INT16 kernel has the type in the option ``quantized_bias_type``.
 
     If the option is FLOAT32, the bias may have any type.
     """
@@ -115,9 +114,9 @@ def check_symmetric(node: KernelNode, *tensors: KernelTensor) -> None:
 
 
 def power_of_two_exponent(tensor: KernelTensor) -> int | None:
-    """Return the exponent of the power of two that is close to a tensor's scale, or None if no power of two is close.
+    """Return the exponent of the power of two that is close to a tensor's scale.
 
-    Upstream: ``internal/quantization_util.cc: CheckedLog2``.
+    Return None if no power of two is close. Upstream: ``internal/quantization_util.cc: CheckedLog2``.
     """
     if tensor.scale <= 0:
         return None

@@ -1,1 +1,1 @@
-"""Runtime releases: their names, their order, their log lines, and caveats about them."""
+"""Runtime releases: their names, order and log lines, and notes about them."""

@@ -26,8 +26,8 @@ class Release(NamedTuple):
         """A sort key that orders releases by the age of their rules.
 
         LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
-        from the same time. A release newer than all known releases has the key of the newest known release. ``tf-2.15`` has the
-        key of ``tf-2.15.0``.
+        from the same time. If a release is newer than all known releases, it has the key of the newest known release.
+        ``tf-2.15`` has the key of ``tf-2.15.0``.
         """
         if self.is_after_newest:
             return NEWEST.order
@@ -41,12 +41,12 @@ class Release(NamedTuple):
         return self.version[:2] > _NEWEST_MINOR[self.family]
 
     def is_at_least(self, other: Release) -> bool:
-        """Return whether this release is ``other`` or a later release."""
+        """Return whether this release is ``other`` or a release after it."""
         return self.order >= other.order
 
 
 def oldest_alike(release: Release, changes: Iterable[Release]) -> Release:
-    """Return the oldest release that behaves like ``release``. Behavior changes only in the releases ``changes``."""
+    """Return the oldest release that behaves like ``release``, if behavior changes only in the releases ``changes``."""
     return max([change for change in changes if release.is_at_least(change)], key=lambda change: change.order, default=OLDEST)
 
 
@@ -57,7 +57,7 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 21): (2, 1, 2),
     (2, 22): (2, 3, 0),
 }
-"""The LiteRT release from the same time, for each TensorFlow release after 2.17."""
+"""For each TensorFlow release after 2.17, the LiteRT release from the same time."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (
@@ -69,7 +69,7 @@ _MINOR_RELEASES = (
 _NEWEST_MINOR = dict(_MINOR_RELEASES)
 """The newest known minor release of each family."""
 PRE_RELEASES: Mapping[tuple[str, tuple[int, ...]], str] = {("tf", (2, 22)): "2.22.0rc0"}
-"""Minor releases that are known only from a release candidate, and the version of the release candidate."""
+"""Minor releases that are known only from a release candidate, with the version of this candidate."""
 RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
 """The releases with known log messages, oldest first within a family."""
 
@@ -77,11 +77,11 @@ _LITERT = """
     1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
 """
 KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
-"""The releases that rules distinguish, oldest first within a family."""
+"""All releases that rules distinguish, oldest first within a family."""
 
 OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
-"""The newest release. All rules that were not withdrawn apply to this release."""
+"""The newest release. All rules apply to it, except rules that were withdrawn."""
 DEFAULT_RELEASE = str(NEWEST)
 
 
@@ -89,8 +89,8 @@ DEFAULT_RELEASE = str(NEWEST)
 def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
-    The release may be unknown, but must not be older than all known releases. For a release of LiteRT-LM (``litert-lm-0.14``),
-    return the LiteRT release that LiteRT-LM contains. For any other text, raise OptionError.
+    The release may be unknown, but it must not be older than all known releases. For a release of LiteRT-LM
+    (``litert-lm-0.14``), return the LiteRT release in it. For any other text, raise OptionError.
     """
     contained = contained_release(str(text))
     if contained is not None:
@@ -105,12 +105,12 @@ def parse_release(text: str) -> Release:
 
 
 def is_release_name(text: str) -> bool:
-    """Return whether a text begins like the name of a release."""
+    """Return whether a text begins like a release name."""
     return text.startswith(("tf-", "litert-"))
 
 
 def release_note(release: Release) -> str | None:
-    """Return a note that names the rules used for an unknown release, or None if ``release`` is known."""
+    """Return a note that says which release's rules are used for an unknown release, or None if ``release`` is known."""
     if (release.family, release.version[:2]) in PRE_RELEASES:
         candidate = PRE_RELEASES[release.family, release.version[:2]]
         return f"the rules of {release} were read from its release candidate {candidate}"

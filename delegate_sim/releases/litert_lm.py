@@ -1,4 +1,4 @@
-"""The releases of LiteRT-LM, and the release of LiteRT that each of them contains.
+"""The releases of LiteRT-LM, each with the release of LiteRT that it contains.
 
 LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in ``WORKSPACE`` of LiteRT-LM). The table has the last
 release of LiteRT that was branched off before this commit.
@@ -19,11 +19,11 @@ WORDS = MappingProxyType(
         ASSUMED: "by the releases before and after it; its build file is not known",
     }
 )
-"""Descriptions of the ways in which the contained release of LiteRT was found."""
+"""Descriptions of the ways in which the release of LiteRT was found."""
 
 
 class Contained(NamedTuple):
-    """The release of LiteRT in a release of LiteRT-LM, and the way in which it was found."""
+    """The release of LiteRT in a release of LiteRT-LM, and the way in which the LiteRT release was found."""
 
     litert: str
     basis: str
@@ -41,7 +41,7 @@ CONTAINED = MappingProxyType(
         "0.18": Contained("litert-2.3.0", MEASURED),
     }
 )
-"""The known releases of LiteRT-LM. The contents of earlier releases are not known."""
+"""The known releases of LiteRT-LM. For earlier releases, the release of LiteRT is not known."""
 PREFIX = "litert-lm-"
 _NAME = re.compile(r"(?:litert-lm-|litertlm-(?:android|jvm)[-:])(\d+\.\d+)(?:\.\d+)?")
 """Pattern of release names: the names of this project and the names on Maven."""

@@ -1,4 +1,4 @@
-"""Notes about runtime releases for which the rules are not known."""
+"""Notes about runtime releases without known rules."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .catalogue import Release, parse_release, release_note
 
 
 def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
-    """Yield notes about a release for which the delegate's rules are not known.
+    """Yield notes about a release if the delegate's rules in this release are not known.
 
-    The notes name the release used instead. ``known_since`` is the oldest release with known rules, or "" if the delegate is
-    not part of the runtime. ``is_unchanged`` means that the delegate's rules are the same in all releases since
-    ``known_since``.
+    The notes name the release whose rules are used instead. ``known_since`` is the oldest release with known rules, or "" if
+    the delegate is not part of the runtime. ``is_unchanged`` means that the delegate's rules are the same in all releases
+    since ``known_since``.
     """
     note = release_note(release)
     if note is not None:
@@ -34,5 +34,5 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
 
 
 def predicted_build(release: Release) -> str:
-    """Return a note that a prediction about a release comes from newer source code."""
+    """Return a note that a prediction about a release is made from newer source code."""
     return f"it is predicted from the newest source code whether {release} can create the delegate's kernels"

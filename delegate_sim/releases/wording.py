@@ -1,4 +1,4 @@
-"""The log lines about the application of a delegate, from the runtime and from benchmark_model."""
+"""The log lines of the runtime and of benchmark_model about the application of a delegate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INCONSISTENT_LINE = "AllocateTensors() called on inconsistent model."
 NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
 """The line that benchmark_model prints if the runtime cannot prepare the graph."""
 FLEX = "Flex"
-"""The prefix of the names of TensorFlow operators, which the Flex delegate runs (``IsFlexOp``, ``util.cc``)."""
+"""The prefix of the names of TensorFlow operators that the Flex delegate runs (``IsFlexOp``, ``util.cc``)."""
 
 _NO_FLEX_LINE = (
     "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "

@@ -1,4 +1,4 @@
-"""All rules of a delegate, and the engine that evaluates the rules."""
+"""The rules of a delegate, and the engine that evaluates the rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .source import Source
 
 
 class RuleTarget(Protocol):
-    """The part of a target that all rules may use. The target of each delegate has more fields."""
+    """The part of a target that all delegates' rules may use. The targets of some delegates have more fields."""
 
     @property
     def release(self) -> Release:
@@ -32,7 +32,7 @@ _MOST_KEPT = 4096
 
 
 class Policy(Enum):
-    """The reaction of a delegate to a node that fails a check."""
+    """The delegate's reaction to a node that fails a check."""
 
     FIRST_FAILURE = "stops at the first failure"
     ALL_FAILURES = "collects every failure"
@@ -40,7 +40,7 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The refusal of operators without a rule. ``problem`` may contain the placeholder ``{builtin_code}``."""
+    """The refusal of an operator without a rule. ``problem`` may contain the placeholder ``{builtin_code}``."""
 
     needed: str
     hint: str = ""
@@ -51,7 +51,7 @@ class Unknown:
 
 
 class _Asked(NamedTuple):
-    """A check for one target, with the texts of its refusal."""
+    """A check for one target, with the texts of the refusal."""
 
     finder: Callable[[NodeView, Any], str | None]
     code: str
@@ -62,7 +62,7 @@ class _Asked(NamedTuple):
 
 
 class _Checks(NamedTuple):
-    """The checks of one operator for one target. A node that meets the check ``early`` is accepted without further checks."""
+    """The checks of one operator for one target. If a node meets the check ``early``, it is accepted at once."""
 
     early: Callable[[NodeView, Any], str | None] | None
     checks: tuple[_Asked, ...]
@@ -74,11 +74,13 @@ class _Checks(NamedTuple):
 class RuleBook(Generic[T]):
     """The rules of one delegate.
 
-    ``families`` has the rules of builtin operators, one mapping per family. ``custom`` has the rules of custom operators.
-    ``kinds`` lists the kinds of problem, in the delegate's words. ``source`` is the upstream location of all rules that name no
-    location. ``excluded`` runs before the rules, and returns a reason to refuse a node, or None. ``key`` returns the part of a
-    target that determines which checks apply. By default, this part is the whole target. ``others`` is the rule for all
-    operators that have no rule of their own. If ``others`` is None, these operators are refused.
+    ``families`` has the rules of builtin operators, with one mapping for each family. ``custom`` has the rules of custom
+    operators. ``kinds`` lists the kinds of problem, in the delegate's words. If a rule gives no upstream location, its
+    location is ``source``.
+
+    ``excluded`` is called before the rules. It returns a reason to refuse a node, or None. ``key`` returns the part of a
+    target that determines which checks apply, by default the whole target. ``others`` is the rule for all operators without
+    their own rule. If ``others`` is None, these operators are refused.
     """
 
     delegate: str
@@ -93,18 +95,18 @@ class RuleBook(Generic[T]):
     key: Callable[[T], Hashable] | None = None
     others: OpRule[T] | None = None
     reads_operands: bool = True
-    """True if the delegate reads the operands of accepted nodes, or False if the delegate selects nodes only by operator."""
+    """True if the delegate reads the operands of accepted nodes. False if it selects nodes only by operator."""
     has_native_messages: bool = False
     """True if the native name of a refusal is the delegate's own message (``Check.said``)."""
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
-        """The cached checks, by operator and target."""
+        """A cache of the checks, keyed by operator and target."""
         return {}
 
     @functools.cached_property
     def rules(self) -> Rules[T]:
-        """All rules by operator, builtin operators first. Reading this attribute loads the rules of every operator family."""
+        """All rules by operator, builtin operators first. This attribute loads the rules of every operator family."""
         return MappingProxyType({**_joined(self.families), **self.custom})
 
     @functools.cached_property
@@ -154,7 +156,7 @@ class RuleBook(Generic[T]):
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
         """Return the rule of an operator, or ``others`` if the operator has no rule.
 
-        Return None if the delegate does not support the operator.
+        Return None if ``others`` is also missing.
         """
         rule = self.custom.get(op) if is_custom else self._builtin(op)
         if rule is not None or (is_custom and self.unknown_custom is not None):
@@ -162,9 +164,9 @@ class RuleBook(Generic[T]):
         return self.others
 
     def changed_in(self, ops: Iterable[tuple[str, bool]]) -> set[Release]:
-        """Return the releases in which checks of some operators were added or removed.
+        """Return the releases in which checks of the operators ``ops`` were added or removed.
 
-        ``ops`` has a pair for each operator: its name, and whether the operator is custom.
+        For each operator, ``ops`` has a pair: the name, and whether the operator is custom.
         """
         rules = [rule for op, is_custom in ops if (rule := self.rule_of(op, is_custom=is_custom)) is not None]
         releases = {release for rule in rules for check in rule.all_checks for release in (check.introduced, check.withdrawn)}
@@ -186,15 +188,12 @@ class RuleBook(Generic[T]):
         return self._worded(kind).code(self.delegate)
 
     def native_of(self, kind: Kind) -> str:
-        """Return the delegate's own name for a kind of problem.
-
-        If the delegate has no name for it, return delegate-sim's name.
-        """
+        """Return the delegate's own name for a kind of problem, or delegate-sim's name if the delegate has none."""
         worded = self._worded(kind)
         return worded.native or worded.suffix or worded.name
 
     def hint_of(self, check: Check[T]) -> str:
-        """Return a short hint on what to change if a check fails."""
+        """Return a short hint on the change that makes a node pass a check."""
         return check.hint or self._worded(check.kind).hint
 
     def sources_of(self, rule: OpRule[T]) -> tuple[Source, ...]:

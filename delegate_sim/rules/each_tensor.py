@@ -12,9 +12,9 @@ from .rule import Check
 from .vocabulary import check
 
 TensorFinder = Callable[[Tensor], str | None]
-"""A function that returns the description of a tensor that fails a check, or None for a tensor that passes."""
+"""A function that describes a tensor that fails a check, or returns None if the tensor passes."""
 NamedTensors = Callable[[NodeView], Iterable[tuple[str, Tensor]]]
-"""A function that returns named tensors of a node, in the order of the delegate's checks."""
+"""A function that returns named tensors of a node, in the order in which the delegate checks them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ class TensorDemand:
 
 
 def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str, Tensor]]:
-    """Yield the operands of a node at some positions, without omitted operands."""
+    """Yield the operands of a node at some positions. Omitted operands are left out."""
     for position, index in enumerate(node.node.inputs[positions], positions.start or 0):
         if index >= 0:
             yield f"input {position}", node.graph.tensors[index]
 
 
 def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
-    """Yield the results of a node, without omitted results."""
+    """Yield the results of a node. Omitted results are left out."""
     for position, index in enumerate(node.node.outputs):
         if index >= 0:
             yield f"output {position}", node.graph.tensors[index]
@@ -44,8 +44,8 @@ def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
 def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[object], ...]:
     """Return one check for each demand.
 
-    The delegate applies all demands to one tensor before it reads the next tensor. The delegate stops at the first tensor that
-    fails a demand.
+    The delegate applies all demands to one tensor before it reads the next tensor. It stops at the first tensor that fails a
+    demand.
     """
 
     def check_of(demand: TensorDemand) -> Check[object]:

@@ -1,4 +1,4 @@
-"""Rules that are loaded one operator family at a time.
+"""Rules that are loaded by operator family.
 
 ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family. This file is imported only if a model has an operator
 of the family. ``model/operator_families.py`` lists the families and their operators.
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class LazyRules(Mapping[str, OpRule[T]]):
-    """Rules that are loaded at the first lookup of an operator in ``possible``."""
+    """Rules that are loaded when an operator in ``possible`` is first looked up."""
 
     def __init__(self, possible: frozenset[str], load: Callable[[], Rules[T]]) -> None:
         self.possible = possible
@@ -49,9 +49,9 @@ def _read_rules(module: ModuleType) -> Rules[T]:
 
 
 def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
-    """Return the rules in a package: one mapping for each module, which has the rules of one operator family.
+    """Return the rules in a package: one mapping for each module. Each module has the rules of one operator family.
 
-    ``read`` returns the rules in a module. By default, these are the module's ``RULES``.
+    ``read`` returns the rules in a module, by default the module's ``RULES``.
     """
 
     def load(family: str) -> Rules[T]:
@@ -66,6 +66,6 @@ def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_ru
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:
-    """Return rules to which the function ``change`` is applied when the rules are loaded. The function must not add operators."""
+    """Return a copy of rules. The function ``change`` is applied when the rules are loaded, and must not add operators."""
     possible = rules.possible if isinstance(rules, LazyRules) else frozenset(rules)
     return LazyRules(possible, lambda: change(rules))

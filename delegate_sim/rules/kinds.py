@@ -1,6 +1,6 @@
 """Kinds of problem: the meaning of refusal codes, shared by all delegates.
 
-A delegate uses its own wording for a kind only if the general wording does not fit the delegate's problem (``Kind.reworded``).
+A delegate has its own wording for a kind (``Kind.reworded``) only if the general wording does not fit the delegate.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of problem.
+    """A kind of problem. Checks refer to a kind by its ``name``.
 
-    Checks refer to a kind by its ``name``. A delegate's code for the kind is ``DELEGATE-name``, or ``DELEGATE-suffix`` if there
-    is a ``suffix``. If ``is_shared`` is true, the code of every delegate is ``name``. ``title``, ``meaning`` and ``advice``
-    explain the code. ``hint`` says in a few words what to change. ``native`` is the delegate's own name for the kind, if any.
+    A delegate's code for the kind is ``DELEGATE-name``, or ``DELEGATE-suffix`` if there is a ``suffix``. If ``is_shared`` is
+    true, the code is ``name`` for every delegate. ``title``, ``meaning`` and ``advice`` explain the code. ``hint`` says
+    briefly what to change. ``native`` is the delegate's own name for the kind, or "".
     """
 
     name: str
@@ -64,16 +64,16 @@ class Kind:
         return Explanation(self.title, self.meaning, self.advice)
 
     def reworded(self, **changes: Any) -> Kind:
-        """Return a copy of this kind with a delegate's own texts."""
+        """Return a copy of this kind with the texts of one delegate."""
         return replace(self, **changes)
 
     def code(self, delegate: str) -> str:
-        """Return the code of this kind in a delegate's refusals."""
+        """Return the code of this kind in the refusals of a delegate."""
         return self.name if self.is_shared else f"{delegate}-{self.suffix or self.name}"
 
 
 def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    """Return a kind with the same code for every delegate."""
+    """Return a kind that has the same code for every delegate."""
     return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
 
 
@@ -353,7 +353,7 @@ OPERATOR_NOT_REGISTERED = Kind(
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
-"""The problems of nodes that the runtime cannot prepare for the CPU."""
+"""The problems of nodes that the CPU kernels cannot prepare."""
 
 NOT_LOADED_KINDS = (MODEL_NOT_LOADED, OPERATOR_NOT_LOADED, TENSOR_TYPE_NOT_LOADED, TENSOR_NOT_LOADED, NODE_NOT_LOADED)
 """The problems of models that the runtime cannot load."""
@@ -366,4 +366,4 @@ RUNTIME_KINDS = (
     *NOT_LOADED_KINDS,
     *NOT_PREPARED_KINDS,
 )
-"""Problems of the runtime itself, which can occur with any delegate."""
+"""Problems of the runtime itself. They can occur with any delegate."""

@@ -1,8 +1,8 @@
 """Nodes that lack operands or results that their operator requires.
 
-Most delegates do not check for missing operands. Such a delegate reads past the end of the node's operand array, so its
-behavior cannot be predicted. This module refuses a node with missing operands for every delegate, after all checks of the
-delegate.
+Most delegates do not check whether operands are missing. If an operand is missing, such a delegate reads past the end of the
+node's operand array, and its behavior cannot be predicted. This module therefore refuses a node with missing operands for
+every delegate, after the delegate's own checks.
 """
 
 from __future__ import annotations
@@ -54,12 +54,14 @@ _FEWEST: Mapping[tuple[int, int], str] = {
 The CPU kernels require these numbers (``kernels/*.cc: Prepare``). The numbers were verified for each operator with
 ai-edge-litert 2.3.0. PAD and PADV2 share one kernel, which takes two or three operands.
 
-For ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN, the numbers here are below those of the kernels. The reason is that VX takes nodes
-before Prepare: it takes ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. SPLIT, SPLIT_V and UNPACK need a
-result here, although their kernels also accept 0 results if the options say 0. A node without results does nothing."""
+For ADD_N and UNIDIRECTIONAL_SEQUENCE_RNN, the kernels require more operands than this table. The delegate VX takes nodes
+before Prepare, and it takes ADD_N with 1 operand and UNIDIRECTIONAL_SEQUENCE_RNN with 4 operands. For SPLIT, SPLIT_V and
+UNPACK, the kernels also accept 0 results if the options say 0. This table requires one result, because a node without results
+does nothing.
+"""
 
 _MOST_GIVEN = 3
-"""If an operator requires more operands than this number, all of its operands except the first may be omitted (-1)."""
+"""If an operator requires more operands than this number, all its operands except the first may be omitted (-1)."""
 
 FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
     {operator: counts for counts, operators in _FEWEST.items() for operator in operators.split()}
@@ -67,9 +69,9 @@ FEWEST: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
-    """Return the verdict on a node that the rules of a delegate accept.
+    """Return the verdict on a node that a delegate's rules accept.
 
-    ``is_counted`` means that the delegate's rules check the number of operands.
+    ``is_counted`` means that these rules check the number of operands.
     """
     missing = _lacking(node.node, is_counted=is_counted)
     if missing is None:
@@ -79,7 +81,7 @@ def verdict(node: NodeView, *, is_counted: bool = False) -> Verdict:
 
 
 def is_whole(node: Node) -> bool:
-    """Return whether a node has at least one input and one output, and all operands and results that its operator needs."""
+    """Return whether a node has at least one input and one output, and lacks no operand or result."""
     return bool(node.inputs) and bool(node.outputs) and min(node.outputs) >= 0 and _lacking(node, is_counted=False) is None
 
 

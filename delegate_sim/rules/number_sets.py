@@ -1,4 +1,4 @@
-"""Sets of allowed integers, each with a description in words."""
+"""Sets of allowed integers, with descriptions in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """A set of allowed numbers. ``words`` is its description, such as "at most 4". ``data`` has its limits as plain data."""
+    """A set of allowed numbers. ``words`` describes the set, as in "at most 4". ``data`` has the limits as plain data."""
 
     words: str
     holds: Callable[[int], bool]
@@ -39,7 +39,7 @@ def between(least: int, most: int) -> Numbers:
 
 
 def up_to_one() -> Numbers:
-    """Allow 1 or less. A file may store operator version 1 as 0. The description is only "1"."""
+    """Allow 1 or less, because a file may store operator version 1 as 0. The description is only "1"."""
     return replace(at_most(1), words="1")
 
 

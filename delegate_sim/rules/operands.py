@@ -28,7 +28,7 @@ class Operand:
         return node.graph.tensors[index] if index >= 0 else NO_TENSOR
 
     def is_given(self, node: NodeView) -> bool:
-        """Return whether the node has this operand. An omitted operand does not count."""
+        """Return whether the node has this operand. False if the operand is omitted."""
         indices = node.node.outputs if self.is_result else node.node.inputs
         return self.position < len(indices) and indices[self.position] >= 0
 

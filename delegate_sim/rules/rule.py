@@ -1,7 +1,7 @@
-"""A delegate's rule for an operator: the delegate's checks, in the delegate's order.
+"""A delegate's rule for an operator: the delegate's checks in their original order.
 
-A ``Check`` states a demand. If a node fails the check, the check describes the actual value, and the check's ``Kind`` explains
-the refusal.
+A ``Check`` states a demand. If a node fails the check, the check describes the actual value. The check's ``Kind`` explains the
+refusal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TargetT_contra = TypeVar("TargetT_contra", contravariant=True)
 class Reason(NamedTuple):
     """One reason why a node does not run on the delegate.
 
-    ``kind`` is the delegate's own name for the reason, or delegate-sim's name if the delegate does not name the reason.
+    ``kind`` is the delegate's own name for the reason. If the delegate has no name, ``kind`` is delegate-sim's name.
     """
 
     code: str
@@ -49,12 +49,12 @@ class Verdict:
 ACCEPTED = Verdict(True)
 
 NodeFinder: TypeAlias = Callable[[NodeView], str | None]
-"""A function that returns a description of the actual value if a node fails a demand, or None."""
+"""A function that describes the actual value if a node fails a demand. It returns None if the node meets the demand."""
 
 
 @dataclass(frozen=True, eq=False)
 class Condition(Generic[TargetT_contra]):
-    """A condition that limits a check to some targets. ``words`` describes the condition, as in "from level 29"."""
+    """A condition that limits a check to some targets. ``words`` describes these targets, as in "from level 29"."""
 
     words: str
     holds: Callable[[TargetT_contra], bool]
@@ -64,8 +64,8 @@ class Condition(Generic[TargetT_contra]):
 class Check(Generic[TargetT_contra]):
     """One check of a rule: a demand that a node must meet.
 
-    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. By default, ``hint``
-    and ``native`` come from the kind, and ``source`` comes from the rule.
+    ``needed`` completes the sentence "needs ...". ``native`` is the delegate's own name for the refusal. If ``hint`` or
+    ``native`` is empty, the kind's text is used. If ``source`` is None, the rule's source is used.
     """
 
     kind: Kind
@@ -75,14 +75,14 @@ class Check(Generic[TargetT_contra]):
     native: str = ""
     source: Source | None = None
     applies: str = ""
-    """A description of the nodes that the check applies to, such as "if given", or "" for all nodes."""
+    """A description of the nodes to which the check applies, such as "if given". "" for all nodes."""
     data: tuple[object, ...] = ()
-    """The demand as plain data: its name, operands and allowed values. Empty for a check with its own function."""
+    """The demand as plain data: its name, operands and allowed values. Empty if the check has its own function."""
     conditions: tuple[Condition[TargetT_contra], ...] = ()
     introduced: Release | None = None
     withdrawn: Release | None = None
     said: Callable[[NodeView, TargetT_contra], str] | None = None
-    """A function that returns the delegate's own message for this refusal, or None if the delegate logs no message."""
+    """A function that returns the delegate's message for this refusal. None if the delegate logs no message."""
 
     @property
     def demand(self) -> str:
@@ -96,34 +96,34 @@ class Check(Generic[TargetT_contra]):
     def when(self, condition: Condition[TargetT_contra]) -> Check[TargetT_contra]: ...
 
     def when(self, condition: Condition[Any]) -> Check[Any]:
-        """Return this check, limited to the targets that meet a condition."""
+        """Return a copy of this check for only the targets that meet a condition."""
         return replace(self, conditions=(*self.conditions, condition))
 
     def from_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check, limited to this release of the runtime and later releases."""
+        """Return a copy of this check that applies only from this release of the runtime on."""
         return replace(self, introduced=parse_release(release))
 
     def before_release(self, release: str) -> Check[TargetT_contra]:
-        """Return this check, limited to releases of the runtime before this release."""
+        """Return a copy of this check that applies only before this release of the runtime."""
         return replace(self, withdrawn=parse_release(release))
 
     def reported_as(self, native: str) -> Check[TargetT_contra]:
-        """Return this check with another native name for the refusal."""
+        """Return a copy of this check with another native name for the refusal."""
         return replace(self, native=native)
 
     def saying(self, said: str | Callable[[NodeView], str]) -> Check[TargetT_contra]:
-        """Return this check with the delegate's message for the refusal.
+        """Return a copy of this check with the delegate's message for the refusal.
 
         The message is a fixed text, or a function of the node.
         """
         return replace(self, said=(lambda node, _: said(node)) if callable(said) else (lambda *_: said))
 
     def of_kind(self, kind: Kind) -> Check[TargetT_contra]:
-        """Return this check with another kind."""
+        """Return a copy of this check with another kind."""
         return replace(self, kind=kind)
 
     def from_source(self, source: Source) -> Check[TargetT_contra]:
-        """Return this check with another upstream location."""
+        """Return a copy of this check with another upstream location."""
         return replace(self, source=source)
 
     def counts_in(self, release: Release) -> bool:
@@ -135,36 +135,30 @@ class Check(Generic[TargetT_contra]):
 
 @dataclass(frozen=True, eq=False)
 class OpRule(Generic[TargetT_contra]):
-    """The checks of one operator, in the delegate's order.
-
-    If a node meets the check ``accepted_early``, the node is accepted without the other checks.
-    """
+    """The checks of one operator, in the delegate's order."""
 
     checks: tuple[Check[TargetT_contra], ...]
     accepted_early: Check[TargetT_contra] | None = None
-    """A check that runs before all other checks.
-
-    A node that meets this check is accepted. All other nodes continue with the other checks.
-    """
+    """A check that runs before all other checks. If a node meets this check, it is accepted at once."""
     introduced: Release | None = None
-    """The first release of the runtime in which the delegate supports the operator, or None for all known releases."""
+    """The first release of the runtime in which the delegate supports the operator. None for all known releases."""
     source: tuple[Source, ...] = ()
     """The upstream locations of the rule, by default the location of the rule book."""
 
     def from_release(self, release: str) -> OpRule[TargetT_contra]:
-        """Return this rule, limited to this release of the runtime and later releases.
+        """Return a copy of this rule that applies only from this release of the runtime on.
 
         In earlier releases, the delegate does not support the operator.
         """
         return replace(self, introduced=parse_release(release))
 
     def from_source(self, *source: Source) -> OpRule[TargetT_contra]:
-        """Return this rule with other upstream locations."""
+        """Return a copy of this rule with other upstream locations."""
         return replace(self, source=source)
 
     @property
     def all_checks(self) -> tuple[Check[TargetT_contra], ...]:
-        """All checks, starting with ``accepted_early`` if there is one."""
+        """All checks. If there is a check ``accepted_early``, it comes first."""
         return self.checks if self.accepted_early is None else (self.accepted_early, *self.checks)
 
 

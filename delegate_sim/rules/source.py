@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """An upstream repository on GitHub, at the commit from which the rules were read."""
+    """An upstream repository on GitHub, at the commit from which the rules were taken."""
 
     name: str
     """The owner and the name, as in ``google-ai-edge/LiteRT``."""
@@ -24,9 +24,9 @@ class Source:
     """The path in the repository."""
     symbol: str
     overload: str = ""
-    """A word from the function's parameters, if the upstream file has several functions with this name."""
+    """A word from the function's parameters. It is needed if several functions in the file have the same name."""
     branch: str = ""
-    """The operator of a ``case``, text from the condition of a branch, or "" for the whole function."""
+    """The operator of a ``case``, or text from the condition of a branch. "" for the whole function."""
 
     def with_symbol(self, symbol: str, overload: str = "") -> Source:
         """Return the location of another symbol in the same file."""
@@ -37,18 +37,18 @@ class Source:
         return replace(self, branch=branch)
 
     def of_operator(self, op: str) -> Source:
-        """Return the function's branch for an operator if this branch is known, or the whole function."""
+        """Return the location of an operator's branch in the function, or of the whole function if the branch is not known."""
         branch = self.with_branch(op)
         return self if self.branch or branch.lines is None else branch
 
     @property
     def part(self) -> str:
-        """The symbol, the overload and the branch as one string. This string is the key in ``source_lines``."""
+        """The symbol, the overload and the branch as one string, which is the key in ``source_lines``."""
         return ", ".join([word for word in (self.symbol, self.overload, self.branch) if word])
 
     @property
     def lines(self) -> tuple[int, int] | None:
-        """The first and the last line at the pinned commit, or None if ``make sources`` has not recorded the lines."""
+        """The first and the last line at the pinned commit. None if ``make sources`` has not recorded the lines."""
         from .source_lines import LINES  # only documentation needs these hundreds of entries
 
         files = LINES.get(f"{self.repository.name}@{self.repository.commit}", {})
@@ -79,4 +79,4 @@ class Source:
 
 
 LITERT = Repository("google-ai-edge/LiteRT", "f67457790c9c2ab67347d6fe53270e8d3df20868")
-"""The runtime's own repository. A delegate from another repository names that repository in its own package."""
+"""The repository of the runtime. A delegate from another repository has its repository in its own package."""

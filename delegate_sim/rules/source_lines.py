@@ -1,4 +1,4 @@
-"""The lines of every upstream source that a rule names.
+"""The lines of every upstream source that a rule refers to.
 
 ``make sources ARGS=--write`` writes this module. To change an entry, change the rule's ``Source`` and run the command again.
 """

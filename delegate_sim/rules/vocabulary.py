@@ -1,12 +1,11 @@
-"""The checks that the rules of all delegates share.
+"""The checks that the rules of several delegates use. Each function has the name of its demand.
 
-Each function is named after its demand. The argument of a function is an operand (``INPUT``, ``operand(1, "weights")``,
-``result()``) or an option. For a demand that only one delegate has, the delegate's rules use ``check`` with a separate
-function.
+The argument of a function is an operand (``INPUT``, ``operand(1, "weights")``, ``result()``) or an option. If only one
+delegate has a demand, the delegate's rules use ``check`` with their own function.
 
-Each function sets ``Check.data``, from which the version of a rule set is computed. Two wordings also enter the version: the
-wording of a check without ``data``, and the wording of the condition in ``where``. Change these wordings only together with the
-demand.
+Each function sets ``Check.data``, from which the version of a rule set is computed. The version also includes two wordings:
+the wording of a check without ``data``, and the wording of the condition in ``where``. Change these wordings only together
+with the demand.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ Predicate = Callable[[NodeView], bool]
 def check(kind: Kind, needed: str, finder: NodeFinder, hint: str = "", *, data: tuple[object, ...] = ()) -> Check[object]:
     """Return a check that does not depend on the target.
 
-    ``finder`` returns a description of the actual value if a node fails the demand, or None.
+    ``finder`` describes the actual value if a node fails the demand. It returns None if the node meets the demand.
     """
     return Check(kind, needed, lambda node, _: finder(node), hint, data=data)
 
@@ -51,17 +50,17 @@ def check_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, T], st
 
 
 def refused_if(kind: Kind, needed: str, condition: Predicate, found: str, hint: str = "") -> Check[object]:
-    """Return a check that refuses nodes that meet a condition. ``found`` is the description of the actual value."""
+    """Return a check that refuses a node if it meets a condition. ``found`` describes the actual value."""
     return Check(kind, needed, lambda node, _: found if condition(node) else None, hint)
 
 
 def where(condition: Predicate, words: str, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks, limited to nodes that meet a condition. ``words`` is the description of the condition."""
+    """Limit these checks to nodes that meet a condition. ``words`` describes the condition."""
     return tuple(_only_where(condition, words, check, ("where", words)) for check in checks)
 
 
 def where_given(which: Operand, *checks: Check[T]) -> tuple[Check[T], ...]:
-    """Return these checks, limited to nodes that have the optional operand ``which``."""
+    """Limit these checks to nodes that have the optional operand ``which``."""
     return tuple(_only_where(which.is_given, "if given", check, ("given", *which.data)) for check in checks)
 
 
@@ -76,12 +75,12 @@ def _only_where(condition: Predicate, words: str, inner: Check[T], data: tuple[o
 
 
 def max_version(limit: int) -> Check[object]:
-    """Demand an operator version of at most ``limit``. A file may also store version 0."""
+    """Demand an operator version of at most ``limit``. Version 0 also passes."""
     return version(up_to_one() if limit == 1 else at_most(limit))
 
 
 def version(allowed: int | Numbers) -> Check[object]:
-    """Demand that the operator version is one of the allowed versions."""
+    """Demand one of the allowed operator versions."""
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:
@@ -91,7 +90,7 @@ def version(allowed: int | Numbers) -> Check[object]:
 
 
 def operand_count(inputs: int | Numbers | None = None, outputs: int | Numbers | None = None) -> Check[object]:
-    """Demand certain numbers of operands and results. Omitted operands (index -1) count as operands."""
+    """Demand certain numbers of operands and results. Omitted operands (index -1) are counted too."""
     sides = [(allowed_numbers(inputs), "input")] if inputs is not None else []
     sides += [(allowed_numbers(outputs), "output")] if outputs is not None else []
 
@@ -154,7 +153,7 @@ def rank(which: Operand, allowed: int | Numbers, *, kind: Kind = RANK, hint: str
 
 
 def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
-    """Demand that no operand has more than ``limit`` dimensions. With ``results``, check the results instead."""
+    """Demand that no operand has more than ``limit`` dimensions. With ``results``, check results instead of operands."""
     side = "output" if results else "input"
 
     def find(node: NodeView, _: object) -> str | None:
@@ -170,8 +169,8 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
 def has_elements(which: Operand, *, allows_negative: bool = True) -> Check[object]:
     """Demand that no dimension of a tensor is 0.
 
-    Sizes below 0 occur only in malformed files, and some delegates do not check for them. With ``allows_negative``, such sizes
-    pass the check.
+    Negative sizes occur only in malformed files, and some delegates do not check for them. With ``allows_negative``, negative
+    sizes pass the check.
     """
     tensor_of = which.tensor
 
@@ -218,7 +217,7 @@ def activation(allowed: Collection[str], *, hint: str = "") -> Check[object]:
 
 
 def option(name: str, allowed: int | Numbers, *, hint: str = "") -> Check[object]:
-    """Demand that a builtin option has one of the allowed values. A flag that is not set counts as 0."""
+    """Demand that a builtin option has one of the allowed values. A flag that is not set has the value 0."""
     numbers = allowed_numbers(allowed)
 
     def find(node: NodeView, _: object) -> str | None:

@@ -1,1 +1,1 @@
-"""The runtime's behavior: resolving operators, preparing graphs, applying delegates."""
+"""The runtime's behavior: it resolves operators, prepares graphs and applies delegates."""

@@ -17,9 +17,9 @@ class Assumptions:
     repaired: frozenset[tuple[int, int]] = frozenset()
     """Nodes that the CPU kernels are assumed to accept, as (subgraph, node)."""
     ended: frozenset[str] = frozenset()
-    """The codes of a compiler plugin's failures that are assumed not to occur."""
+    """Codes of failures of a compiler plugin. These failures are assumed not to occur."""
     registered: frozenset[str] = frozenset()
-    """Custom operators that are assumed to be registered by the application, or to run on a delegate that is not simulated."""
+    """Custom operators that the application is assumed to register, or that run on a delegate that is not simulated."""
 
 
 NOTHING_ASSUMED = Assumptions()

@@ -1,4 +1,7 @@
-"""Convert results from added nodes to original nodes. A delegate adds nodes when it inlines a node (``Decision.origins``)."""
+"""Convert results for nodes that a delegate added into results for the original nodes.
+
+A delegate adds nodes when it inlines a node (``Decision.origins``).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from ..rules.rule import Verdict
 def attributed_decision(graph: Graph, decision: Decision) -> Decision:
     """Return the decision with verdicts, partitions and reasons for the nodes of the given graph.
 
-    An inlined node is supported if all its replacements are supported. An inlined node has the reasons of all its replacements.
+    An inlined node has the reasons of all nodes that replace it, and is supported if all these nodes are supported.
     ``decision.graph`` does not change.
     """
     if not decision.origins:
@@ -33,8 +36,8 @@ def attributed_decision(graph: Graph, decision: Decision) -> Decision:
 def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
     """Return the partitions with the nodes and tensors of the given graph.
 
-    An inlined node is in every partition that has at least one of its replacements. Tensors that the delegate added are left
-    out.
+    An inlined node is in every partition that contains at least one of its replacements. Tensors that the delegate added are
+    left out.
     """
     if not decision.origins:
         return tuple(subsets)

@@ -53,7 +53,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
 
 
 class Dispatched(NamedTuple):
-    """A subgraph after the dispatch delegate was applied: the new plan, and the runtime's log line or ""."""
+    """The new plan of a subgraph after the dispatch delegate was applied, and the runtime's log line or ""."""
 
     plan: ChangedPlan
     line: str = ""
@@ -90,7 +90,7 @@ def dispatched(run: SubgraphRun, kernel_name: str, release: Release, given_tenso
 
 
 def whole_graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[Graph, ...]:
-    """Return the subgraphs with all nodes of the model file, even nodes that the runtime would not add to the graph.
+    """Return the subgraphs with all nodes of the model file, even with nodes that the runtime does not add to the graph.
 
     ``accepted`` maps each subgraph to the nodes that are assumed to be selected.
     """

@@ -38,7 +38,7 @@ from .run import REFUSED, Refusal, Run, SubgraphRun
 from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
-"""Name prefix of subgraphs that contain tests of the model. No delegate is applied to these subgraphs."""
+"""Name prefix of subgraphs that test the model. No delegate is applied to these subgraphs."""
 
 
 NOT_APPLIED = frozenset({REFUSED, "restored"})
@@ -54,7 +54,7 @@ class Unprepared:
 
     graph: Graph
     node: int
-    """The first node of the kernel's partition."""
+    """The first node of the partition that the kernel replaces."""
     failure: KernelFailure
     text: str
     """The description of the failure in the report."""
@@ -74,13 +74,13 @@ class DelegateApplication:
         removed: frozenset[int] = frozenset(),
     ) -> None:
         self.removed = removed
-        """Subgraphs that the model no longer has."""
+        """Subgraphs that are no longer in the model."""
         self.graphs = graphs
         self.needs_static = needs_static
         self.is_allocated = is_allocated
         """Whether an earlier delegate made the runtime allocate tensors.
 
-        If so, the runtime allocates tensors again after this delegate.
+        The runtime then allocates them again after this delegate.
         """
         self.target = target
         self.delegate = target.delegate
@@ -96,7 +96,7 @@ class DelegateApplication:
         self.skipped: frozenset[int] = frozenset()
         self._has_crashed = False
         self.is_cut_short = False
-        """Whether the application gets an error because a subgraph could not be prepared."""
+        """Whether the runtime stopped with an error at a subgraph that cannot be prepared."""
 
     def run(self) -> Run:
         """Apply the delegate to the subgraphs in order. Stop at the first refusal."""
@@ -125,8 +125,7 @@ class DelegateApplication:
     def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
-        If failures of the delegate make the whole model fail, the delegate keeps no nodes. Otherwise, the delegate keeps the
-        nodes of earlier subgraphs.
+        The delegate keeps the nodes of earlier subgraphs, unless failures of the delegate make the whole model fail.
         """
         self.log_lines += failure.lines
         self.is_cut_short = True
@@ -150,7 +149,7 @@ class DelegateApplication:
     def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
         """Apply the delegate to a subgraph.
 
-        The runtime then applies the delegate to called subgraphs a second time. This method adds the log lines of the second
+        The runtime then applies the delegate a second time to called subgraphs, so add the log lines of this second
         application.
         """
         if not self.needs_static:
@@ -233,7 +232,7 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
-        """Return the failure if the delegate refuses the partitioned subgraph as a whole, or None if the delegate accepts it."""
+        """If the delegate refuses the partitioned subgraph as a whole, return the failure, otherwise None."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.is_later:
             return failure
@@ -256,7 +255,7 @@ class DelegateApplication:
             self.later_failure = kernel_refusal(graph, failure, message)
 
     def _tell_stage(self, failure: KernelFailure) -> None:
-        """If the stage behind the delegate rejected a call, add the warnings of this stage and the delegate's log line."""
+        """If the stage behind the delegate rejected a call, add this stage's warnings and the delegate's log line."""
         if failure.stage is not None:
             if failure.stage.error_line not in failure.log_lines:
                 self.log_lines.append(failure.stage.error_line)
@@ -265,7 +264,7 @@ class DelegateApplication:
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
         """Prepare the new plan in order: the delegate kernels, and the CPU kernels with operands that the delegate changed.
 
-        Return the first failure and the first node of the failing kernel, or None if there is no failure.
+        Return the first failure and the first node of the failing kernel, or None if no kernel fails.
         """
         made = {
             subset: failure
@@ -302,12 +301,15 @@ class DelegateApplication:
         return None
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
-        # The delegate does not accept assumed nodes, so the kernels of these nodes are not known.
+        # The real delegate does not accept assumed nodes, so the kernels of these nodes are not known.
         is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
-        """Return the failure of the stage behind the delegate and the first node of the failing partition, or None."""
+        """Return the failure of the stage behind the delegate and the first node of the failing partition.
+
+        Return None if the stage does not fail.
+        """
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
@@ -321,7 +323,7 @@ class DelegateApplication:
     ) -> KernelFailure:
         """Add the runtime's log lines about a delegate kernel that cannot be prepared.
 
-        The first line has the kernel's node index. Kernels are numbered after the graph's nodes.
+        The first of these lines has the kernel's node index. The indices of kernels follow the indices of the graph's nodes.
         """
         if self.delegate.accelerator.fails_with_model:
             return failure
@@ -347,7 +349,7 @@ class DelegateApplication:
         return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
 
     def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
-        """Undo all delegation in every subgraph."""
+        """Give all delegated nodes of all subgraphs back to the CPU."""
         self._tell_stage(failure)
         # A crashed process logs nothing more.
         self.log_lines += failure.log_lines or (() if failure.is_crash else (RESTORED_LINE,))
@@ -355,7 +357,7 @@ class DelegateApplication:
         return kernel_refusal(graph, failure, failure.message)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
-        """For reports, add verdicts on the nodes of subgraphs that the runtime does not reach."""
+        """Add verdicts on the nodes of subgraphs that the runtime does not reach. Reports show these verdicts."""
         for graph in graphs:
             if not self._is_skipped(graph) and graph.dynamic is None:
                 with suppress(PartitionError):
@@ -393,5 +395,5 @@ def shown_number(index: int, removed: frozenset[int]) -> int:
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Return whether the graph has a dynamic tensor: a tensor that is dynamic from the start or that a CPU node makes dynamic."""
+    """Return whether the graph has a dynamic tensor, either from the start or because of a CPU node."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

@@ -14,7 +14,7 @@ from ..model.model import Node, Tensor
 class ChangedPlan(NamedTuple):
     """A subgraph after delegates were applied.
 
-    The indices of the added tensors follow the indices of the tensors in the model file.
+    The indices of added tensors follow the indices of the tensors in the model file.
     """
 
     nodes: tuple[Node, ...]

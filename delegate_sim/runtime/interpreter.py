@@ -56,12 +56,12 @@ def simulate_chain(
 ) -> tuple[Run, ...]:
     """Simulate delegates that are applied to a model one after another.
 
-    Each delegate gets the plan that the earlier delegates produced. In this plan, kernels of the earlier delegates are nodes.
-    The targets may differ only in delegate and options.
+    Each delegate gets the plan that the earlier delegates produced. In this plan, each kernel of an earlier delegate is a
+    node. The targets may differ only in delegate and options.
 
-    ``by_default`` returns the target of the delegate that the runtime applies by itself when tensors are allocated
+    ``by_default`` returns the target of the delegate that the runtime itself applies when tensors are allocated
     (``Interpreter::ApplyLazyDelegateProviders``, ``core/interpreter.cc``). This delegate is not applied if the first subgraph
-    already runs entirely on delegates, or if benchmark_model or the application has stopped.
+    already runs entirely on delegates. It is also not applied if benchmark_model or the application has stopped.
     """
     first = targets[0]
     defaults = first.defaults
@@ -125,17 +125,17 @@ class _Chain:
         runnable = {op for target in targets for op in target.delegate.rules.custom}
         self._warnings = tuple(loading_warnings(model, self.loading, custom, runnable))
         self._plans: dict[int, ChangedPlan] = {}
-        """The plans that delegates changed, by subgraph."""
+        """The changed plans, by subgraph."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
-        """The nodes that each delegate kernel replaces, keyed by (subgraph, kernel index)."""
+        """The nodes in each delegate kernel, keyed by subgraph and by the kernel's node index."""
         self._unprepared: list[tuple[int, Unprepared]] = []
-        """The kernels that fail when tensors are allocated, as pairs of run number and kernel."""
+        """The kernels that fail when tensors are allocated. Each pair is the number of a run and a kernel."""
         self._compiled: dict[int, frozenset[int]] | None = None
         """The nodes that a plugin compiled, by subgraph, or None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
         """Subgraphs that a plugin removed from the model."""
         self._is_static = False
-        """Whether a delegate without the dynamic-tensors flag was applied. After such a delegate, all shapes are known."""
+        """Whether a delegate without the dynamic-tensors flag was applied. All shapes are known after this delegate."""
 
     def apply(self, target: Target) -> None:
         """Apply one more delegate."""
@@ -181,13 +181,13 @@ class _Chain:
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether LiteRT's loader, which runs before a plugin, refuses the model. If so, no delegate can be applied."""
+        """Whether LiteRT's loader refuses the model before a plugin is applied. If so, no delegate can be applied."""
         return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
 
     def _dispatch(self) -> None:
-        """Replace the partitions that a plugin compiled by kernels of the dispatch delegate.
+        """Replace each partition that a plugin compiled with a kernel of the dispatch delegate.
 
-        This happens before the first delegate.
+        This happens before the first delegate is applied.
         """
         if self._compiled is None or self._plans or len(self.runs) != 1:
             return
@@ -219,9 +219,9 @@ class _Chain:
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
     def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
-        """Simulate the application's ``AllocateTensors``, in which CPU kernels may refuse the remaining nodes.
+        """Simulate the application's ``AllocateTensors``, in which CPU kernels may refuse nodes that are not delegated.
 
-        Nodes after the first dynamic tensor of the final plan are prepared only when the model runs. ``defaults`` is
+        Nodes after the first dynamic tensor of the final plan are prepared later, when the model runs. ``defaults`` is
         ``Target.defaults``. ``is_over`` means that the application has already stopped.
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()
@@ -245,7 +245,7 @@ class _Chain:
                 self.runs[number] = replace(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
-        """Return whether the application's ``AllocateTensors`` can no longer fail."""
+        """Return whether the application's ``AllocateTensors`` cannot fail any more."""
         if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
             return True
         first = self._prepared[0]
@@ -255,7 +255,7 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return, by subgraph, the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels."""
+        """Return the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels, by subgraph."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)
@@ -265,7 +265,7 @@ class _Chain:
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:
-        """Return the original nodes in the order of the final plan, or an empty tuple if no delegate changed the plan."""
+        """Return the original nodes in the order of the final plan. Return an empty tuple if no delegate changed the plan."""
         if subgraph not in self._plans:
             return ()
         order, waiting = list[int](), list(reversed(self._plans[subgraph].plan))
@@ -280,7 +280,7 @@ class _Chain:
 
     @functools.cached_property
     def _prepared(self) -> tuple[Graph, ...]:
-        """The prepared subgraphs, without the nodes that a plugin compiled."""
+        """The prepared subgraphs. Nodes that a plugin compiled are not prepared."""
         fixed_shapes, repaired = self.assumptions.fixed_shapes, self.assumptions.repaired
         if self._compiled:
             return prepare_around(self.model, self._compiled, fixed_shapes, self.release, self._unregistered)

@@ -1,9 +1,9 @@
-"""Decide whether the runtime loads a model.
+"""Decide whether the runtime loads a model. Source: ``core/interpreter_builder.cc``.
 
-Source: ``core/interpreter_builder.cc``. First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the
-file, even codes that no node uses. The lookup stops at the first missing builtin operator. Then ``ParseTensors`` reads the
-tensors of a subgraph. ``ParseTensors`` refuses types that the release does not know, and tensors with contradictory data.
-Custom operators are looked up later, when the graph is prepared.
+First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file, even codes that no node uses. The
+lookup stops at the first missing builtin operator. Then, ``ParseTensors`` reads the tensors of each subgraph. It refuses
+tensors of types that the release does not know, and tensors with contradictory data. Custom operators are looked up later,
+when the graph is prepared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .unloadable_tensors import InvalidTensor, invalid_tensors, release_features
 _SCHEMA_VERSION = 3
 """The only version of the schema that releases load (``TFLITE_SCHEMA_VERSION``)."""
 _WITHOUT_FLEX = parse_release("tf-2.21")
-"""From this TensorFlow release on, the wheel does not apply the Flex delegate by itself."""
+"""Since this TensorFlow release, the wheel does not apply the Flex delegate by itself."""
 _MOST_TOLD = 20
 """The largest number of reasons that a message lists."""
 
@@ -43,7 +43,7 @@ class Loading:
     refused_tensors: tuple[Tensor, ...]
     """The tensors with a type that the release does not load, from the first subgraph with such tensors."""
     subgraph: int
-    """The subgraph of ``refused_tensors``."""
+    """The subgraph that contains ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
     """The operators for which it is not known whether the release loads them."""
     invalid: tuple[InvalidTensor, ...] = ()
@@ -66,7 +66,7 @@ class Loading:
     def is_loaded(self, *, assume_ops_registered: bool) -> bool:
         """Return whether the model loads.
 
-        With ``assume_ops_registered``, the application is assumed to register missing operators.
+        With ``assume_ops_registered``, the application is assumed to register all missing operators.
         """
         is_refused = self.refused and not assume_ops_registered
         return self.is_known_version and not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
@@ -104,7 +104,7 @@ class Loading:
 
     @property
     def message(self) -> str:
-        """The first reasons as one text, and the number of further reasons."""
+        """The first reasons as one text that ends with the number of further reasons."""
         reasons = self.reasons
         more = [f"and {len(reasons) - _MOST_TOLD:,} more"] if len(reasons) > _MOST_TOLD else []
         return "; ".join([*reasons[:_MOST_TOLD], *more])
@@ -148,7 +148,7 @@ def _load_on(model: Model, release: Release, cache: AnalysisCache) -> Loading:
 
 
 def first_loading_after(model: Model, release: Release) -> tuple[Release, ...]:
-    """Return, for each family, the first release after ``release`` that loads the model, if there is one.
+    """For each family, return the first release after ``release`` that loads the model, if such a release exists.
 
     The family of ``release`` comes first.
     """
@@ -172,21 +172,21 @@ def first_node(model: Model, code: OperatorCode) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class CustomOperators:
-    """The custom operators of a model for which the runtime has no kernel."""
+    """The custom operators of a model that have no kernel in the runtime."""
 
     assumed: tuple[str, ...]
-    """The operators that are assumed to be registered, by the application or by TensorFlow's wheel."""
+    """Operators that the application or TensorFlow's wheel is assumed to register."""
     unregistered: frozenset[str]
-    """The operators that are not registered."""
+    """Operators that are not registered."""
     assume_ops_registered: bool
     """Whether the application is assumed to register all missing operators."""
 
 
 def custom_operators(model: Model, target: Target, registered: frozenset[str] = frozenset()) -> CustomOperators:
-    """Return the custom operators without a kernel, divided into operators that are registered and all other operators.
+    """Return the custom operators without a kernel in the runtime.
 
-    ``registered`` has operators that LiteRT registers besides the operators of the target's delegate. Wheels of TensorFlow
-    before 2.21 apply the Flex delegate first, so Flex operators count as registered.
+    ``registered`` has operators that LiteRT registers in addition to the operators of the target's delegate. Wheels of
+    TensorFlow before 2.21 apply the Flex delegate first, so they register Flex operators.
     """
     without_kernel = _without_kernel(model)
     registered = registered | target.delegate.accelerator.registered_operators
@@ -198,7 +198,7 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
 
 
 def _without_kernel(model: Model) -> tuple[str, ...]:
-    """Return the custom operators of a model for which the runtime itself has no kernel."""
+    """Return the model's custom operators that have no kernel in the runtime."""
     ops = [node.op for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 

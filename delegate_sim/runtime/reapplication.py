@@ -1,9 +1,9 @@
-"""Log lines that appear again because the runtime applies a delegate to a called subgraph a second time.
+"""Log lines that appear twice because the runtime applies a delegate to a called subgraph a second time.
 
 Preparing an IF, a WHILE or a composite resizes the inputs of the called subgraph. If these inputs have no data of their own,
-the resize undoes a delegate without the dynamic-tensors flag, even if no shape changes. The runtime applies the delegate again
-when it allocates the tensors. The second application delegates the same nodes and logs the same lines. The condition subgraph
-of a WHILE is not resized, so the delegate is not applied to the condition subgraph again.
+the resize undoes a delegate without the dynamic-tensors flag. This happens even if no shape changes. The runtime applies the
+delegate again when it allocates the tensors. The second application delegates the same nodes and logs the same lines. The
+condition subgraph of a WHILE is not resized, so the delegate is applied to it only once.
 
 Source: ``Subgraph::ResizeInputTensor``, ``UndoAllDelegates`` and ``RedoAllDelegates`` (``core/subgraph.cc``);
 ``CopyTensorsShapeAndType`` (``kernels/control_flow_common.h``).
@@ -22,8 +22,10 @@ from ..releases.catalogue import Release, parse_release
 from ..releases.wording import redoing_line
 
 _MOST_REPEATED = 1000
-"""Largest number of repeated applications for which log lines are returned. Each level of nesting doubles the number of
-applications."""
+"""Largest number of second applications for which log lines are returned.
+
+Each level of nesting doubles the number of applications.
+"""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -39,7 +41,7 @@ _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A subgraph to which the delegate was applied: the logged lines, and the delegated nodes."""
+    """A subgraph to which the delegate was applied, with the logged lines and the delegated nodes."""
 
     graph: Graph
     lines: tuple[str, ...]
@@ -49,7 +51,7 @@ class _Applied:
 class Reapplications:
     """The lines that the runtime logs when it applies the delegate to called subgraphs again.
 
-    The runtime applies the delegate again while it prepares the calling subgraph.
+    This happens while the runtime prepares the calling subgraph.
     """
 
     def __init__(self, release: Release) -> None:
@@ -68,7 +70,7 @@ class Reapplications:
         self._applied[graph.index] = _Applied(graph, tuple(lines), delegated)
 
     def lines(self, graph: Graph, delegated: Collection[int] = ()) -> Iterator[str]:
-        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph. Nodes in ``delegated`` are left out."""
+        """Yield the lines that the runtime logs when it prepares the nodes of a subgraph, except the nodes in ``delegated``."""
         for index in graph.execution_plan:
             node = graph.nodes[index]
             if node.op not in _CALLED or node.is_custom or index in delegated:

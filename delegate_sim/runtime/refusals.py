@@ -1,4 +1,4 @@
-"""Refusals of whole models, because a model cannot be loaded or a kernel cannot be prepared."""
+"""Refusals of whole models: the model cannot be loaded, or a kernel cannot be prepared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .run import REFUSED, Refusal, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return the refusal for a model that does not load. The refusal's location is the first refused operator, tensor or node."""
+    """Return the refusal for a model that does not load. Its location is the first refused operator, tensor or node."""
     if not loading.is_known_version:
         return Refusal(MODEL_NOT_LOADED.name, loading.message, MODEL_NOT_LOADED.hint, 0, None, None)
     if not loading.refused and loading.invalid_node is not None:
@@ -44,7 +44,7 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
 
 
 def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
-    """Return a copy of a run that is refused because the model does not load. The copy keeps the verdicts on the nodes."""
+    """Return a copy of a run with the refusal that the model does not load. The copy keeps the verdicts on nodes."""
     if run.delegate.is_plugin:
         return replace(run, outcome=REFUSED, refusal=_load_refusal(model, loading))
     return replace(

@@ -1,4 +1,4 @@
-"""Constants of a model file that older runtime releases do not recognize.
+"""Constants of a model file that older releases of the runtime do not treat as constants.
 
 Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. The releases were measured with
 TensorFlow's wheels.
@@ -12,7 +12,7 @@ from ..model.model import Allocation, Model, Tensor
 from ..releases.catalogue import Release, parse_release
 
 _EMPTY_CONSTANTS = parse_release("tf-2.11")
-"""From this release on, a tensor with an empty data buffer is a constant."""
+"""Since this release, a tensor with an empty data buffer is a constant."""
 
 _OFFSETS = parse_release("tf-2.14")
 """The first release that reads buffers stored after the flatbuffer."""
@@ -21,8 +21,8 @@ _OFFSETS = parse_release("tf-2.14")
 def as_read_by(model: Model, release: Release) -> Model:
     """Return the model as a release reads it.
 
-    Constants that the release does not recognize become computed tensors. If the release recognizes all constants, return the
-    given model itself.
+    Constants that the release does not recognize become computed tensors. If there are no such constants, return the given
+    model itself.
     """
     has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
     if has_empty and (has_offsets or not model.offset_buffers):
@@ -43,5 +43,5 @@ def as_read_by(model: Model, release: Release) -> Model:
 
 
 def _computed(tensor: Tensor) -> Tensor:
-    """Return the tensor without its data, as if a node computes it."""
+    """Return a copy of the tensor without data, as if a node computes the tensor."""
     return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)

@@ -1,7 +1,7 @@
-"""Versions of builtin operators that the runtime's own CPU kernels load, by release.
+"""Versions of builtin operators that the CPU kernels of each release load.
 
-A model with another version of an operator does not load, even if a delegate would take the node. ``resolver_table`` lists the
-versions that ``BuiltinOpResolver`` registers.
+If a model has another version of an operator, the model does not load, even if a delegate would take the node.
+``resolver_table`` lists the versions that ``BuiltinOpResolver`` registers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FAILED = "Registration failed."
 
 
 class Loads(enum.Enum):
-    """Whether a release loads an operator or a type. ``UNKNOWN`` means a release that ``resolver_table`` does not cover."""
+    """Whether a release loads an operator or a type. ``UNKNOWN`` if ``resolver_table`` does not cover the release."""
 
     YES = "yes"
     NO = "no"
@@ -36,10 +36,10 @@ class _Versions:
 
 
 def loads(op: str, version: int, release: Release) -> Loads:
-    """Return whether a release's own kernels load a builtin operator in this version.
+    """Return whether a release's own kernels load this version of a builtin operator.
 
-    A release that is not in the table counts as the next older release in the table. For a release older than all releases in
-    the table, the result is ``UNKNOWN``.
+    A release that is not in the table is treated like the next older release in the table. If the table has no older release,
+    the result is ``UNKNOWN``.
     """
     known = _versions(release)
     if known is None:
@@ -50,14 +50,14 @@ def loads(op: str, version: int, release: Release) -> Loads:
 def highest_version(op: str, release: Release) -> int | None:
     """Return the highest version of an operator that a release loads.
 
-    Return None if there is none, or if the release is unknown.
+    Return None if the release loads no version, or if the table does not cover the release.
     """
     known = _versions(release)
     return None if known is None else known.maximum.get(op)
 
 
 def unresolved(op: str, version: int, release: Release) -> str | None:
-    """Return a message if a release does not load, or possibly does not load, a version of a builtin operator.
+    """Return a message if a release does not load a version of a builtin operator, or if this is not known.
 
     Return None if the release loads the version.
     """
@@ -77,8 +77,8 @@ def unresolved(op: str, version: int, release: Release) -> str | None:
 def refusal_lines(op: str, version: int, release: Release) -> tuple[str, ...]:
     """Return the lines that a release logs if it does not load a builtin operator.
 
-    If the release loads the operator, or if the release is unknown, return no lines. ``op`` is ``UNKNOWN(code)`` for an
-    operator that this package's schema lacks.
+    Return no lines if the release loads the operator, or if the table does not cover the release. ``op`` is ``UNKNOWN(code)``
+    for an operator that this package's schema lacks.
 
     The error of TensorFlow Lite's ``Interpreter`` class in Python contains these lines. The error has no line breaks if the
     release's schema lacks the operator.
@@ -119,7 +119,7 @@ def tensor_refusal_line(name: str, tensor: int, release: Release) -> str:
 
 
 def _is_unpacked(name: str, release: Release) -> bool:
-    """Return whether a release expects one byte for each value of a packed type. If so, constants of the type are too short."""
+    """Return whether a release expects one byte for each value of a packed type, so that constants of the type are too short."""
     return name == "INT4" and not release.is_at_least(_PACKED)
 
 

@@ -1,11 +1,11 @@
 """Versions of builtin operators that ``BuiltinOpResolver`` loads.
 
-For each family of releases, the table has all operators of the oldest release, and then the changes in later releases.
+For each family of releases, the table has all operators of the oldest release, and then the changes in each later release. No
+release drops a version.
 
 ``tools/upstream/resolver_versions.py`` tested every version of every operator on every release with a wheel: TensorFlow 2.10
-and later, ``tflite-runtime`` 2.10 to 2.14, and ``ai-edge-litert``. ``core/kernels/register.cc`` in LiteRT 1.1.0 and later
-agrees with these tests. LiteRT 1.4.1 has no wheel, so ``register.cc`` is the only source for this release. No release drops a
-version.
+and later, ``tflite-runtime`` 2.10 to 2.14, and ``ai-edge-litert``. The tests agree with ``core/kernels/register.cc`` in LiteRT
+1.1.0 and later. LiteRT 1.4.1 has no wheel, so ``register.cc`` is the only source for this release.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ LOADED: Mapping[str, Mapping[tuple[int, ...], Mapping[int, str]]] = {"tf": _TENS
 """For each family and release, the operators with a new highest version. The oldest release comes first."""
 
 MINIMUM: Mapping[str, int] = {"BROADCAST_TO": 2}
-"""For each operator that has no version 1, the lowest version in all releases."""
+"""The lowest version of each operator that has no version 1. All releases have the same lowest version."""
 
 NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {
@@ -226,7 +226,10 @@ NEWEST_OPERATORS: Mapping[str, Mapping[tuple[int, ...], str]] = {
     },
     "litert": {(1, 0): "STABLEHLO_COMPOSITE", (1, 1): "STABLEHLO_CASE"},
 }
-"""For each family and release, the operator with the highest builtin code in the schema, even if this operator has no kernel."""
+"""For each family and release, the operator with the highest builtin code in the schema.
+
+This operator may have no kernel.
+"""
 
 NEWEST_TYPES: Mapping[str, Mapping[tuple[int, ...], str]] = {
     "tf": {(2, 10): "UINT16", (2, 11): "INT4", (2, 17): "BFLOAT16", (2, 21): "UINT4", (2, 22): "FLOAT8_E5M2"},

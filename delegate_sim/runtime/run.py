@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..delegates.stage_behind import StageRefusal
 
 REFUSED = "refused"
-"""The outcome if the runtime does not apply the delegate to any node."""
+"""The outcome if the runtime applies the delegate to no node."""
 
 _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
@@ -32,7 +32,7 @@ _IF_SET = frozenset({"stage", "is_at_invoke"})
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubgraphRun:
-    """One subgraph after the delegate was applied. The decision is None if the delegate was not applied to the subgraph."""
+    """One subgraph after the delegate was applied. ``decision`` is None if the delegate was not applied to the subgraph."""
 
     graph: Graph
     decision: Decision | None = None
@@ -41,9 +41,9 @@ class SubgraphRun:
     plan: tuple[Subset, ...] = ()
     """All partitions in execution order, with the nodes that the delegate added to the graph (``Decision.origins``)."""
     taken: frozenset[int] = frozenset()
-    """Nodes that run on the delegate as part of a node in another subgraph."""
+    """Nodes that run on the delegate because another subgraph's delegated node includes them."""
     advice: Mapping[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
-    """The changes that fix single reasons, keyed by the node and the code of the reason. Empty without a diagnosis."""
+    """Changes that each remove one reason, keyed by the reason's node and code. Empty without a diagnosis."""
 
     @functools.cached_property
     def delegated(self) -> frozenset[int]:
@@ -52,7 +52,7 @@ class SubgraphRun:
         return self.taken.union(*nodes[True]).difference(*nodes[False])
 
     def without_kernels(self) -> SubgraphRun:
-        """Return the run with all nodes back on the CPU. The verdicts do not change."""
+        """Return a copy with all nodes on the CPU and with the same verdicts."""
         return SubgraphRun(self.graph, self.decision)
 
 
@@ -60,9 +60,8 @@ class SubgraphRun:
 class Refusal:
     """The reason why the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``).
 
-    A run is also refused if the runtime cannot load or prepare the model. In this case, the model does not run at all. With the
-    outcomes ``delegated`` and ``none``, the model fails after the delegate was applied. If ``is_predicted`` is true, the
-    delegation is predicted to be undone.
+    A run is also refused if the runtime cannot load or prepare the model. The model then does not run at all. With the
+    outcomes ``delegated`` and ``none``, the refusal says why the model fails after the delegate was applied.
     """
 
     code: str
@@ -75,22 +74,22 @@ class Refusal:
     is_predicted: bool = False
     """Whether the refusal is predicted from the source code of another release."""
     is_at_invoke: bool = False
-    """Whether only ``Invoke`` fails, because the failing node comes after a dynamic tensor. Allocating tensors then succeeds."""
+    """Whether only ``Invoke`` fails. This happens if the failing node comes after a dynamic tensor."""
     stage: str = ""
     """For a compiler plugin: ``load`` if LiteRT's loader refuses the model file, or ``partition`` if the plugin fails."""
     behind: StageRefusal | None = None
-    """The call that a stage behind the delegate rejected, if any."""
+    """The call that a stage behind the delegate rejected, or None."""
 
     @property
     def text(self) -> str:
-        """The message. If a stage behind the delegate rejected a call for a node, the message begins with this node."""
+        """The message. It begins with a node if a stage behind the delegate rejected a call for this node."""
         if self.behind is None or not self.behind.is_of_node or self.node is None:
             return self.message
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
         return f"node {place}: {self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain data. Some keys are absent if they are not set."""
+        """Return the refusal as plain data. Some keys are present only if they are set."""
         entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
         if self.behind is not None:
             entry.update(asdict(self.behind), further=list(self.behind.further))
@@ -110,9 +109,9 @@ class Run:
     warnings: tuple[str, ...]
     subgraphs: tuple[SubgraphRun, ...]
     by_default: bool = False
-    """Whether the runtime applied the delegate by default. The application did not request it."""
+    """Whether the runtime applied the delegate by default, without a request by the application."""
     removed: frozenset[int] = frozenset()
-    """Subgraphs that LiteRT removes from the model for a compiler plugin, because their composites are inlined or compiled."""
+    """Subgraphs that LiteRT removes for a compiler plugin, because their composites are inlined or compiled."""
 
     @property
     def delegate(self) -> Delegate:
@@ -121,7 +120,7 @@ class Run:
 
     @property
     def takes_nodes(self) -> bool:
-        """Whether the delegate takes nodes, and nothing fails afterwards."""
+        """Whether the delegate takes nodes, and nothing fails later."""
         return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
 
     @property

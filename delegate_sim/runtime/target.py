@@ -15,7 +15,8 @@ from ..releases.catalogue import NEWEST, Release
 class Target:
     """A delegate with its options, a release of the runtime, and assumptions about the application.
 
-    ``defaults`` is ``benchmark`` or ``api``. With ``benchmark``, the target has benchmark_model's defaults and log lines.
+    ``defaults`` is ``benchmark`` or ``api``. A target with ``benchmark`` has the defaults and the log lines of
+    benchmark_model.
     """
 
     delegate: Delegate
@@ -23,7 +24,7 @@ class Target:
     release: Release = NEWEST
     defaults: str = "api"
     assume_ops_registered: bool = False
-    """Whether the application is assumed to register all operators that the release lacks."""
+    """Whether the application is assumed to register all operators that are missing in the release."""
 
 
 class LabeledTarget(NamedTuple):
@@ -34,7 +35,7 @@ class LabeledTarget(NamedTuple):
 
 
 def with_labels(targets: Sequence[Target]) -> tuple[LabeledTarget, ...]:
-    """Return targets with labels. A label is the delegate's name, with a number if several targets have the same delegate."""
+    """Return the targets with labels. A label is the delegate's name, with a number if several targets share the delegate."""
     names = [target.delegate.name for target in targets]
     return tuple(
         [

@@ -35,7 +35,7 @@ class InvalidNode:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and a function that returns whether the model file stores an option."""
+    """The options of a node, and a function that returns whether the model file stores a certain option."""
 
     options: Options
     has: Callable[[str], bool]
@@ -107,9 +107,10 @@ def _types(*fields: str) -> tuple[_Check, ...]:
 
 
 def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attribute: str = "") -> _Check:
-    """Return a check for a vector with more than ``most`` elements. If ``is_needed`` is True, also check for a missing vector.
+    """Return a check for a vector with more than ``most`` elements.
 
-    ``attribute`` is the runtime's name for the vector, or "" if the runtime does not name the vector.
+    If ``is_needed`` is True, the vector must also be present. ``attribute`` is the runtime's name for the vector, or "" if the
+    runtime does not name the vector.
     """
     which = (f"Check the '{attribute}' attribute.",) if attribute else ()
 
@@ -139,7 +140,7 @@ _WINDOW_VECTORS = (_WINDOW_DIMENSIONS, "window_strides", "base_dilations", "wind
 
 
 def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
-    """Check that the window has dimensions, and that the length of every other given vector fits their number.
+    """Check that the window has dimensions, and that all given vectors have the right length for the window.
 
     The paddings need two elements for each dimension of the window. All other vectors need one element for each dimension.
     """
@@ -169,7 +170,7 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
         "STABLEHLO_REDUCE_WINDOW": f"Could not get '{_WINDOW}' operation parameters.",
     }
 )
-"""The operators that require options, and the runtime's log line about a node without options."""
+"""The operators that must have options, and the line that the runtime logs if a node has none."""
 
 _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
     {
@@ -211,4 +212,4 @@ _CHECKS: Mapping[str, tuple[_Check, ...]] = MappingProxyType(
         "TRANSPOSE_CONV": _types("quantized_bias_type"),
     }
 )
-"""The checks of options by operator, for nodes that have options."""
+"""The checks of each operator's options, for nodes that have options."""

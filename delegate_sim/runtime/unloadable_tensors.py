@@ -4,8 +4,8 @@ Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/i
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
 Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. The runtime then runs out of memory, or
-rejects the tensor because the tensor needs too many bytes. This module does not simulate these failures. This module also omits
-the runtime's checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
+rejects the tensor because it needs too many bytes. This module does not simulate these two failures. It also omits the checks
+of the storage of sparse constants and of the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class _WrongTensor(NamedTuple):
 
 
 _WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types of tensors that have no size until a value is set."""
+"""Types whose tensors have no size until a value is set."""
 
 _MOST = 2**64 - 1
-"""The highest count that the runtime can represent."""
+"""The largest number of bytes that the runtime can represent."""
 
 _FEW = _MOST >> 8
-"""A number of elements that needs at most ``_MOST`` bytes for every type."""
+"""A number of elements that fits into ``_MOST`` bytes whatever the type is."""
 
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """The first release that supports buffers in separate files."""
@@ -57,7 +57,7 @@ _MULTI_AXIS = parse_release("litert-2.2")
 
 
 def release_features(release: Release) -> tuple[bool, bool]:
-    """Return whether a release supports external buffers, and whether it reads multi-axis quantization."""
+    """Return whether a release supports external buffers, and whether the release reads multi-axis quantization."""
     return release.is_at_least(_EXTERNAL_BUFFERS), release.is_at_least(_MULTI_AXIS)
 
 
@@ -115,8 +115,8 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
 def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
     """Return the problem with a tensor's shape: a description, and the line that the runtime logs.
 
-    The runtime's line about a constant with too little data is left out, because the line contains a line number of the
-    runtime's source.
+    If a constant has too little data, the runtime's line is left out, because it contains a line number of the runtime's
+    source.
     """
     elements = 1
     for size in tensor.shape:
@@ -135,7 +135,7 @@ def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:
     """Return the problem with the scales, zero points or blocks of multi-axis quantization, or None.
 
-    The result has a description of the problem and the line that the runtime logs.
+    A problem has a description and the line that the runtime logs.
     """
     if quantization.kind != "multi-axis" or not release.is_at_least(_MULTI_AXIS):
         return None
@@ -157,7 +157,10 @@ def _is_sparse_constant(tensor: Tensor) -> bool:
 
 
 def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:
-    """Return the problem with the scales and zero points, or None: a description, and the line that the runtime logs."""
+    """Return the problem with the scales and zero points, or None.
+
+    A problem has a description and the line that the runtime logs.
+    """
     quantization = tensor.quantization
     if quantization is None or not quantization.is_affine or not len(quantization.scales):
         return None

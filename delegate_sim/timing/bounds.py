@@ -47,11 +47,14 @@ class TimeBounds:
     gone_kernels: int
     """The number of kernels that are merged into other kernels."""
     gone_ms: float | None
-    """The time of all merged kernels, without the fastest of each group that becomes one kernel.
+    """The time of all merged kernels, except the fastest kernel of each group.
 
-    None if a kernel was not measured.
+    A group becomes one kernel. None if a kernel was not measured.
     """
     total_ms: float
+    """The time of all parts of the profile."""
+    inference_ms: float | None
+    """The measured time of an inference of the whole model; None if the profile does not give it."""
     kernels: int
     """The number of kernels that were measured, or 0 if the profile shows no kernel of the delegate."""
     stays_on_cpu: bool
@@ -61,9 +64,28 @@ class TimeBounds:
     """The reason why there is no estimate."""
 
     @property
+    def parts_ms(self) -> float:
+        """The time of the parts that go: the moved nodes and the merged kernels."""
+        return self.moved.ms + (self.gone_ms or 0.0)
+
+    @property
+    def whole_ms(self) -> float:
+        """The time of the whole model. No fix saves more.
+
+        This is the smaller one of the measured inference and the sum of all parts. Parts that were measured one by one can take
+        longer than the inference.
+        """
+        return self.total_ms if self.inference_ms is None else min(self.inference_ms, self.total_ms)
+
+    @property
     def at_most_ms(self) -> float:
         """The largest saving of the parts that were measured."""
-        return min(self.moved.ms + (self.gone_ms or 0.0), self.total_ms)
+        return min(self.parts_ms, self.whole_ms)
+
+    @property
+    def is_limited(self) -> bool:
+        """True if the parts that go took longer than the whole model, so that the bound is the time of the whole model."""
+        return self.parts_ms > self.whole_ms
 
     @property
     def is_whole(self) -> bool:
@@ -73,7 +95,7 @@ class TimeBounds:
     @property
     def rest_ms(self) -> float:
         """The time that remains even if the delegate took no time for the moved nodes."""
-        return self.total_ms - self.at_most_ms
+        return self.whole_ms - self.at_most_ms
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bounds as plain data."""
@@ -84,6 +106,7 @@ class TimeBounds:
             "moved_nodes_without_time": self.moved.unknown,
             "merged_kernels": self.gone_kernels,
             "merged_ms": None if self.gone_ms is None else round(self.gone_ms, 6),
+            "whole_ms": round(self.whole_ms, 6),
             "at_least_ms": None,
             "remaining_ms": round(self.rest_ms, 6) if self.is_whole else None,
             "estimate": None if self.estimate is None else asdict(self.estimate),
@@ -115,6 +138,7 @@ def bounds(
         gone_kernels=gone,
         gone_ms=_longest(dict(_times(ordered, delegate)), merged) if has_kernels else None,
         total_ms=ordered[0].total_ms if ordered else 0.0,
+        inference_ms=ordered[0].times.inference_ms if ordered else None,
         kernels=ordered[0].kernel_count if has_kernels else 0,
         stays_on_cpu=bool(ordered)
         and any(part.kind == NODE and not set(moved).issuperset(part.nodes) for part in ordered[0].parts),

@@ -15,27 +15,32 @@ INNER = "Delegate/"
 
 
 def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
-    """Return the operators inside of kernels. The node of an operator is known only if the plan has one kernel.
+    """Return the operators inside of kernels. The node of an operator is known only if one kernel has all nodes of its type.
 
-    The profiler adds up the times of operators with the same name and number in different kernels. With several kernels, no node
-    is therefore known.
+    The profiler adds up the times of operators with the same name and number in different kernels. If several kernels have nodes
+    of a type, no node is therefore known.
     """
     timed = [(row.outputs.removeprefix(INNER), row.time.ms) for row in rows if row.time is not None]
-    kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
-    nodes = _nodes([name for name, _ in timed], kernels[0], plan) if len(kernels) == 1 else {}
+    nodes = _nodes([name for name, _ in timed], plan)
     return tuple([InnerOperator(name, ms, nodes.get(number)) for number, (name, ms) in enumerate(timed)])
 
 
-def _nodes(names: Sequence[str], kernel: PlannedStep, plan: TimedPlan) -> dict[int, NodeKey]:
+def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
     """Return the node of each operator, by number. If a type of operator has as many rows as nodes, they have the same order."""
-    graph, delegate = plan.graphs[kernel.subgraph], find_delegate(kernel.op)
-    numbers: dict[str, list[int]] = {}
-    for number, name in enumerate(names):
-        if op := delegate.profiled_operator(name):
-            numbers.setdefault(op, []).append(number)
+    kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
     matched: dict[int, NodeKey] = {}
-    for op, own in numbers.items():
-        nodes = [node for node in kernel.nodes if graph.nodes[node].op == op]
-        if len(nodes) == len(own):
-            matched |= {number: NodeKey(kernel.subgraph, node) for number, node in zip(own, nodes, strict=True)}
+    for delegate in dict.fromkeys([kernel.op for kernel in kernels]):
+        numbers: dict[str, list[int]] = {}
+        for number, name in enumerate(names):
+            if op := find_delegate(delegate).profiled_operator(name):
+                numbers.setdefault(op, []).append(number)
+        for op, own in numbers.items():
+            groups = [nodes for kernel in kernels if kernel.op == delegate and (nodes := _of_type(kernel, op, plan))]
+            if len(groups) == 1 and len(groups[0]) == len(own):
+                matched |= dict(zip(own, groups[0], strict=True))
     return matched
+
+
+def _of_type(kernel: PlannedStep, op: str, plan: TimedPlan) -> list[NodeKey]:
+    graph = plan.graphs[kernel.subgraph]
+    return [NodeKey(kernel.subgraph, node) for node in kernel.nodes if graph.nodes[node].op == op]

@@ -26,7 +26,10 @@ from .totals import total_notes
 
 _CUT = 20
 """The smallest length of a name that may be the beginning of a longer name, because the line was cut off."""
-_NO_STEP = "the simulation has no such {what} here"
+_NO_NODE, _NO_KERNEL = _NO_STEP = ("the simulation has no such node here", "the simulation has no such delegate kernel here")
+_NOT_SIMULATED = "a delegate that is not simulated"
+_OTHER_NODES = "the simulation has no kernel with the same nodes"
+_OTHER_CPU_NODES = "the profile has other nodes on the CPU than the simulation"
 
 
 class WrongProfileError(ReconcileError):
@@ -52,11 +55,11 @@ def match_profile(profile: OpProfile, model: Model, target: Target) -> Timing:
     if tables and max(tables) >= len(plan.graphs):
         raise _wrong(profile, f"lists nodes of subgraph {max(tables)}, but the model has no such subgraph")
     matched = {index: list(_subgraph_parts(profile, index, plan, target)) for index in sorted(set(tables))}
-    main = next((parts for parts in matched.values() if parts), [])
+    first, main = next(((index, parts) for index, parts in matched.items() if parts), (0, []))
     _refuse_if_nothing_matches(profile, main)
     nested = [part for parts in matched.values() if parts is not main for part in parts]
     notes = [*profile.notes, *total_notes(log, min(tables, default=0), sum([part.ms for part in main]))]
-    notes += _left_on_cpu(main, plan)
+    notes += _differences(profile, main, plan, first)
     inner = inner_operators(log.inner_rows, plan)
     return Timing(profile.path, plan.delegates, tuple(main), tuple(nested), inner, log.times, tuple(dict.fromkeys(notes)))
 
@@ -78,10 +81,12 @@ def _subgraph_parts(profile: OpProfile, index: int, plan: TimedPlan, target: Tar
 
 
 def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]) -> None:
-    """Raise WrongProfileError if no row with a name matches the model."""
-    named = [part for part in parts if part.name and not part.why.startswith("a delegate")]
-    if named and all(part.kind == UNMATCHED for part in named):
-        raise _wrong(profile, f"lists {shortened(named[0].op, 60)} {shortened(named[0].name, 80)}, which the model does not have")
+    """Raise WrongProfileError if rows name nodes or outputs that the model does not have, and no other row is of this model."""
+    strange = [part for part in parts if part.why in _NO_STEP]
+    if strange and not any(part.kind != UNMATCHED or part.why == _OTHER_NODES for part in parts):
+        raise _wrong(
+            profile, f"lists {shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}, which the model does not have"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +122,10 @@ class _Matcher:
         self._match(timed, self._by_index)
         self._match(timed, self._by_outputs)
         self._match_in_order(timed)
+        self._drop_other_kernels(timed, is_complete=is_complete)
         for number, one in enumerate(timed):
-            yield _part(one, self.found.get(number))
+            step = self.found.get(number)
+            yield self._unmatched(one) if step is None else _part(one, step)
 
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
         """Raise WrongProfileError for a row that contradicts the model. ``count`` is the number of rows of a complete table."""
@@ -194,25 +201,59 @@ class _Matcher:
             if len(steps) == len(numbers):
                 self.found |= dict(zip(numbers, steps, strict=True))
 
+    def _drop_other_kernels(self, timed: Sequence[_Timed], *, is_complete: bool) -> None:
+        """Drop matches with kernels that had other nodes on the device.
+
+        A kernel with fewer nodes than the simulated kernel leaves a node to the CPU, which has a row. A kernel with the same
+        outputs and more nodes takes a node whose result the simulated kernel reads, and this node has no row of its own. Without
+        names of outputs, a kernel matches only if all rows of the CPU are as simulated. If rows are missing, the indices of the
+        kernels must be the same.
+        """
+        on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
+        on_cpu |= {step.index for step in self.found.values() if not step.is_kernel}
+        simulated = {step.index for step in self.steps if not step.is_kernel}
+        planned = {node for step in self.steps for node in step.nodes}
+        numbers = {step.index: number for number, step in self.found.items() if step.is_kernel}
+        writers = {tensor: node for node in planned for tensor in self.graph.nodes[node].outputs}
+        known = set(on_cpu)
+        for step in [step for step in self.steps if step.is_kernel and step.index in numbers]:
+            number = numbers[step.index]
+            read = {writers[tensor] for node in step.nodes for tensor in self.graph.nodes[node].inputs if tensor in writers}
+            has_other_nodes = not on_cpu.isdisjoint(step.nodes)
+            if is_complete:
+                has_other_nodes |= not read - set(step.nodes) <= known
+                has_other_nodes |= not timed[number].row.outputs and on_cpu != simulated
+            else:
+                has_other_nodes |= timed[number].row.node not in (None, step.index)
+            if has_other_nodes:
+                del self.found[number]
+            else:
+                known.update(step.nodes)
+
+    def _unmatched(self, one: _Timed) -> MeasuredPart:
+        if one.delegate == "":
+            why = _NOT_SIMULATED
+        elif one.delegate is None:
+            why = _NO_NODE
+        else:
+            why = _NO_KERNEL if self._contradicts(one) else _OTHER_NODES
+        return MeasuredPart(UNMATCHED, one.row.op, _name(one.row), one.ms, 1, (), row=one.row.time, why=why)
+
     def _contradicts(self, one: _Timed) -> bool:
         """Return whether a row names an output that the model does not have."""
         first = without_commas(one.row.outputs).partition(" ")[0]
         return bool(first) and not any(_is_same(first, tensor.name.partition(" ")[0]) for tensor in self.graph.tensors)
 
 
-def _part(one: _Timed, step: PlannedStep | None) -> MeasuredPart:
-    row = one.row
-    name = f"[{row.outputs}]" + ("" if row.node is None else f":{row.node}")
-    first = None if row.time is None else row.time.first_ms
-    if step is None:
-        if one.delegate == "":
-            why = "a delegate that is not simulated"
-        else:
-            why = _NO_STEP.format(what="node" if one.delegate is None else "delegate kernel")
-        return MeasuredPart(UNMATCHED, row.op, name, one.ms, 1, (), first_ms=first, why=why)
+def _part(one: _Timed, step: PlannedStep) -> MeasuredPart:
     keys = tuple([NodeKey(step.subgraph, node) for node in step.nodes])
     kernels = (keys,) if step.is_kernel else ()
-    return MeasuredPart(KERNEL if step.is_kernel else NODE, step.op, name, one.ms, 1, keys, kernels, first)
+    kind = KERNEL if step.is_kernel else NODE
+    return MeasuredPart(kind, step.op, _name(one.row), one.ms, 1, keys, kernels, one.row.time)
+
+
+def _name(row: Row) -> str:
+    return f"[{row.outputs}]" + ("" if row.node is None else f":{row.node}")
 
 
 def _is_same(printed: str, name: str) -> bool:
@@ -232,8 +273,14 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
             raise _wrong(profile, f"counts {count:,} {shortened(op, 60)}, but the model has {available[op]:,}")
     if summary.is_complete and not summary.lacks_rows and not has_kernels and sum(nodes.values()) != len(graph.execution_plan):
         raise _wrong(profile, f"counts {sum(nodes.values()):,} nodes, but the model has {len(graph.execution_plan):,}")
+    on_cpu = Counter([step.op for step in steps if not step.is_kernel])
+    has_other_nodes = summary.is_complete and not summary.lacks_rows and nodes != dict(on_cpu)
     for op, ms in summary.times.items():
         delegate, count = kernel_delegate(op, target), summary.counts[op]
+        if delegate is None and count == available[op]:
+            keys = tuple([NodeKey(index, node) for node in graph.execution_plan if graph.nodes[node].op == op])
+            yield MeasuredPart(NODE, op, op, ms, count, keys)
+            continue
         own = [
             step
             for step in steps
@@ -242,8 +289,11 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
         if len(own) != count:
             what = "nodes" if delegate is None else "delegate kernels"
             why = f"the profile has {count:,} {what}, but the simulation has {len(own):,}" if delegate != "" else ""
-            why = why or "a delegate that is not simulated"
+            why = why or _NOT_SIMULATED
             yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=why)
+            continue
+        if has_other_nodes:
+            yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=_OTHER_CPU_NODES)
             continue
         kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
         keys = tuple([key for kernel in kernels for key in kernel])
@@ -253,16 +303,32 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
             yield MeasuredPart(KERNEL, delegate, op, ms, count, keys, kernels)
 
 
-def _left_on_cpu(parts: Sequence[MeasuredPart], plan: TimedPlan) -> Iterator[str]:
-    """Yield a note if CPU nodes of the profile are delegated in the simulation, or if rows match nothing in the simulation."""
+def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:
+    """Yield a note if the profile has only the slowest rows, and a note on nodes and rows that the simulation does not have."""
+    order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
+    steps = len(plan.steps[main])
+    if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
+        yield f"the profile has only {_counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
+    measured = {part.nodes[0] for part in parts if part.kind == NODE and len(part.nodes) == 1}
     delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
-    count = len([part for part in parts if part.kind == NODE and len(part.nodes) == 1 and part.nodes[0] in delegated])
-    if count:
-        noun = "node that the simulation delegates" if count == 1 else "nodes that the simulation delegates"
-        yield (
-            f"the profile has {count:,} {noun} on the CPU: check --runtime and the options, or run reconcile with this "
-            "profile as the log"
-        )
-    unmatched = [part for part in parts if part.kind == UNMATCHED]
-    if unmatched:
-        yield f"{len(unmatched):,} {'row matches' if len(unmatched) == 1 else 'rows match'} nothing in the simulation"
+    left = len(measured & delegated)
+    taken = 0
+    if order is not None and order.is_timed and order.is_complete and not order.lacks_rows:
+        taken = len([step for step in plan.steps[main] if not step.is_kernel and NodeKey(main, step.index) not in measured])
+    unmatched = len([part for part in parts if part.kind == UNMATCHED])
+    told = []
+    if left:
+        told.append(f"{_counted(left, 'node')} on the CPU that the simulation delegates")
+    if taken:
+        told.append(f"no row for {_counted(taken, 'node')} that the simulation leaves on the CPU")
+    if told:
+        if unmatched:
+            told.append(f"{_counted(unmatched, 'row')} that the simulation does not have")
+        text = " and ".join(told) if len(told) < 3 else f"{', '.join(told[:-1])} and {told[-1]}"
+        yield f"the profile has {text}: check --runtime and the options, or run reconcile with this profile as the log"
+    elif unmatched:
+        yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..device.parse.profiles.operator_tables import RowTime
 from ..device.parse.profiles.run_times import RunTimes
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
@@ -33,7 +34,8 @@ class MeasuredPart:
     nodes: tuple[NodeKey, ...]
     kernels: tuple[tuple[NodeKey, ...], ...] = ()
     """The nodes of each kernel."""
-    first_ms: float | None = None
+    row: RowTime | None = None
+    """The numbers of the row; None for a part with several nodes or kernels."""
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +48,8 @@ class MeasuredPart:
             "count": self.count,
         }
         entry["nodes"] = [key._asdict() for key in self.nodes]
+        if self.row is not None:
+            entry |= {"first_ms": self.row.first_ms, "memory_kb": self.row.memory_kb, "times_called": self.row.calls}
         return entry | ({"why": self.why} if self.why else {})
 
 

@@ -1,1 +1,1 @@
-"""Operator versions, and the features of nodes that require a certain version."""
+"""Operator versions, and the features of nodes that need certain versions."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 HIGHEST_TOLD_APART = 32
-"""The highest version that rules distinguish. A model file may store any version up to 2**31 - 1."""
+"""The highest version that delegates' rules distinguish. A model file may store any version up to 2**31 - 1."""
 _ABOVE = 3
 
 
 def versions_to_try(version: int) -> list[int]:
-    """Return versions that could replace an operator's version: first lower, then higher versions, nearest first.
+    """Return versions that could replace an operator's version.
+
+    Lower versions come before higher versions, and the nearest version comes first.
 
     >>> versions_to_try(3)
     [2, 1, 4, 5, 6]

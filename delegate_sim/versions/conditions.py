@@ -1,4 +1,4 @@
-"""Conditions on a node that determine its operator version, and functions that combine conditions."""
+"""Conditions on a node that decide its operator version, and functions that combine conditions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FLOAT8 = ("FLOAT8_E4M3FN", "FLOAT8_E5M2")
 
 
 def all_of(*conditions: VersionCondition) -> VersionCondition:
-    """Return a condition that holds if all of the given conditions hold."""
+    """Return a condition that holds if all given conditions hold."""
     return lambda node: all(condition(node) for condition in conditions)
 
 
 def any_of(*conditions: VersionCondition) -> VersionCondition:
-    """Return a condition that holds if at least one of the given conditions holds."""
+    """Return a condition that holds if at least one given condition holds."""
     return lambda node: any(condition(node) for condition in conditions)
 
 
@@ -49,7 +49,7 @@ def both_are(kind: str) -> VersionCondition:
 
 
 def option_set(option: str) -> VersionCondition:
-    """Return the condition that an option is set: its value is not 0 or false."""
+    """Return the condition that the value of an option is not 0 or false."""
     return lambda node: bool(getattr(node.options, option))
 
 
@@ -68,10 +68,7 @@ def _scale_count(tensor: Tensor) -> int:
 
 
 def scale_for_each_slice(position: int, dimension: int, at_least: int = 1) -> VersionCondition:
-    """Return the condition that an operand has one scale for each slice along a dimension.
-
-    ``at_least`` is the smallest accepted number of scales.
-    """
+    """Return the condition that an operand has one scale for each slice along a dimension, and at least ``at_least`` scales."""
 
     def condition(node: NodeView) -> bool:
         tensor = node.input(position)
@@ -92,14 +89,14 @@ def is_per_channel(tensor: Tensor) -> bool:
 def quantized_scales(*positions: int) -> VersionCondition:
     """Return the condition that at least one of the operands has scales.
 
-    Upstream only tests whether a table of quantization parameters exists. The converter writes such a table for every tensor,
-    even if the table is empty, so upstream counts all INT16 tensors as quantized. This condition ignores tables without scales.
+    Upstream only tests whether the tensor has a table of quantization parameters. The converter writes this table for every
+    tensor, so upstream treats all INT16 tensors as quantized. This condition ignores tables without scales.
     """
     return lambda node: any(_scale_count(node.input(position)) > 0 for position in positions)
 
 
 def rescales_upwards(node: NodeView) -> bool:
-    """Return whether the product of the operand scales is at least the result scale, in single precision."""
+    """Return whether the product of the operand scales is greater than or equal to the result scale, in single precision."""
     tensors = (node.input(0), node.input(1), node.output(0))
     if not all(map(_scale_count, tensors)):
         return False
@@ -110,14 +107,14 @@ def rescales_upwards(node: NodeView) -> bool:
 
 
 def broadcasts_above_rank_4(node: NodeView) -> bool:
-    """Return whether the shapes of the operands differ from each other, and one operand has more than four dimensions."""
+    """Return whether the shapes of the operands differ, and an operand has more than four dimensions."""
     if len(node.inputs) < 2:
         return False
     return node.input(0).shape != node.input(1).shape and max(tensor.rank for tensor in node.inputs) > 4
 
 
 def is_grouped(node: NodeView) -> bool:
-    """Return whether the filter and the input have different numbers of channels, as in a grouped convolution."""
+    """Return whether filter and input have different numbers of channels, as in a grouped convolution."""
     source, weights = node.input(0), node.input(1)
     return source.rank > 0 and source.shape[3:4] != weights.shape[3:4]
 
@@ -128,7 +125,7 @@ def is_dilated(node: NodeView) -> bool:
 
 
 def has_two_inputs(node: NodeView) -> bool:
-    """Return whether the node has exactly two operands. A node with an omitted bias has three operands."""
+    """Return whether the node has exactly two operands. An omitted bias is a third operand."""
     return len(node.inputs) == 2
 
 
@@ -143,7 +140,7 @@ def has_sparse_weights(node: NodeView) -> bool:
 
 
 def has_operand_of_rank_5(node: NodeView) -> bool:
-    """Return whether one of the first three operands has five dimensions."""
+    """Return whether one of the first three operands has exactly five dimensions."""
     return any(node.input(position).rank == 5 for position in range(3))
 
 
@@ -153,17 +150,17 @@ full_lstm = option_equals("kernel_type", 0)
 
 
 def integer_weights(activations: str, *weights: str) -> VersionCondition:
-    """Return the condition that operand and result have the type ``activations``, and weights have one of the given types."""
+    """Return the condition that operand and result have the type ``activations``, and that the weights have one of the types."""
     return all_of(both_are(activations), input_is(*weights, at=1))
 
 
 def hybrid_weights(weights: int, *types: str) -> VersionCondition:
-    """Return the condition that operand and result are FLOAT32, and that the weights are INT8 or one of the given types.
+    """Return the condition that operand and result are FLOAT32, and that the weights are INT8 or of one of the types.
 
-    ``weights`` is the position of the weights.
+    ``weights`` is the position of the weights among the operands.
     """
     return all_of(both_are("FLOAT32"), input_is("INT8", *types, at=weights))
 
 
 hybrid_recurrent = all_of(input_is("INT8", at=1), output_is("FLOAT32"))
-"""Upstream's test for hybrid weights in most recurrent operators. This test ignores the first operand."""
+"""Upstream's test for hybrid weights in most recurrent operators. The test does not look at the first operand."""

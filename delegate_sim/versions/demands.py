@@ -1,13 +1,16 @@
-"""The features of a node that make a converter raise the operator version.
+"""The features of a node for which a converter raises the operator version.
 
-Each operator has a table of demands, in the order of upstream's tests. The first demand that a node meets sets its version.
+Each operator has a table of demands, in the order of upstream's tests. The first demand that a node meets sets the node's
+version.
+
 Source: ``GetBuiltinOperatorVersion`` (``op_version.cc`` in ``tflite/converter/tools/versioning``, LiteRT). The tests read the
-same data of a node as ``GetOpSignature`` (``op_signature.cc``).
+same data of a node as ``GetOpSignature`` (``op_signature.cc``). The tables were compared with models from the converters of
+TensorFlow 2.15 and 2.21.
 
-The tables were compared with models from the converters of TensorFlow 2.15 and 2.21. Two quantizers in ``quantize_model.cc`` do
-not follow the tables: the quantizer for 16-bit activations, and the quantizer that ``converter.experimental_new_quantizer =
-False`` selects. For every type of data, they set the version for INT8 data (``operator_property.cc``), or keep the version of
-the float model if it is higher. The AI Edge Quantizer keeps the versions of the float model.
+Two quantizers in ``quantize_model.cc`` do not follow the tables: the quantizer for 16-bit activations, and the quantizer that
+``converter.experimental_new_quantizer = False`` selects. They set the version for INT8 data (``operator_property.cc``), even
+if the data has another type. If the version of the float model is higher, they keep it. The AI Edge Quantizer keeps the
+versions of the float model.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ from .conditions import (
 class Demand:
     """A condition on a node, and the version that a node needs if it meets the condition.
 
-    A node can meet the condition only if it has all features in ``given``.
+    A node meets the condition only if it has all features in ``given``.
     """
 
     version: int
@@ -62,7 +65,7 @@ class Demand:
     given: tuple[str, ...] = ()
 
     def remains_without(self, codes: Collection[str]) -> bool:
-        """Return whether the demand still applies if a node loses these features."""
+        """Return whether the demand can still apply if a node loses these features."""
         return self.code not in codes and not any(code in codes for code in self.given)
 
 
@@ -70,7 +73,7 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return a demand for each pair (version, type): a node needs the version if its operand has the type."""
+    """Return a demand for each pair (version, type). A node needs the version if its operand has the type."""
     return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
 
 
@@ -110,7 +113,7 @@ def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:
 
 
 def _hybrid_pair(asymmetric: int, symmetric: int, hybrid: VersionCondition) -> tuple[Demand, ...]:
-    """Return the demands of an operator that quantizes float operands at run time."""
+    """Return the demands of an operator that quantizes its float operands at run time."""
     return (_asymmetric(asymmetric, hybrid), Demand(symmetric, "hybrid-weights", hybrid))
 
 
@@ -127,7 +130,7 @@ _INT16_THROUGHOUT = (Demand(3, "int16-type", both_are("INT16")), *_INT8_DATA)
 _BROADCAST = Demand(3, "broadcast-rank", broadcasts_above_rank_4)
 _HYBRID_RECURRENT = _hybrid_pair(3, 2, hybrid_recurrent)
 
-# The conditions on INT8 weights also list narrower types, although earlier demands test for these types. If narrower weights
+# The conditions on INT8 weights also have the narrower types, although earlier demands test for these types. If narrower weights
 # were replaced by INT8 weights, these conditions would set the version.
 _FULLY_CONNECTED = (
     Demand(14, "int2-weights", input_is("INT2", at=1)),
@@ -427,6 +430,6 @@ DEMANDS: Mapping[str, tuple[Demand, ...]] = MappingProxyType(
         **dict.fromkeys(("PAD", "PADV2"), _PAD),
     }
 )
-"""The demands that determine each operator's version, in the order of the tests. Operators without an entry have version 1."""
+"""The demands that decide each operator's version, in the order of the tests. Operators without an entry have version 1."""
 LOWEST_VERSIONS: Mapping[str, int] = MappingProxyType({"BROADCAST_TO": 2})
-"""The lowest version of each operator without a version 1. Version 1 of BROADCAST_TO was withdrawn."""
+"""The lowest version of each operator that has no version 1. Version 1 of BROADCAST_TO was withdrawn."""

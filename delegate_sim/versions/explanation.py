@@ -1,8 +1,8 @@
 """Explain why a node's operator has its version.
 
-The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. Nodes that share an
-entry in the model's table of operators have one version: the highest version that any of these nodes needs
-(``UpdateOpVersion``). The version of a node may therefore come from another node, even in another subgraph.
+The first demand of an operator (``demands.py``) that a node meets sets the version that the node needs. Nodes can share one
+entry in the model's table of operators. The version in the entry is the highest version that any of these nodes needs
+(``UpdateOpVersion``). The version of a node may therefore come from another node, even from a node in another subgraph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .features import FEATURES
 
 
 class Feature(NamedTuple):
-    """A feature of a node, by its code in ``FEATURES``, and the operator version that the feature needs."""
+    """A feature of a node, and the operator version that the feature needs. ``code`` is the feature's code in ``FEATURES``."""
 
     code: str
     version: int
@@ -36,9 +36,9 @@ class NodePosition(NamedTuple):
 class VersionCause:
     """The reason why the version of a node's operator is above a given version.
 
-    ``nodes`` are the nodes that share the operator's entry and need a higher version. ``features`` must be removed from
-    ``nodes`` to lower the version. ``is_explained`` is False, and ``nodes`` and ``features`` are empty, if the demands do not
-    explain the version or if removing features does not lower the version enough.
+    ``nodes`` are the nodes that share the operator's entry and need a higher version. To lower the version, remove
+    ``features`` from all ``nodes``. If the demands do not explain the version, or if the version cannot be lowered enough,
+    ``is_explained`` is False, and ``nodes`` and ``features`` are empty.
     """
 
     features: tuple[Feature, ...]
@@ -53,7 +53,7 @@ _Met = tuple[Demand, ...]
 def expected_version(node: NodeView) -> int:
     """Return the version that a node needs (``GetBuiltinOperatorVersion``), or 1 for a custom operator.
 
-    Other nodes of the model do not matter.
+    The model's other nodes are ignored.
     """
     return _version(_lowest(node), _met(node), ())
 
@@ -61,8 +61,8 @@ def expected_version(node: NodeView) -> int:
 def shared_version(node: NodeView, without: Collection[str] = ()) -> int:
     """Return the version that a converter would give to the operator of a node (``UpdateOpVersion``).
 
-    This version is the highest version that any node with the operator's entry needs. These nodes are assumed to lack the
-    features in ``without``. Raise ValueError for a code that is not in ``FEATURES``.
+    Nodes can share one entry in the model's table of operators. The version is the highest that any of these nodes needs if
+    the nodes lack the features in ``without``. Raise ValueError for a code that is not in ``FEATURES``.
     """
     codes = _known(without)
     return max(_version(_lowest(node), met, codes) for met in _sharers(node))
@@ -72,7 +72,7 @@ def version_cause(node: NodeView, version: int) -> VersionCause:
     """Return the reason why the operator of a node has a version above ``version``.
 
     The reason covers all nodes that share the operator's entry in the model's table of operators. If the operator's version is
-    not above ``version``, ``is_explained`` of the result is True, and ``features`` and ``nodes`` are empty.
+    not above ``version``, the result has no ``features`` and no ``nodes``, and ``is_explained`` is True.
     """
     lowest, sharers = _lowest(node), _sharers(node)
     causes: dict[str, Feature] = {}
@@ -117,10 +117,10 @@ def _features(met: Iterable[Demand]) -> tuple[Feature, ...]:
 
 
 def _features_above(lowest: int, met: _Met, version: int) -> tuple[Feature, ...] | None:
-    """Return the features that must be removed to lower the version to ``version``, or None if no removal is enough.
+    """Return the features that must be removed to lower the version to ``version``, or None if this is impossible.
 
-    Features are removed in the order of the tests until the version is low enough. Finally, each removed feature that does not
-    raise the version is put back.
+    Features are removed in the order of the tests until the version is low enough. Then, each feature that was removed without
+    need is put back.
     """
     codes: list[str] = []
     for demand in met:
@@ -142,7 +142,7 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return the nodes that share a node's entry in the table of operators. Return only the node if it has no entry."""
+    """Return all nodes that share a node's entry in the table of operators. If there is no entry, return only the node."""
     own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 

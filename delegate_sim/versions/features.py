@@ -1,7 +1,7 @@
 """Features of nodes that raise an operator version, with advice on how to avoid each feature.
 
-The settings are attributes of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). Settings that begin with an
-underscore are experimental: any release may remove them.
+The settings in the advice are attributes of ``tf.lite.TFLiteConverter`` (``tflite/python/lite.py``, LiteRT). If the name of a
+setting begins with an underscore, the setting is experimental, and any release may remove it.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ TYPES: Mapping[str, Explanation] = MappingProxyType(
         ),
     }
 )
-"""Features for data types that operators support only in later versions."""
+"""Features that are data types. Operators support these types only in later versions."""
 
 STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -195,7 +195,7 @@ STRUCTURE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "high-rank": Explanation(
             "more than 4 dimensions",
-            "An operand has more dimensions than the operator's first version accepts: 5 or more.",
+            "An operand has 5 or more dimensions. The operator's first version accepts at most 4.",
             "In the model's code, merge dimensions (tf.reshape) so that 4 are enough.",
         ),
         "rank-other-than-4": Explanation(

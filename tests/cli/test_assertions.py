@@ -89,7 +89,7 @@ def test_a_failure_says_why_and_what_to_change(mixed):
         "one node): 3 of 4 nodes in 2 kernels",
         "ADD: 1 node [2]",
         "nnapi-operator-version: version 4; needs version at most 2",
-        "hint: the node does not need the version in the file: use a converter as old as the delegate",
+        "hint: the node does not need the version in the file, so use a converter as old as the delegate",
     ]
 
 

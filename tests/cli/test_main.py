@@ -138,8 +138,8 @@ def test_internal_error(run, model, monkeypatch):
     result = run("analyze", model)
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr == (
-        "error: internal error: ValueError: two\\nlines; please report this with the model, the command line and the output "
-        "with DELEGATE_SIM_DEBUG=1\n"
+        "error: internal error: ValueError: two\\nlines; please report this error with the model, the command line and the "
+        "output of a run with DELEGATE_SIM_DEBUG=1\n"
     )
 
 

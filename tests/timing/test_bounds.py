@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.api.arguments import target_of
-from delegate_sim.device.parse.profiles.run_times import NO_TIMES
+from delegate_sim.device.parse.profiles.run_times import NO_TIMES, RunTimes
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.timing.bounds import bounds
@@ -45,9 +45,9 @@ def kernel(numbers, ms):
     return MeasuredPart(KERNEL, "nnapi", "", ms, 1, keys, (keys,))
 
 
-def timing(*parts):
+def timing(*parts, times=NO_TIMES):
     delegates = tuple(dict.fromkeys([part.op for part in parts if part.kind == KERNEL]))
-    return Timing("profile.txt", delegates, parts, (), (), NO_TIMES)
+    return Timing("profile.txt", delegates, parts, (), (), times)
 
 
 DELEGATED = timing(kernel([0], 4.0), node(1, 10.0), kernel([2], 6.0), node(3, 3.0), node(4, 1.0))
@@ -58,6 +58,24 @@ def test_at_most_is_the_time_of_the_moved_nodes_and_of_the_kernels_that_go():
     found = bounds([DELEGATED], "nnapi", GRAPHS, [KEYS[1]], [[KEYS[0]], [KEYS[2]]], [KEYS[:3]])
     assert (found.moved.ms, found.gone_kernels, found.gone_ms) == (10.0, 1, 6.0)
     assert (found.at_most_ms, found.rest_ms, found.is_whole) == (16.0, 8.0, True)
+
+
+@pytest.mark.parametrize(
+    ("inference_ms", "at_most_ms", "rest_ms", "is_limited"),
+    [(12.0, 12.0, 0.0, True), (20.0, 16.0, 4.0, False), (99.0, 16.0, 8.0, False)],
+)
+def test_no_fix_saves_more_than_the_measured_inference(inference_ms, at_most_ms, rest_ms, is_limited):
+    measured = timing(*DELEGATED.parts, times=RunTimes(inference_ms=inference_ms))
+    found = bounds([CPU, measured], "nnapi", GRAPHS, [KEYS[1]], [[KEYS[0]], [KEYS[2]]], [KEYS[:3]])
+    assert (found.at_most_ms, found.rest_ms, found.is_limited) == (at_most_ms, rest_ms, is_limited)
+    assert found.to_dict()["whole_ms"] == min(inference_ms, 24.0)
+
+
+def test_no_fix_saves_more_than_all_parts_of_the_delegated_run():
+    """Node 1 has a time only in the profile of the CPU, and takes longer there than the whole run with the delegate."""
+    delegated = timing(kernel([0], 4.0), node(4, 1.0))
+    found = bounds([CPU, delegated], "nnapi", GRAPHS, [KEYS[1]], [KEYS[:1]], [KEYS[:2]])
+    assert (found.parts_ms, found.at_most_ms, found.is_limited) == (21.0, 5.0, True)
 
 
 def test_a_kernel_that_only_grows_does_not_go():

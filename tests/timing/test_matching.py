@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from tests.support.models import chain_model
 
 MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ROUND", "ADD", "GELU", "ADD"]).bytes())
 NNAPI, GPU, XNNPACK = (target_of(name, {}, "litert-2.3", "benchmark") for name in ("nnapi", "gpu", "xnnpack"))
+OLD = target_of("xnnpack", {}, "tf-2.10", "benchmark")
 RUN = simulate(MODEL, NNAPI)
 ROWS = profiled_rows(RUN, ms_by_node(MODEL))
 CPU_ROWS = [ProfiledRow(node.op, f"[t{index}]", index, 0.5 + index) for index, node in enumerate(MODEL.subgraphs[0].nodes)]
@@ -81,6 +83,13 @@ def test_the_summary_of_litert_has_averages_of_calls(timing):
 
 def test_the_slowest_rows_match_too(timing):
     assert sorted(kinds(timing(write_profile(ROWS, "slowest")))) == sorted(expected(ROWS, RUN))
+
+
+def test_the_slowest_rows_alone_are_not_the_whole_time(timing):
+    text = write_profile(CPU_ROWS, "slowest")
+    found = timing(text[: text.index("ROUND")])
+    assert kinds(found) == [(NODE, row.op, row.ms, [row.node]) for row in reversed(CPU_ROWS[3:])]
+    assert found.notes == ("the profile has only 3 rows, the slowest, of 6, so times are missing",)
 
 
 def test_a_summary_gives_times_of_operators_but_of_no_single_node(timing):
@@ -152,7 +161,7 @@ def test_a_profile_of_the_cpu_gives_every_node_a_time(timing):
 def test_nodes_that_the_device_left_to_the_cpu(timing):
     found = timing(write_profile([*ROWS[:-1], CPU_ROWS[-1]]))
     assert found.parts[-1].nodes == ((0, 5),)
-    assert "1 node that the simulation delegates" in found.notes[0]
+    assert "1 node on the CPU that the simulation delegates" in found.notes[0]
 
 
 def test_rows_inside_of_kernels_are_not_counted_twice(timing):
@@ -188,6 +197,23 @@ def test_operators_inside_of_a_kernel_belong_to_nodes_where_the_order_tells(timi
     assert nodes == [None, *(convolutions if is_known else [None] * (len(convolutions) - 1))]
     assert found.total_ms == pytest.approx(sum([row.ms for row in rows]))
     assert found.notes == ()
+
+
+@pytest.mark.parametrize(("ops", "node"), [(["ADD", "LOG", "SOFTMAX"], 2), (["SOFTMAX", "LOG", "SOFTMAX"], None)])
+def test_an_operator_of_only_one_of_several_kernels_belongs_to_its_node(timing, ops, node):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last = source = graph.input("x", "FLOAT32", [1, 4])
+    for number, op in enumerate(ops):
+        result = graph.tensor(f"t{number}", "FLOAT32", [1, 4])
+        graph.node(op, [last, source] if op == "ADD" else [last], [result], options={"beta": 1.0} if op == "SOFTMAX" else None)
+        last = result
+    graph.outputs(last)
+    model = delegate_sim.load(builder.bytes())
+    rows = profiled_rows(simulate(model, OLD), ms_by_node(model))
+    assert [row.op for row in rows] == ["TfLiteXNNPackDelegate", "LOG", "TfLiteXNNPackDelegate"]
+    found = timing(write_profile(rows) + internal_table(["Softmax (NC, F32)"]), model, OLD)
+    assert [inner.node and inner.node.node for inner in found.inner] == [node]
 
 
 OTHER = delegate_sim.load(chain_model(["RELU", "ADD", "TANH"]).bytes())
@@ -264,11 +290,106 @@ def test_a_truncated_profile_says_so_and_matches_nothing_wrong(timing, share):
     assert any("cut short" in note or "lacks rows" in note for note in found.notes)
 
 
-def test_a_profile_of_another_release_keeps_what_it_cannot_match(timing):
-    old = target_of("nnapi", {"feature_level": 27}, "tf-2.10", "benchmark")
-    rows = profiled_rows(simulate(MODEL, old), ms_by_node(MODEL))
-    found = timing(write_profile(rows))
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [CPU_ROWS, ROWS])
+def test_a_profile_of_another_model_in_every_form(timing, form, rows):
+    with pytest.raises(DelegateSimError, match=r"profile\.txt: .*; is the profile from this model\?$") as caught:
+        timing(write_profile(rows, form), OTHER)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "summary"])
+@pytest.mark.parametrize(("rows", "run"), [(CPU_ROWS, None), (ROWS, RUN)])
+def test_a_truncated_profile_in_every_form(timing, form, rows, run):
+    """Whatever is left of a file, each row matches its own nodes, or one line says what is missing."""
+    text = write_profile(rows, form)
+    known = [(NODE, row.op, row.ms, [row.node]) for row in rows] if run is None else expected(rows, run)
+    errors = []
+    for end in range(len(text) // 20, len(text), len(text) // 20):
+        try:
+            found = timing(text[:end])
+        except DelegateSimError as error:
+            errors.append(str(error))
+            continue
+        assert [part for part in kinds(found) if part not in known] == []
+        assert len(found.parts) == len(known) or found.notes
+    assert all(re.fullmatch(r".*profile\.txt: .*", error) for error in errors)
+
+
+VERSIONED = delegate_sim.load(chain_model([*["ADD", "GELU", "ADD"], *["LOG", "ADD", "COS", "ADD"]]).bytes())
+"""XNNPACK takes nodes 0 to 2, 4 and 6 in TensorFlow 2.10, and all nodes in LiteRT 2.3."""
+CHECK = "check --runtime and the options, or run reconcile with this profile as the log"
+OTHER_RELEASES = {
+    "older": (
+        OLD,
+        XNNPACK,
+        [(NODE, "LOG", [3]), (NODE, "COS", [5])],
+        f"the profile has 2 nodes on the CPU that the simulation delegates and 3 rows that the simulation does not have: {CHECK}",
+    ),
+    "newer": (
+        XNNPACK,
+        OLD,
+        [],
+        "the profile has no row for 2 nodes that the simulation leaves on the CPU and 1 row that the simulation does not have: "
+        + CHECK,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "summary"])
+@pytest.mark.parametrize("which", OTHER_RELEASES)
+def test_a_profile_of_another_release_matches_nothing_wrong(timing, which, form):
+    """The last kernels of both releases have the same outputs, but not the same nodes."""
+    profiled, simulated, nodes, note = OTHER_RELEASES[which]
+    rows = profiled_rows(simulate(VERSIONED, profiled), ms_by_node(VERSIONED))
+    found = timing(write_profile(rows, form), VERSIONED, simulated)
+    matched = sorted([(part.kind, part.op, [key.node for key in part.nodes]) for part in found.parts if part.nodes])
+    assert matched == sorted(nodes)
+    lost = sorted([(part.op, part.ms) for part in found.parts if part.kind == UNMATCHED])
+    assert lost == sorted([(row.op, row.ms) for row in rows if "Delegate" in row.op])
     assert found.total_ms == pytest.approx(sum([row.ms for row in rows]))
+    if form != "slowest":
+        assert found.notes == (note,)
+
+
+@pytest.mark.parametrize(
+    ("which", "note"), [("older", "the profile has 2 nodes on the CPU that the simulation delegates"), ("newer", "1 row matches")]
+)
+def test_the_summary_of_another_release_matches_no_kernel(timing, which, note):
+    """A node matches if the CPU has all nodes of its operator."""
+    profiled, simulated, nodes, _ = OTHER_RELEASES[which]
+    rows = profiled_rows(simulate(VERSIONED, profiled), ms_by_node(VERSIONED))
+    found = timing(write_profile(rows, "summary"), VERSIONED, simulated)
+    assert sorted([(part.kind, part.op, [key.node for key in part.nodes]) for part in found.parts if part.nodes]) == sorted(nodes)
+    assert found.total_ms == pytest.approx(sum([row.ms for row in rows]), abs=0.003)
+    assert [text.startswith(note) for text in found.notes] == [True]
+
+
+def test_equally_many_kernels_with_other_nodes_do_not_match_in_a_summary(timing):
+    rows = profiled_rows(simulate(VERSIONED, OLD), ms_by_node(VERSIONED))
+    del rows[3]
+    found = timing(write_profile(rows, "summary"), VERSIONED, OLD)
+    assert [part.op for part in found.parts if part.kind == UNMATCHED] == ["TfLiteXNNPackDelegate"]
+
+
+@pytest.mark.parametrize("target", [OLD, XNNPACK])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_profile_of_the_same_release_matches_every_row(timing, target, form):
+    rows = profiled_rows(simulate(VERSIONED, target), ms_by_node(VERSIONED))
+    found = timing(write_profile(rows, form), VERSIONED, target)
+    assert not [part for part in found.parts if part.kind == UNMATCHED]
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("lost", [1, 3])
+def test_a_kernel_that_takes_a_node_of_the_cpu_too_is_not_the_simulated_kernel(timing, lost):
+    """The device's kernel has the outputs of the simulated kernel, and the CPU node before it."""
+    rows = profiled_rows(simulate(VERSIONED, OLD), ms_by_node(VERSIONED))
+    del rows[lost]
+    found = timing(write_profile(rows), VERSIONED, OLD)
+    kernels = [[key.node for key in part.nodes] for part in found.parts if part.kind == KERNEL]
+    assert kernels == ([[0, 1, 2], [6]] if lost == 1 else [[0, 1, 2], [4]])
+    assert "no row for 1 node" in found.notes[0]
 
 
 def test_only_a_file_with_times_is_a_profile(tmp_path):

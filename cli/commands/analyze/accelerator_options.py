@@ -11,7 +11,7 @@ from delegate_sim.delegates.registry import ACCELERATORS
 
 from ...options.completion import complete_socs
 
-SOC_HELP = "The SoC of the NPU: google:Tensor_G5, mt6991, pixel9."
+SOC_HELP = "The NPU's SoC, such as google:Tensor_G5 or pixel9."
 
 
 class AcceleratorArguments(NamedTuple):

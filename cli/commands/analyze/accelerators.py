@@ -58,7 +58,8 @@ def analyze_accelerators(
     form, _, output = outputs
     if form not in _FORMS:
         option = "--soc" if accelerators.accelerators is None else "--accelerators"
-        raise click.UsageError(f"{option} takes --format {' or '.join(_FORMS)}; delegate-sim report takes --soc too")
+        forms = " or ".join(_FORMS)
+        raise click.UsageError(f"with {option}, --format must be {forms}. For a page, use delegate-sim report --soc")
     socs, errors = _simulated(accelerators.socs)
     stacks = asked_stacks(accelerators.accelerators, socs)
     options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)

@@ -43,8 +43,8 @@ Examples:
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. Several models give an array in
-JSON; four or more give a table as text. If a model cannot be read, the exit code is 2.
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, JSON is an
+array. For four or more, text is a table. If a model cannot be read, the exit code is 2.
 """
 
 
@@ -110,7 +110,7 @@ def _analyze(
     """Analyze the models in the mode that the options select, and return the exit code."""
     profiles.check(len(models))
     if profiles.paths and (accelerators.are_given or live.is_given):
-        raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc and --live")
+        raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
     if accelerators.are_given:
         _refuse_with_accelerators(accelerators, arguments, is_chain, live, outputs)
         from .accelerators import analyze_accelerators
@@ -122,7 +122,7 @@ def _analyze(
         return analyze_bundles(models, arguments, outputs, live, verbose=verbose)
     targets = arguments.targets(unnamed=(), is_live=live.live)
     if is_chain and arguments.several:
-        raise click.UsageError(f"--chain takes one value of --{next(iter(arguments.several))}")
+        raise click.UsageError(f"with --chain, give only one value of --{next(iter(arguments.several))}")
     if is_chain and not arguments.delegates:
         raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
     if live.is_given:

@@ -54,7 +54,7 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     """
     form, _, output = outputs
     if form not in _FORMS:
-        raise click.UsageError(f"--live takes --format {' or '.join(_FORMS)}")
+        raise click.UsageError(f"with --live, --format must be {' or '.join(_FORMS)}")
     engines = [ready_engine(target.delegate) for target in targets]
     if live.live_report is not None:
         refuse_existing(click.get_current_context(), live.live_report)

@@ -240,7 +240,7 @@ def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     ]
     if not own or not run.subsets:
         return ""
-    return " (the runtime also counts partitions on the CPU, the delegate's own line does not)"
+    return " (the runtime also counts partitions on the CPU; the delegate's own line does not count them)"
 
 
 def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""From this number of models on, text that is not verbose is a table."""
+"""The smallest number of models for which text is a table, unless it is verbose."""
 
 
 @dataclass(frozen=True, slots=True)

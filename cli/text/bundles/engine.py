@@ -63,7 +63,7 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
     """Yield the verdict, and for each backend the failed check and the nodes that delegates take."""
     starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
-    verdict = f"LiteRT-LM starts on {_listed(starting)}" if starting else "LiteRT-LM starts on no backend"
+    verdict = f"LiteRT-LM generates tokens on {_listed(starting) if starting else 'no backend'}"
     if starting and others:
         verdict += f", not on {', '.join(others)}"
     yield from paragraph(verdict, width, style="green" if starting else "red")

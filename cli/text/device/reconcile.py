@@ -95,7 +95,7 @@ def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[
     for device in learning.devices:
         rejected = ", ".join(dict.fromkeys([rejection.operation for rejection in device.rejects]))
         parts = [f"does not take {rejected}" if rejected else "supported every operation that the log shows"]
-        parts += ["fails to compile every model"] if device.fails_to_compile else []
+        parts += ["compiles no model"] if device.fails_to_compile else []
         parts += [f"fails to compile {', '.join(device.cannot_compile)}"] if device.cannot_compile else []
         parts += (
             [f"fails to compile steps of more than {device.largest_bytes:,} bytes"] if device.largest_bytes is not None else []

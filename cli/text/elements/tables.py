@@ -10,7 +10,7 @@ TableRow = Sequence[str]
 
 _GAP = 2
 _NARROWEST_TEXT = 24
-"""If the remaining width for text is less than this number, the text is moved to a further table."""
+"""The smallest width for text in a table. If less width remains, the text is put into a second table."""
 
 
 def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: int = 1, indent: int = 2) -> Iterator[Line]:

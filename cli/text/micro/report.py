@@ -215,14 +215,14 @@ def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
     rows = [
         ("about", f"{arena.total:,}", "bytes for a 32-bit build, before a margin"),
         ("head", f"{arena.head:,}", "activations and scratch buffers, as the greedy planner places them"),
-        ("tail", f"{arena.tail:,}", "an estimate: structures, data of reference kernels, variables"),
+        ("tail", f"{arena.tail:,}", "an estimate for structures, data of reference kernels, and variables"),
     ]
     if arena.planning > arena.head:
-        rows.append(("planning", f"{arena.planning:,}", "memory for planning, larger than the head; the head uses it later"))
+        rows.append(("planning", f"{arena.planning:,}", "memory that only planning needs; the head later uses the same memory"))
     yield from table(rows, (1,), width)
     yield from paragraph(
-        "The device may need more: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN and other kernels "
-        "request other scratch buffers.",
+        "The device may need more: measure arena_used_bytes() on the device and leave a margin. CMSIS-NN's scratch buffers, "
+        "for example, have other sizes.",
         width,
         "  ",
         "  ",

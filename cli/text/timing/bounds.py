@@ -21,11 +21,7 @@ def cpu_time_text(time: CpuTime, total_ms: float) -> str:
     text = f"{milliseconds(time.ms)} measured"
     if total_ms:
         text += f" ({share_of_time(time.ms, total_ms)} of the profile)"
-    return text + (
-        f"; {counted(time.unknown, 'node')} without a time of {'its' if time.unknown == 1 else 'their'} own"
-        if time.unknown
-        else ""
-    )
+    return text + (f"; no separate time for {counted(time.unknown, 'node')}" if time.unknown else "")
 
 
 def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> Iterator[Line]:
@@ -38,15 +34,19 @@ def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> 
     if bounds.gone_ms is not None and bounds.gone_kernels:
         parts.append(f"{milliseconds(bounds.gone_ms)} of {counted(bounds.gone_kernels, 'kernel')} merged into others")
     if bounds.is_whole:
-        text = f"saves at most {milliseconds(bounds.at_most_ms)}: {' and '.join(parts)}"
+        text = f"saves at most {milliseconds(bounds.at_most_ms)}"
+        if bounds.is_limited:
+            text += ", the time of the whole model, because no fix can save more. "
+            text += f"The times of the parts add up to {milliseconds(bounds.parts_ms)}"
+        text += f": {' and '.join(parts)}"
     else:
         missing = []
         if not bounds.moved.is_known:
-            missing.append(f"{counted(bounds.moved.unknown, 'node')} of {bounds.nodes:,} have no time of their own")
+            missing.append(f"{counted(bounds.moved.unknown, 'node')} of {bounds.nodes:,}")
         if bounds.gone_kernels and bounds.gone_ms is None:
-            own = "has no time of its own" if bounds.gone_kernels == 1 else "have no times of their own"
-            missing.append(f"{counted(bounds.gone_kernels, 'merged kernel')} {own}")
-        text = f"saves at most: not known, because {' and '.join(missing)}; measured so far: {' and '.join(parts)}"
+            missing.append(counted(bounds.gone_kernels, "merged kernel"))
+        text = f"saves at most: not known, because the profile has no separate time for {' and '.join(missing)}"
+        text += f"; measured so far: {' and '.join(parts)}"
     yield from indented(text, width, indent)
     yield from indented("saves at least: not known, because the change may cost time", width, indent)
     if (estimate := bounds.estimate) is not None:

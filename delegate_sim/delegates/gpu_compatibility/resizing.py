@@ -15,7 +15,7 @@ def _centers_and_corners(node: NodeView) -> str | None:
 
 RESIZE_BILINEAR = case(
     runtime_operands(1, 1),
-    check(ATTRIBUTE, "align_corners or half_pixel_centers, not both", _centers_and_corners).saying(
+    check(ATTRIBUTE, "at most one of align_corners and half_pixel_centers", _centers_and_corners).saying(
         "If half_pixel_centers is True, align_corners must be False."
     ),
 )

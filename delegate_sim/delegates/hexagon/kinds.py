@@ -19,14 +19,13 @@ KINDS = (
     OPERATOR,
     kinds.RANK.reworded(
         title="more than four dimensions",
-        meaning="Operands and results may have at most four dimensions. The limit includes constants.",
+        meaning="Operands, constants and results may have at most four dimensions.",
         advice="Fold dimensions with a RESHAPE before the operator, and restore them after it.",
         hint="fold dimensions with RESHAPE",
     ),
     VERSION,
     kinds.OPERAND_COUNT.reworded(
-        meaning="The operator is supported with a fixed number of operands. An omitted operand with the tensor index -1 also "
-        "counts.",
+        meaning="The operator must have a fixed number of operands. This number includes omitted operands (tensor index -1).",
         advice="Give a convolution a bias of zeros. Use PAD instead of PADV2.",
     ),
     kinds.TENSOR_TYPE.reworded(

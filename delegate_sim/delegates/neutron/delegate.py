@@ -24,7 +24,7 @@ from .rules import CLOSED_RELEASES, NAME, RULES, WITH_RULES, has_compiled
 
 _KERNEL = "NeutronDelegate"
 _CONVERTER = (
-    f"from {CLOSED_RELEASES[0]} on, NXP's converter decides which nodes the Neutron NPU takes, and it is closed source; "
+    f"from {CLOSED_RELEASES[0]} on, NXP's closed-source converter decides which nodes the Neutron NPU takes; "
     f"for the rules of an older release, use --option release={WITH_RULES}"
 )
 

@@ -56,8 +56,8 @@ _FAILURES = (
             Problem.DRIVER,
             "accelerator that the phone does not have",
             "The profile has no device with the name of the accelerator, so the delegate cannot be applied.",
-            "Name one of the phone's devices, or no accelerator.",
-            "name one of the phone's devices",
+            "Choose one of the phone's devices, or no accelerator.",
+            "choose one of the phone's devices",
         ),
     ),
     FailureWording(

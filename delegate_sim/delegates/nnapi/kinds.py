@@ -19,8 +19,8 @@ FEATURE_LEVEL = Kind(
     Problem.TARGET_LEVEL,
     "feature level too low",
     "The operation, or this form of the operation, needs a higher feature level than the device and its runtime have.",
-    "Target a newer Android release or driver, or use older operators for the same computation.",
-    "target a newer feature level",
+    "Use a newer Android release or driver, or use older operators for the same computation.",
+    "use a newer feature level",
     native="kUnsupportedAndroidVersion",
 )
 OUTPUT_TYPE = Kind(
@@ -46,8 +46,8 @@ PER_CHANNEL = Kind(
     Problem.QUANTIZATION,
     "weights quantized per channel",
     "Before NNAPI 1.2, all weights of a convolution must share one scale.",
-    "Quantize weights per tensor, or target NNAPI 1.2.",
-    "quantize weights per tensor, or target NNAPI 1.2",
+    "Quantize weights per tensor, or use NNAPI 1.2.",
+    "quantize weights per tensor, or use NNAPI 1.2",
     native="kUnsupportedQuantizationType",
 )
 RESTRICTED_SCALES = Kind(
@@ -55,8 +55,8 @@ RESTRICTED_SCALES = Kind(
     Problem.QUANTIZATION,
     "scales of a quantized convolution",
     "Before NNAPI 1.2, input scale * weight scale must be less than the output scale.",
-    "Widen the output's range when quantizing, or target NNAPI 1.2.",
-    "widen the output's range, or target NNAPI 1.2",
+    "Widen the output's range when quantizing, or use NNAPI 1.2.",
+    "widen the output's range, or use NNAPI 1.2",
     native="kNotRestrictedScaleCompliant",
 )
 FILTER_AREA = Kind(
@@ -64,8 +64,8 @@ FILTER_AREA = Kind(
     Problem.SHAPE,
     "pooling window too large",
     "If no accelerator is specified, the delegate refuses large windows, because NNAPI's reference implementation overflows.",
-    "Name an accelerator, or pool in two steps.",
-    "name an accelerator, or pool in two steps",
+    "Choose an accelerator, or pool in two steps.",
+    "choose an accelerator, or pool in two steps",
     native="kUnsupportedOperandSize",
 )
 DENSE_WEIGHTS = Kind(
@@ -74,7 +74,7 @@ DENSE_WEIGHTS = Kind(
     "DENSIFY of a tensor that is not constant",
     "The delegate unpacks sparse weights only if they are constant, and only from NNAPI 1.3 on.",
     "Target NNAPI 1.3, or convert the model without sparse weights.",
-    "target NNAPI 1.3, or convert without sparse weights",
+    "use NNAPI 1.3, or convert without sparse weights",
     native="sparse-weights",  # the delegate records no failure here
 )
 DRIVER = Kind(
@@ -146,7 +146,7 @@ KINDS = (
     kinds.OPERAND_VALUE.reworded(
         title="value of an operand or option",
         meaning="The operation does not support this setting at this feature level.",
-        advice="Change the setting in the model, or target a newer feature level.",
+        advice="Change the setting in the model, or use a newer feature level.",
         hint="change the setting in the model",
         native=UNSUPPORTED_OPERAND_VALUE,
     ),

@@ -33,7 +33,7 @@ class Partitions:
         self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions, keyed by the partition and its nodes that are assumed to be supported."""
+        """Lowered partitions. The key is the partition with those of its nodes that are assumed to be supported."""
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}

@@ -154,8 +154,8 @@ SOC = _plugin_kind(
     Problem.TARGET_LEVEL,
     "unknown SoC",
     "If the SoC is not in the plugin's list, the plugin fails before it checks any node.",
-    "Name a SoC that the plugin knows. The help of the option soc lists the known SoCs.",
-    "name a SoC that the plugin knows",
+    "Choose a SoC that the plugin knows. The help of the option soc lists the known SoCs.",
+    "choose a SoC that the plugin knows",
 )
 FILTER_FILE = _plugin_kind(
     "filter-file",

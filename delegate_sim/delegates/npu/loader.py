@@ -27,7 +27,7 @@ _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
 )
-"""The types that LiteRT supports only from a release on, each group with its release."""
+"""Types that LiteRT supports only from a certain release on, with this release."""
 
 
 @dataclass(frozen=True, slots=True)

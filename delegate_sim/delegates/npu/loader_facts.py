@@ -29,7 +29,7 @@ class FileFacts:
     variants: frozenset[FilePlace]
     """Tensors with a list of ``variant_tensors``."""
     mutating: frozenset[FilePlace]
-    """Nodes with the list ``mutating_variable_inputs``. The list counts even if no entry is true."""
+    """Nodes with the list ``mutating_variable_inputs``, even if no entry of the list is true."""
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]

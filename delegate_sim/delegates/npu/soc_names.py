@@ -94,7 +94,7 @@ def _unknown(text: str, known: dict[str, str]) -> str:
     near = [name for name, full in known.items() if folded and _has_word(name, full, folded)]
     near += get_close_matches(folded, known, n=8)
     titles = [_title(name, known[name]) for name in dict.fromkeys(near)][:_MOST_SIMILAR]
-    others = f"similar names are {', '.join(titles)}" if titles else "name the SoC as VENDOR:SOC, such as google:Tensor_G5"
+    others = f"similar names are {', '.join(titles)}" if titles else "give the SoC as VENDOR:SOC, such as google:Tensor_G5"
     return f"LiteRT's compiler plugins do not know the SoC {text!r}; {others}"
 
 

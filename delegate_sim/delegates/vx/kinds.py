@@ -35,13 +35,13 @@ KINDS = (
     CUSTOM_OPERATOR,
     kinds.TENSOR_TYPE.reworded(
         meaning="Operands must not be INT64 or STRING, and results must not be INT64 or INT16. Only BROADCAST_TO may have INT64 "
-        "operands. These limits include axes, shapes and biases. With 16-bit activations, convolutions usually have INT64 "
+        "operands. These limits also apply to axes, shapes and biases. With 16-bit activations, convolutions usually have INT64 "
         "biases. Some operators refuse further types.",
         advice="Convert with 8-bit or float activations, and with INT32 for axes, shapes and indices.",
     ),
     kinds.HYBRID,
     kinds.RANK.reworded(
-        meaning="Operands may have at most six dimensions. The limit includes constants. Some operators require a certain rank, "
+        meaning="Operands, also constants, may have at most six dimensions. Some operators require a certain rank, "
         "or operands of equal rank.",
     ),
     DYNAMIC_SHAPE,

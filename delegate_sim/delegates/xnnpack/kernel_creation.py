@@ -36,7 +36,7 @@ from .shapes import (
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
 )
-"""Operators with a single XNNPACK value, the first operand. The delegate reads all other operands as parameters."""
+"""Operators for which only the first operand becomes an XNNPACK value. The delegate reads all other operands as parameters."""
 
 _WEIGHTED_FLOAT = {
     "fp32": {("fp32", "fp32", "fp32"), ("fp16", "fp32", "fp16")},

@@ -1,4 +1,7 @@
-"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators. Each accelerator is one step."""
+"""Compare a log of LiteRT 2's ``CompiledModel`` with the simulation of several accelerators.
+
+The comparison has one step for each accelerator.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ from .wrong_model import plugin_notes
 SCHEMA = "delegate-sim/reconcile-accelerators/1"
 
 NOT_APPLIED = "not-applied"
-"""Status of a step if the log does not show that the accelerator was applied."""
+"""Status of a step if the log does not show that this accelerator was applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepReconciliation:
-    """Comparison of the log lines of one accelerator with the simulation step of that accelerator."""
+    """Comparison of an accelerator's log lines with the simulation of this accelerator."""
 
     accelerator: str
     delegate: str
@@ -85,11 +88,11 @@ class StackReconciliation:
 def reconcile_stack(
     model: Model, log: DeviceLog, stack: Stack, runtime: str | None = None, options: Mapping[str, Any] | None = None
 ) -> StackReconciliation:
-    """Compare each accelerator's log lines with the simulation of that accelerator.
+    """Compare each accelerator's log lines with the simulation of this accelerator.
 
-    If the simulation does not match the log, the model is simulated again without the accelerators for which the log shows no
-    delegated nodes. If the second simulation matches, the device did not apply these accelerators. Raises OptionError for an
-    unknown SoC or option.
+    If the simulation does not match the log, the model is simulated again without accelerators that have no delegated nodes in
+    the log. If the second simulation matches, the device did not apply these accelerators. Raises OptionError for an unknown
+    SoC or option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
@@ -114,11 +117,11 @@ def reconcile_stack(
 
 
 class _Trial:
-    """Simulates a model with different sets of accelerators, and compares each simulation with a log."""
+    """Simulates a model with several sets of accelerators, and compares each simulation with a log."""
 
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
-        # The operator tables list the nodes that remain after all steps, so they cannot be compared with a single step.
+        # The operator tables list the nodes that are left after all steps, so one step cannot be compared with the tables.
         self.log = replace(log, run_orders={}, summaries={})
         self.release = release
         self.options = options
@@ -178,7 +181,7 @@ class _Trial:
         )
 
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
-        """Compare the step of a compiler plugin: the selected nodes, and the kernels that run compiled partitions."""
+        """Compare the step of a compiler plugin: the selected nodes, and the kernels that run the compiled partitions."""
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
         nothing = Tally((), None, None, None, None)
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
@@ -205,7 +208,7 @@ class _Trial:
 
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
-    """Yield a description if the kernels that run compiled partitions differ between the device and the simulation."""
+    """Yield a description if the lines about kernels that run compiled partitions differ between device and simulation."""
     ours = [
         replacement
         for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
@@ -221,7 +224,7 @@ def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
 
 
 def _other_model(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each log line about replaced nodes with a total number of nodes that no simulated subgraph has."""
+    """Yield a note for each log line that gives a total number of nodes that no simulated subgraph has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     for replacement in facts.replacements or ():
         if replacement.total is not None and replacement.total not in sizes:
@@ -234,8 +237,8 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks, each with the names of the removed accelerators.
 
-    An accelerator can be removed only if the log shows no delegated nodes for it. Accelerators are removed one at a time, then
-    all together.
+    Only accelerators without delegated nodes in the log are removed. First, each of them is removed alone, and then all of
+    them together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])
@@ -246,7 +249,7 @@ def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[
 
 
 def _took_nothing(step: StepReconciliation) -> bool:
-    """Return whether the step belongs to a compiler plugin and the log shows no kernel that runs compiled nodes."""
+    """Return whether the step is a compiler plugin's, and the log shows no kernel that runs compiled nodes."""
     return step.accelerator == APPLIED_AHEAD and not any(DISPATCH_KERNEL in line for line in step.device.lines)
 
 

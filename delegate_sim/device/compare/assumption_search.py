@@ -1,4 +1,7 @@
-"""Search for assumptions that explain the differences between a log and a simulation, fewest assumptions first."""
+"""Search for assumptions that explain the differences between a log and a simulation.
+
+Explanations with fewer assumptions come first.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ _MOST_LIMITS = 16
 
 
 def fitting_levels(trials: Trials) -> tuple[int, ...]:
-    """Return the feature levels at which a simulation reproduces the log if the driver rejects nothing.
+    """Return the feature levels at which a simulation without rejections by the driver reproduces the log.
 
-    The feature level of the first simulation is left out.
+    The level of the first simulation is left out.
     """
     levels = trials.setting.delegate.levels
     if levels is None:
@@ -35,7 +38,7 @@ def fitting_levels(trials: Trials) -> tuple[int, ...]:
 def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver | None) -> Iterator[Match]:
     """Yield possible explanations of the differences between the first simulation and the device, likeliest first.
 
-    ``levels`` is the result of ``fitting_levels``; ``profile`` is the driver profile learned so far.
+    ``levels`` is the result of ``fitting_levels``. ``profile`` is the driver profile that was learned from earlier logs.
     """
     if first.outcome != "restored":
         yield from _compilation(trials, first)
@@ -61,9 +64,10 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
 
 def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
-    """Return the option and value that lift the limit on partitions, if the log has more delegate kernels than the limit allows.
+    """Return the option and value that lift the limit on partitions, if the log disproves this limit.
 
-    Return an empty mapping if the limit dropped nothing in the simulation, or if the log agrees with the limit.
+    The log disproves the limit if it has more delegate kernels than the simulation, and the limit dropped nodes in the
+    simulation. Otherwise, return an empty mapping.
     """
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
@@ -85,7 +89,10 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
 
 
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
-    """Yield the first simulation if the log has only one difference from it: the driver failed to compile a delegate kernel."""
+    """Yield the first simulation if its only difference from the log is one failure.
+
+    The driver on the device failed to compile a delegate kernel.
+    """
     facts = trials.facts
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
@@ -102,7 +109,7 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
 
 
 class _Without(Driver):
-    """A driver that rejects the operations with the given names."""
+    """A driver that rejects all operations with certain names."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
@@ -111,12 +118,15 @@ class _Without(Driver):
         return ", ".join(sorted(self.names))
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the operation has one of the given names."""
+        """Return whether the operation has one of these names."""
         return operation in self.names
 
 
 def _missing_operations(trials: Trials, first: Run) -> Iterator[Match]:
-    """Assume that the driver rejects the operations that were not compiled. Yield the simulation if it reproduces the log."""
+    """Assume that the driver rejects the operations that were not compiled.
+
+    Yield the simulation if it reproduces the log.
+    """
     interface = trials.setting.delegate.behind.driver
     compilations = [compilation for compilation in trials.facts.runtime.compilations if compilation.choices]
     if interface is None or not compilations or not all(compilation.is_complete for compilation in compilations):
@@ -143,9 +153,9 @@ def _rejected_nodes(run: Run, code: str) -> dict[int, frozenset[int]]:
 
 
 def failed_kernels(run: Run, nodes: Sequence[int]) -> list[int | None]:
-    """Return a kernel number, counted from 1, for each node that is a delegate kernel, and None for each other node.
+    """For each node that is a delegate kernel, return the kernel's number, counted from 1. For all other nodes, return None.
 
-    TFLite appends the delegate kernels to the graph's own nodes, in the order of creation.
+    TFLite adds delegate kernels after the graph's nodes, in the order of creation.
     """
     first = run.subgraphs[0]
     count, kernels = len(first.graph.nodes), kernel_count(run)
@@ -170,7 +180,7 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return the simulation at the highest level in ``levels``, the result of ``fitting_levels``."""
+    """Return the simulation at the highest of the feature levels ``levels`` (see ``fitting_levels``)."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -184,7 +194,7 @@ def _level(trials: Trials, levels: Sequence[int]) -> Match:
 
 
 def _limits(trials: Trials) -> Iterator[Match]:
-    """Try limits on the number of delegated partitions, and yield the first simulation that reproduces the log, if any."""
+    """Try limits on the number of delegated partitions. Yield the first simulation that reproduces the log."""
     setting = trials.setting
     option = setting.delegate.limits.option
     if not option or option in setting.known:
@@ -197,7 +207,7 @@ def _limits(trials: Trials) -> Iterator[Match]:
 
 
 def _other_defaults(trials: Trials) -> Iterator[Match]:
-    """Yield a simulation with the other set of defaults, if it reproduces the log at any feature level."""
+    """Simulate with the other set of defaults, if necessary at several feature levels. Yield the first that fits the log."""
     setting = trials.setting
     (other,) = set(DEFAULT_SETS) - {setting.defaults}
     changes = {
@@ -210,7 +220,10 @@ def _other_defaults(trials: Trials) -> Iterator[Match]:
 
 
 def _limits_at_levels(trials: Trials) -> Iterator[Match]:
-    """Try each number of delegate kernels in the log as the limit on partitions; yield the simulations that reproduce the log."""
+    """Try limits on partitions that equal a number of delegate kernels in the log.
+
+    Yield the simulations that reproduce the log.
+    """
     option = trials.setting.delegate.limits.option
     if not option or option in trials.setting.known:
         return
@@ -223,10 +236,10 @@ def _limits_at_levels(trials: Trials) -> Iterator[Match]:
 
 
 def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Iterator[Match]:
-    """Yield a simulation with the changed options, if one reproduces the log.
+    """Simulate with the changed options. Yield a simulation that reproduces the log.
 
-    The assumed feature level is tried first. If the simulation does not reproduce the log at this level, the highest level that
-    reproduces the log is used.
+    The assumed feature level is tried first. If its simulation does not reproduce the log, use the highest level whose
+    simulation does.
     """
     setting = trials.setting
     text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"
@@ -245,9 +258,9 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
 
 
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
-    """Yield explanations in which the driver rejects nodes and the number of partitions is not limited.
+    """Yield explanations in which the driver rejects nodes and there is no limit on partitions.
 
-    The options ``changes`` lift the limit, because the log disproves it.
+    The log disproves the limit. The options ``changes`` lift it.
     """
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)

@@ -25,9 +25,9 @@ _CUSTOM = "CUSTOM"
 class JoinedRow:
     """A row of the compiler's table with its nodes.
 
-    If several rows list the same operator, the table does not show which node belongs to which row. ``is_certain`` is then False,
-    and ``nodes`` is a guess: the first nodes in execution order are assigned to the row of mapped nodes, because the compiler
-    begins to map at the inputs.
+    If several rows list the same operator, the table does not show the row of each node. ``is_certain`` is then False, and
+    ``nodes`` is a guess: the row of mapped nodes gets the first nodes in execution order, because the compiler starts at the
+    inputs.
     """
 
     row: CompilerRow
@@ -90,7 +90,10 @@ def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tu
 
 
 def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]]:
-    """Return the nodes in execution order, keyed by name in the compiler's table. Some tables list custom operators as CUSTOM."""
+    """Return the nodes in execution order, keyed by their names in the compiler's table.
+
+    Some tables list all custom operators as CUSTOM.
+    """
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -100,7 +103,7 @@ def _nodes_by_operator(graph: Graph, listed: set[str]) -> Mapping[str, list[int]
 
 
 def _check(compilation: EdgeTpuCompilation, nodes: Mapping[str, list[int]]) -> None:
-    """Raise ReconcileError if the operators or the numbers of nodes differ between the compiler's table and the model."""
+    """Raise ReconcileError if the model and the compiler's table have different operators or numbers of nodes."""
     listed: Counter[str] = Counter()
     for row in compilation.rows:
         listed[row.op] += row.count

@@ -12,7 +12,7 @@ from .observed_delegation import Facts
 from .trial_simulations import Account
 
 DRIVER, LIMIT, UNDECIDED, REFUSED = "driver", "limit", "undecided", "refused"
-"""Causes for a node on the CPU.
+"""Causes that kept a node on the CPU.
 
 ``DRIVER``: the driver rejected the node. ``LIMIT``: a limit dropped the node's partition. ``UNDECIDED``: the log does not show
 whether the driver or a limit is the cause. ``REFUSED``: the delegate refused the node.
@@ -22,7 +22,7 @@ _LIMITS = (PARTITION_LIMIT.name, PARTITION_MINIMUM.name)
 
 
 class CpuNode(NamedTuple):
-    """A node that ran on the CPU, with the cause. ``accepted`` is true if the delegate's own rules accept the node."""
+    """A node that ran on the CPU, and the cause. ``accepted`` is true if the delegate's own rules accept the node."""
 
     subgraph: int
     node: int
@@ -34,7 +34,7 @@ class CpuNode(NamedTuple):
 def cpu_nodes(facts: Facts, run: Run, account: Account | None) -> tuple[CpuNode, ...]:
     """Return the nodes that ran on the device's CPU, with their causes.
 
-    If the log does not show the CPU nodes of a subgraph, the simulated CPU nodes are returned.
+    If the log does not show the CPU nodes of a subgraph, return the simulated CPU nodes of the subgraph.
     """
     result = []
     for subgraph in run.subgraphs:
@@ -65,7 +65,7 @@ def nodes_set_aside(decision: Decision, code: str) -> frozenset[int]:
 
 
 def _simulated_cause(delegate: Delegate, decision: Decision | None, node: int) -> str:
-    """Return the cause for an accepted node that the simulation leaves on the CPU."""
+    """Return the cause for a node that the delegate accepts but the simulation leaves on the CPU."""
     reason = decision.set_aside.get(node) if decision is not None else None
     if reason is None:
         return UNDECIDED

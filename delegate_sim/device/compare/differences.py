@@ -17,7 +17,7 @@ from .observed_delegation import OTHER_KERNEL, Facts
 
 @dataclass(frozen=True, slots=True)
 class RefusalDifference:
-    """An operator whose number of refusals differs between the log and the simulation."""
+    """An operator with different numbers of refusals in the log and in the simulation."""
 
     op: str
     version: int
@@ -31,17 +31,17 @@ class ListedRefusal:
 
     op: str
     on_device: tuple[str, ...]
-    """The reasons that the device printed; a reason may be empty."""
+    """The reasons that the device printed. A reason may be ""."""
     simulated: tuple[str, ...]
-    """Requirements that this operator's nodes fail in the simulation; empty if the simulation refuses none of the nodes."""
+    """Requirements that the operator's nodes fail in the simulation. Empty if the simulation refuses none of the nodes."""
     nodes: int
     """Number of nodes of this operator that the simulation refuses."""
 
     @property
     def is_same(self) -> bool:
-        """True if the device and the simulation agree, or if the device lists the operator without any reason.
+        """True if the device and the simulation agree, or if the device lists the operator without a reason.
 
-        The reason is missing if the delegate's rules did not check the node.
+        The device prints no reason if the delegate's rules did not check the node.
         """
         return bool(self.on_device) == bool(self.nodes) or (bool(self.on_device) and not any(self.on_device))
 
@@ -64,7 +64,7 @@ def differences(facts: Facts, run: Run) -> list[str]:
 
 
 def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
-    """Return the operators that the device or the simulation refuses; empty if the log has no list of refused operators."""
+    """Return the operators that the device or the simulation refuses. Empty if the log has no list of refused operators."""
     if not facts.listed_refusals:
         return ()
     on_device: dict[str, list[str]] = {}
@@ -88,7 +88,7 @@ def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
 
 
 def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]:
-    """Return the operators and versions whose number of refusals differs between the log and the simulation.
+    """Return operators with versions whose number of refusals differs between the log and the simulation.
 
     The result is empty if the log has no numbers of refusals.
     """
@@ -109,7 +109,7 @@ def refusal_differences(facts: Facts, run: Run) -> tuple[RefusalDifference, ...]
 
 
 def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
-    """Yield a description for each subgraph in which the compiler plugin's line differs from the simulated line."""
+    """Yield a description for each subgraph for which the log and the simulation have different lines of the compiler plugin."""
     theirs = {plugin.subgraph: plugin.line for plugin in facts.plugins}
     ours = {plugin.subgraph: plugin.line for plugin in simulated.plugins}
     for subgraph in sorted({*theirs, *ours}):
@@ -119,7 +119,7 @@ def _plugin_differences(facts: Facts, simulated: DeviceLog) -> Iterator[str]:
 
 
 def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the printed and the simulated lines of the runtime and of benchmark_model."""
+    """Yield the differences between the device's lines and the simulated lines of the runtime and of benchmark_model."""
     if run.delegate.is_plugin:
         yield from _plugin_differences(facts, simulated)
         return
@@ -140,7 +140,7 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
-    """Yield the differences between the delegate's printed counts and the simulated counts."""
+    """Yield the differences between the counts that the delegate printed and the simulated counts."""
     sizes = [
         (len(subgraph.decision.nodes), len(subgraph.graph.execution_plan))
         for subgraph in run.subgraphs
@@ -176,7 +176,7 @@ def _sizes_text(sizes: Sequence[tuple[int, int]]) -> str:
 
 
 def _node_differences(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a description for each subgraph whose CPU nodes or delegate kernels differ between the log and the simulation."""
+    """Yield a description for each subgraph whose CPU nodes or kernels in the log differ from the simulation."""
     for subgraph in run.subgraphs:
         index = subgraph.graph.index
         ours = frozenset(subgraph.graph.execution_plan) - subgraph.delegated
@@ -212,7 +212,7 @@ def _numbers(replacement: Replacement) -> _Numbers:
 
 
 def _same_numbers(theirs: Sequence[_Numbers], ours: Sequence[_Numbers]) -> bool:
-    """Return whether two lists have the same length and agree, line by line, in every number that both lines give."""
+    """Return whether two lists of lines have the same length, and agree in every number that both sides give."""
     return len(theirs) == len(ours) and all(
         a is None or b is None or a == b for one, other in zip(theirs, ours, strict=True) for a, b in zip(one, other, strict=True)
     )
@@ -231,7 +231,7 @@ def _partitions_text(count: int | None) -> str:
 
 
 def _application(run: Run) -> tuple[str, int | None]:
-    """Return the outcome and number of kernels that benchmark_model would print for the simulation."""
+    """Return the outcome and the number of kernels that benchmark_model would print for the simulation."""
     if run.outcome in ("refused", "restored"):
         return "failed", None
     first = run.subgraphs[0]

@@ -1,4 +1,4 @@
-"""The part of a log that can be compared with a simulation: the delegation of each subgraph."""
+"""The facts in a log that can be compared with a simulation: the delegation of each subgraph."""
 
 from __future__ import annotations
 
@@ -36,53 +36,53 @@ OTHER_KERNEL = "DELEGATE "
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts in a log about one delegate. A value of None, or a missing key, means that the fact is unknown."""
+    """The facts about one delegate in a log. If a value is None or a key is missing, the fact is not known."""
 
     replacements: tuple[Replacement, ...] | None
     application: tuple[str, int | None] | None
-    """The outcome that benchmark_model reports for the delegate, and the number of kernels."""
+    """The outcome that benchmark_model prints for the delegate, and the number of kernels."""
     dynamic: int | None
     """Index of the dynamic-size tensor that made the delegate refuse the graph."""
     is_restored: bool
     driver_errors: tuple[str, ...]
     """Lines about errors that a driver returned, and about delegate kernels that failed to prepare."""
     on_cpu: Mapping[int, frozenset[int]]
-    """CPU nodes, keyed by subgraph. Only subgraphs with a complete operator table are included."""
+    """CPU nodes, keyed by subgraph, for subgraphs with a complete operator table."""
     listed: Mapping[int, frozenset[int]]
-    """Nodes that certainly ran on the CPU, keyed by subgraph. Only subgraphs with an incomplete operator table are included."""
+    """Nodes that certainly ran on the CPU, keyed by subgraph, for subgraphs with an incomplete operator table."""
     counts: Mapping[int, Mapping[str, int]]
     """Number of CPU nodes per operator, keyed by subgraph.
 
-    Only subgraphs for which the log shows the counts but not the nodes are included.
+    A subgraph is a key only if the log shows the counts, but not the nodes.
     """
     kernels: Mapping[int, int]
     """Number of delegate kernels, keyed by subgraph."""
     failed_nodes: tuple[int, ...]
     """Node indices of the delegate kernels that failed to prepare."""
     has_ended: bool
-    """True if the benchmark ended before anything ran."""
+    """True if the benchmark ended before the model ran."""
     own_counts: tuple[tuple[int, int, int], ...]
-    """Counts that the delegate printed: delegated nodes, all nodes, and partitions."""
+    """Numbers that the delegate printed: delegated nodes, all nodes, and partitions."""
     splits: tuple[tuple[int, int], ...]
-    """Counts that the delegate printed: delegated nodes and remaining nodes."""
+    """Numbers that the delegate printed: delegated nodes and remaining nodes."""
     listed_refusals: tuple[tuple[str, str], ...]
     """The operators that the delegate lists as refused, with the printed reasons."""
     refusals: Mapping[tuple[str, int], int]
     """Number of printed refusals, by operator and version."""
     kernels_made: int | None
-    """Number of kernels that the delegate reports having created."""
+    """Number of kernels that the delegate created, as printed by the delegate."""
     is_foreign: bool
     """True if every line about replaced nodes belongs to another delegate."""
     lines: tuple[str, ...]
     notes: tuple[str, ...]
     plugins: tuple[PluginLine, ...] = ()
-    """Lines about the nodes that a compiler plugin selected, if the delegate is a compiler plugin."""
+    """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
     runtime: RuntimeLog = NOTHING_COMPILED
     """The devices and compilations that the runtime behind the delegate logged."""
 
     @property
     def can_be_compared(self) -> bool:
-        """True if any fact about the delegate is known, and not all lines about replaced nodes belong to another delegate."""
+        """True if the log shows a fact about the delegate. False if every line about replaced nodes is another delegate's."""
         return not self.is_foreign and bool(
             self.replacements is not None
             or self.application is not None
@@ -110,9 +110,9 @@ class Facts:
 
 
 def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Facts:
-    """Return the facts in a log about a delegate.
+    """Return the facts about a delegate in a log.
 
-    Raises ReconcileError if the log does not match the graphs, or lacks the lines of a compiler plugin.
+    Raises ReconcileError if the log does not match the graphs, or lacks a compiler plugin's lines.
     """
     own = tuple(replacement for replacement in log.replacements if is_of(delegate, replacement.kernel))
     applications = [application for application in log.applications if application.provider == delegate.provider_name]
@@ -174,7 +174,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 
 def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
-    """If no kernel in the log belongs to the delegate, yield a note that names the kernels in the log."""
+    """Yield a note that names the kernels in the log, if none of them belongs to the delegate."""
     if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
         kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
         offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
@@ -184,16 +184,16 @@ def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> 
 
 
 def _failed_running(log: DeviceLog, delegate: Delegate) -> Iterator[str]:
-    """Yield a note if a kernel of the delegate failed while the model ran. No simulation covers such a failure."""
+    """Yield a note if a kernel of the delegate failed while the model ran. Such failures are not simulated."""
     for statement in log.statements_of(NODE_ERROR):
         if is_while_running(statement) and is_of(delegate, statement.values["op"]):
             yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 
 def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
-    """Return whether the number of nodes that the delegate replaced is unknown, because no line shows the number.
+    """Return whether no line shows the number of nodes that the delegate replaced.
 
-    If all replacement lines belong to delegates that the runtime applies by default, the number is known to be zero.
+    If all lines about replaced nodes belong to delegates that the runtime applies by default, the number is known: it is zero.
     """
     if own or not log.replacements:
         return not own
@@ -202,7 +202,7 @@ def _is_unknown(log: DeviceLog, own: Sequence[Replacement]) -> bool:
 
 
 def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ...]:
-    """Return the statements of these kinds that name the delegate."""
+    """Return the statements of these kinds that contain the delegate's name."""
     names = names_of(log, delegate)
     return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
@@ -222,7 +222,7 @@ class _TableFacts:
         self.is_hiding = any(
             replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
         )
-        """True if another delegate ran nodes. The tables do not list these nodes."""
+        """True if another delegate ran nodes, because the tables do not list the nodes of that delegate."""
         self.has_lost_events = log.lost_events
         flags = flags_without_others(delegate)
         self.hidden = (
@@ -236,7 +236,7 @@ class _TableFacts:
         self.notes: list[str] = []
 
     def add_run_order(self, index: int, table: RunOrder) -> None:
-        """Add the CPU nodes and the number of kernels from a table in execution order."""
+        """Add the CPU nodes and the number of kernels from a table that is in execution order."""
         if index >= len(self.graphs):
             raise ReconcileError(f"the log lists nodes of subgraph {index}, but the model has no such subgraph; {OTHER_MODEL}")
         rest = [row for row in table.rows if row.op not in self.own_kernels]
@@ -253,7 +253,7 @@ class _TableFacts:
             self.notes.append(f"the log's table of subgraph {index} is cut short; nothing is known about the missing nodes")
 
     def add_summary(self, index: int, summary: Summary) -> None:
-        """Add the counts from a table of node types. Ignore a table that is incomplete or lists nodes from outside the graph."""
+        """Add the counts from a table of node types. Ignore a table that is incomplete or has nodes from outside the graph."""
         graph = self.graphs[index]
         available = Counter(graph.nodes[node].op for node in graph.execution_plan)
         known = {*self.own_kernels, *available}

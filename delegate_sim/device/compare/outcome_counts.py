@@ -1,4 +1,4 @@
-"""Log lines and counts of a delegation, for the device and for the simulation."""
+"""Log lines and counts of a delegation on the device, and of the simulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Log lines and counts from the device or from the simulation, for all subgraphs together. Unknown counts are None."""
+    """Log lines and counts from the device or from the simulation, over all subgraphs. Unknown counts are None."""
 
     lines: tuple[str, ...]
     delegated: int | None
@@ -39,7 +39,7 @@ def simulated_tally(run: Run) -> Tally:
 
 
 def device_tally(facts: Facts, run: Run) -> Tally:
-    """Return the lines and counts that the log shows. The total number of nodes is taken from the simulation."""
+    """Return the lines and counts in the log. The total number of nodes comes from the simulation."""
     nodes = _node_count(run)
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)

@@ -37,10 +37,10 @@ from .wrong_model import other_model_note
 def reconcile(
     model: Model, log: DeviceLog, setting: DeviceSetting | None = None, profile: Driver | None = None
 ) -> Reconciliation:
-    """Simulate a model with the setting that a log shows, and explain the differences between the simulation and the log.
+    """Simulate a model with the setting that a log shows, and explain how the simulation differs from the log.
 
-    ``profile`` is the driver profile learned so far. Raises ReconcileError if the log belongs to another model or does not show
-    which delegate was applied.
+    ``profile`` is the driver profile that was learned from earlier logs. Raises ReconcileError if the log belongs to another
+    model or does not show the applied delegate.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     log, note = runs[-1], run_note(len(runs), None)
@@ -100,9 +100,10 @@ def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
 
 
 def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: Run) -> tuple[DeviceSetting, Run]:
-    """Return the given setting and simulation, or the setting and simulation for another platform release that accepts the model.
+    """Return the given setting and simulation, unless the platform release of the setting is wrong.
 
-    If the setting's platform release refuses a model that the device accepted, other platform releases are tried.
+    The platform release is wrong if it refuses a model that the device accepted. If another platform release accepts the
+    model, return the setting and the simulation for that release.
     """
     platform = setting.delegate.behind.platform
     is_refused = run.refusal is not None and run.refusal.behind is not None
@@ -123,7 +124,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
 
 
 def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
-    """Return the trials and simulation for a release with which the simulation reproduces the log.
+    """Return the trials and the simulation for a release whose simulation reproduces the log.
 
     If there is no such release, return the given trials and the simulation ``run``.
     """
@@ -137,9 +138,9 @@ def _fitting_release(trials: Trials, run: Run) -> tuple[Trials, Run]:
 
 
 def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
-    """Return a description of each line that reports a failure to create or apply the delegate.
+    """Return a description of each line about a failure to create or apply the delegate.
 
-    Failures to apply are left out if the simulation predicts the failure or the log has a driver error.
+    A failure to apply the delegate is left out if the simulation predicts it, or if the log has a driver error.
     """
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"
@@ -149,7 +150,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note if the reported CPU nodes come from a simulation without the limit on partitions."""
+    """Yield a note if the listed CPU nodes come from a simulation without the limit on partitions."""
     for name, value in lifted.items():
         yield (
             f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "
@@ -158,7 +159,7 @@ def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[s
 
 
 def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
-    """Yield a note if the log probably belongs to another model, or if a compiler plugin took a part of the model first."""
+    """Yield a note if the log probably belongs to another model, or if a compiler plugin took nodes before the delegate."""
     if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
         yield (
             "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate "
@@ -172,7 +173,7 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
 
 
 def _notes(trials: Trials) -> Iterator[str]:
-    """Yield notes on the counts of partitions and kernels, on the release that reproduces the log, and on driver errors."""
+    """Yield notes on counts of partitions and kernels, on the release that fits the log, and on driver errors."""
     counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
     for partitions, _ in counts:

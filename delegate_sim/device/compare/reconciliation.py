@@ -23,7 +23,7 @@ from .trial_simulations import Account
 SCHEMA = "delegate-sim/reconcile/1"
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
-"""Statuses of a comparison; ``NOT_COMPARED`` means that the log shows nothing about the delegation."""
+"""Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,19 +37,19 @@ class Reconciliation(Shown):
     device: Tally
     simulated: Tally
     differences: tuple[str, ...]
-    """The differences between the log and the first simulation, which makes no assumptions."""
+    """The differences between the log and the first simulation, which has no assumptions."""
     account: Account | None
     """The assumptions that explain the differences."""
     nodes: tuple[CpuNode, ...]
     refusals: tuple[RefusalDifference, ...]
     listed_refusals: tuple[ListedRefusal, ...]
-    """The operators that the device or the simulation refuses; empty if the log has no list of refused operators."""
+    """The operators that the device or the simulation refuses. Empty if the log has no list of refused operators."""
     errors: tuple[ExplainedError, ...]
     """The errors in the log, with their meanings."""
     feature_levels: tuple[int, ...]
-    """The feature levels at which a simulation reproduces the log if the driver rejects nothing."""
+    """Feature levels at which a simulation without rejections by the driver reproduces the log."""
     evidence: str
-    """Kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+    """The kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
     notes: tuple[str, ...]
     run: Run
     """The simulation that matches the log best."""

@@ -12,10 +12,10 @@ OTHER_MODEL = "is the log from this model?"
 
 
 def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
-    """Return the nodes that match the rows of a table.
+    """Return the nodes that match the rows of a table. Raises ReconcileError for a row without a matching node.
 
-    A row is matched by its node index if possible, and otherwise by operator and outputs. A remaining row without a node index is
-    matched to the next unmatched node with the same operator. Raises ReconcileError for a row without a matching node.
+    A row is matched by its node index if possible, otherwise by operator and outputs. If a row without a node index has no
+    match yet, it gets the next unmatched node with the same operator.
     """
     matched: set[int] = set()
     plan = set(graph.execution_plan)
@@ -45,7 +45,7 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
-    """Return the nodes in execution order, grouped by operator and names of the outputs."""
+    """Return the nodes in execution order, grouped by operator and output names."""
     nodes: dict[tuple[str, str], list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -63,5 +63,5 @@ def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
 
 
 def without_commas(names: str) -> str:
-    """Return a list of tensor names without commas, because some formats have blanks instead."""
+    """Return a list of tensor names without commas, because some tables have blanks instead of commas."""
     return " ".join(names.replace(",", " ").split())

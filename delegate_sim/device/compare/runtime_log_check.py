@@ -16,14 +16,14 @@ from .row_matching import OTHER_MODEL
 
 @dataclass(frozen=True, slots=True)
 class MatchedPartition:
-    """A simulated partition and its compilation on the device. The compilation is None if the log does not show it."""
+    """A simulated partition and its compilation on the device, or None if the log shows no such compilation."""
 
     operations: tuple[StageOperation, ...]
     compilation: RuntimeCompilation | None
 
 
 def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...]:
-    """Match the runtime's compilations with the simulated partitions that have the same operations in the same order."""
+    """Match each simulated partition with a compilation by the runtime that has the same operations in the same order."""
     left = [compilation for compilation in log.compilations if compilation.choices]
     partitions = []
     for _, operations in stage_operations(run):
@@ -36,7 +36,7 @@ def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...
 
 
 def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]]]:
-    """Yield the subgraph index of each delegated partition, and the partition's operations in the order of compilation."""
+    """Yield each delegated partition as its subgraph index and its operations, in the order of compilation."""
     interface = run.delegate.behind.devices
     for subgraph in run.subgraphs:
         if interface is not None and subgraph.decision is not None:
@@ -45,7 +45,7 @@ def stage_operations(run: Run) -> Iterator[tuple[int, tuple[StageOperation, ...]
 
 
 def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield notes on the operations that the runtime compiled, compared with the simulated operations."""
+    """Yield notes that compare the operations that the runtime compiled with the simulated operations."""
     compilations = [compilation for compilation in log.runtime.compilations if compilation.choices]
     if not compilations or run.delegate.behind.devices is None:
         return
@@ -77,7 +77,7 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield the differences between the runtime's steps and the simulated steps.
+    """Yield the differences between the steps on the device and the simulated steps.
 
     Yield nothing if no device profile is given.
     """
@@ -106,7 +106,10 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, ...]]] | None:
-    """Return each step's device and operation names; None if steps are missing or the runtime fell back to its own CPU code."""
+    """Return the device name and the operation names of each step.
+
+    Return None if steps are missing, or if the runtime ran its own CPU code instead.
+    """
     names = compilation.names
     if compilation.fell_back:
         return None
@@ -120,7 +123,7 @@ def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, 
 
 
 def compilation_text(compilation: RuntimeCompilation) -> str:
-    """Describe a compilation: its operations, its steps, the operations that each device rejects, failures and fallback."""
+    """Return a text about a compilation: operations, steps, operations that each device rejects, failures and fallback."""
     count = compilation.operation_count if compilation.operation_count is not None else len(compilation.choices)
     steps = device_steps(compilation)
     words = [counted(count, "operation")] if count or compilation.operation_count is not None else []

@@ -1,4 +1,4 @@
-"""Run simulations under different assumptions, and compare each simulation with a log."""
+"""Run simulations under several assumptions, and compare each simulation with a log."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .observed_delegation import Facts
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Assumptions under which the simulation reproduces the log.
+    """Assumptions under which a simulation reproduces the log.
 
-    ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``; ``options`` holds the changed options.
+    ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``. ``options`` has the changed options.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A simulation that reproduces the log, and the assumptions of the simulation."""
+    """A simulation that reproduces the log, and its assumptions."""
 
     run: Run
     account: Account
@@ -46,7 +46,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The values that all trial simulations share: the model, the setting, the release, the log's facts and the limit."""
+    """The values that all trial simulations have in common."""
 
     model: Model
     setting: DeviceSetting
@@ -61,9 +61,9 @@ class Trials:
         return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
-        """Simulate the model with the changed options ``changes``; return None if the result differs from the log.
+        """Simulate the model with the changed options ``changes``. Return the result if it agrees with the log.
 
-        Also return None, without a simulation, if the limit on simulations is reached.
+        Otherwise, return None. If the limit on simulations is reached, return None without a simulation.
         """
         if self.effort.is_over:
             return None
@@ -78,7 +78,7 @@ def simulate_setting(
     changes: Mapping[str, Any] = MappingProxyType({}),
     cache: AnalysisCache | None = None,
 ) -> Run:
-    """Simulate a model with the setting that a log shows, and with the changed options ``changes``."""
+    """Simulate a model with the setting that a log shows, but with the changed options ``changes``."""
     options = MappingProxyType({**setting.options, **changes})
     # The device loaded the model, so its resolver had all operators.
     target = Target(setting.delegate, options, release, setting.defaults, assume_ops_registered=True)

@@ -15,7 +15,7 @@ from .row_matching import OTHER_MODEL
 
 
 def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
-    """Return the first sign that the log belongs to another model; empty if there is no sign."""
+    """Return the first sign that the log belongs to another model, or "" if there is no sign."""
     if run.delegate.is_plugin:
         return next(plugin_notes(log, run), "")
     signs = (
@@ -29,9 +29,9 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
 
 
 def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each subgraph whose number of nodes differs between the plugin's line and the model.
+    """Yield a note for each subgraph for which the plugin's line and the model have different numbers of nodes.
 
-    Subgraphs in which the simulated plugin selects nothing have no simulated line, and are skipped.
+    If the simulated plugin selects nothing in a subgraph, there is no simulated line, and the subgraph is skipped.
     """
     ours = {plugin.subgraph: plugin.total for plugin in read_lines(f"{line}\n" for line in run.log_lines).plugins}
     for plugin in log.plugins:
@@ -43,7 +43,7 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
 
 def _totals(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each node count in the log that matches no subgraph of the model."""
+    """Yield a note for each number of nodes in the log that no subgraph of the model has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
     own = [total for _, total, _ in facts.own_counts] + [sum(split) for split in facts.splits]
@@ -57,7 +57,7 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _operators(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note with the operators that the log lists as refused and that the model does not have."""
+    """Yield a note about operators that the log lists as refused, but the model does not have."""
     known = {node.op for subgraph in run.subgraphs for node in subgraph.graph.nodes}
     listed = {op for op, reason in facts.listed_refusals if reason and not op.startswith(OTHER_KERNEL)}
     missing = sorted(listed - known)
@@ -66,7 +66,7 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
-    """Yield a note for each failed node that the model does not have. Delegation does not renumber the model's nodes."""
+    """Yield a note for each failed node that is not in the model. Delegation does not change the indices of the model's nodes."""
     for statement in log.statements_of(NODE_ERROR):
         op, node = statement.values["op"], int(statement.values["node"])
         if delegate_named(op) is not None or other_name(op):

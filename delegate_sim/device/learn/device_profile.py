@@ -38,7 +38,7 @@ def devices_entry(learning: DevicesLearning) -> list[dict[str, Any]]:
 
 
 def can_teach_devices(reconciliation: Reconciliation) -> bool:
-    """Return whether the log shows the devices that the runtime behind the delegate chose."""
+    """Return whether the log shows the devices that the runtime chose."""
     return reconciliation.setting.delegate.behind.devices is not None and any(
         compilation.choices for compilation in reconciliation.log.runtime.compilations
     )
@@ -46,7 +46,7 @@ def can_teach_devices(reconciliation: Reconciliation) -> bool:
 
 @dataclass
 class _SeenDevice:
-    """The operations that one device supported, rejected, compiled, or failed to compile, according to a log."""
+    """The operations that a device supported, rejected, compiled or failed to compile, according to a log."""
 
     taken: dict[StageSignature, None] = field(default_factory=dict)
     refused: dict[StageSignature, None] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _SeenDevice:
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     """Learn a profile of the devices from the runtime's choices.
 
-    Raises LearningError if no model that the runtime compiled matches a simulated partition.
+    Raises LearningError if no compiled model in the log matches a simulated partition.
     """
     interface = reconciliation.setting.delegate.behind.devices
     assert interface is not None
@@ -104,15 +104,14 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
-    # The runtime did not ask a driver that neither took nor refused an operation, so nothing is known about this driver.
+    # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
     return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
 
 
 def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime lists this device, and considered it while choosing a device for each operation.
+    """Return whether the runtime lists this device, and considered it for each operation.
 
-    The log shows only the number of devices that each compilation considered. This number is compared with the number of listed
-    devices.
+    The log shows only how many devices each compilation considered. This number is compared with the number of listed devices.
     """
     counts = [
         compilation.device_count
@@ -130,7 +129,7 @@ def _look(
     seen: Mapping[str, _SeenDevice],
     beaten: dict[str, Counter[tuple[str, str]]],
 ) -> None:
-    """Record which devices support each operation, and which of these devices the runtime did not choose."""
+    """Record the devices that support each operation, and the supporting devices that the runtime did not choose."""
     compilation = partition.compilation
     assert compilation is not None
     taking_part = _taking_part(compilation, names, interface)
@@ -161,7 +160,7 @@ def _look(
 
 
 def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interface: DevicesInterface) -> list[str]:
-    """Return the devices that the runtime considered when it compiled a model."""
+    """Return the devices that the runtime considered when it compiled the model."""
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
@@ -174,7 +173,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
 def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDevice]) -> None:
     """Record that devices reject the operations of nodes that the driver rejected before compilation.
 
-    If the log shows that a device supports an operation, no rejection by this device is recorded.
+    If the log shows that a device supports an operation, no rejection of the operation by this device is recorded.
     """
     if reconciliation.account is None or not reconciliation.account.rejected:
         return
@@ -193,7 +192,7 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return costs with which the runtime would make the observed choices, keyed by device and cost category."""
+    """Return costs that explain the runtime's choices, keyed by device and cost category."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
@@ -218,7 +217,7 @@ def _costs(
 
 
 def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
-    """Return whether ``start`` was preferred to ``end``, directly or through other devices."""
+    """Return whether the runtime preferred ``start`` to ``end``, directly or through other devices."""
     reached, left = {start}, [start]
     while left:
         for name in better.get(left.pop(), ()):
@@ -229,7 +228,7 @@ def _reaches(better: Mapping[str, set[str]], start: str, end: str) -> bool:
 
 
 def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
-    """Return the device names from best to worst. Devices without a known preference keep the given order."""
+    """Return the device names, best device first. Devices without a known preference keep their order."""
     left, order = list(names), []
     while left:
         name = next(
@@ -264,8 +263,8 @@ def _bytes(operations: Sequence[StageOperation]) -> int:
 def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[StageSignature]:
     """Yield rules that cover every rejected operation and no supported operation.
 
-    A rule names the operation alone if possible. Otherwise, the rule also names the types and, if necessary, the shapes. A note
-    is added for an operation that the device both supports and rejects with the same types and shapes.
+    If possible, a rule names only the operation. Otherwise, the rule also names the types and, if necessary, the shapes. If
+    the device both supports and rejects an operation with the same types and shapes, a note is added.
     """
     taken_operations = {signature.operation for signature in seen.taken}
     with_types = {(signature.operation, signature.types) for signature in seen.taken}

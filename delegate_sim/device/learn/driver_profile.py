@@ -22,7 +22,7 @@ from ..parse.applied_target import flags_without_others
 
 
 class LearningError(DelegateSimError):
-    """Raised if nothing can be learned from a log, or if the log contradicts the profile."""
+    """Raised if a log teaches nothing, or if the log contradicts the profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +35,26 @@ class Learning:
 
 
 _AskedNode = tuple[str, tuple[OperationSignature, ...]]
-"""A node that the driver was asked about: the node's TFLite operator, and the driver's operations for the node."""
+"""A node that the delegate asked the driver about: its TFLite operator, and the driver's operations for the node."""
 
 
 class _Seen:
-    """The operations that the driver accepted and the nodes that the driver rejected, according to one log."""
+    """The operations that the driver accepted and the nodes that it rejected, according to one log."""
 
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
         self.rejected: list[_AskedNode] = []
-        """Rejected nodes. The driver rejected at least one operation of each node."""
+        """Nodes that the driver rejected. It rejected at least one operation of each node."""
         self.open: list[list[_AskedNode]] = []
-        """Groups of nodes. The driver rejected at least one node of each group."""
+        """Groups of nodes. In each group, the driver rejected at least one node."""
 
 
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:
-    """Refine a profile with a reconciled log.
+    """Refine a profile with a log that was compared with a simulation.
 
-    Raises LearningError if the log does not show which nodes the driver rejected, or if the log contradicts the profile. A log
-    contradicts the profile if only one of the two rejects an operation with certain types and shapes.
+    Raises LearningError if the log does not show the nodes that the driver rejected, or if the log contradicts the profile.
+    The log contradicts the profile if one of the two accepts an operation with certain types and shapes, and the other rejects
+    it.
     """
     interface = _driver_interface(reconciliation)
     profile = profile or DriverProfile()
@@ -83,7 +84,7 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
 def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
     """Return the delegate's interface to its driver.
 
-    Raises LearningError if the delegate has no driver, or if the log does not show which nodes the driver rejected.
+    Raises LearningError if the delegate has no driver, or if the log does not show the nodes that the driver rejected.
     """
     delegate = reconciliation.setting.delegate
     if delegate.behind.driver is None:
@@ -102,7 +103,7 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    """Return whether the profile's rules alone reproduce the log."""
+    """Return whether a simulation with the profile alone reproduces the log."""
     changes = {**_changes(reconciliation), interface.option: profile}
     return (
         simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes).log_lines
@@ -111,12 +112,12 @@ def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, prof
 
 
 def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
-    """Return the options that had to be changed to explain the log."""
+    """Return the options that were changed to explain the log."""
     return reconciliation.account.options if reconciliation.account is not None else {}
 
 
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
-    """Return the operations that the driver accepted and the nodes that the driver rejected, according to a reconciled log."""
+    """Return the operations that the driver accepted and the nodes that it rejected, according to the log."""
     options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
     for subgraph in reconciliation.run.subgraphs:
@@ -134,7 +135,7 @@ def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
 def _look(
     seen: _Seen, subgraph: SubgraphRun, questions: DriverQuestions, rejected: frozenset[int], undecided: frozenset[int]
 ) -> None:
-    """Record the accepted and rejected nodes of a subgraph. The ``undecided`` nodes may be accepted or rejected."""
+    """Record the accepted and rejected nodes of a subgraph. It is not known whether ``undecided`` nodes were rejected."""
     if questions.has_float16:
         everything = [entry for partition in questions.partitions for entry in _entries(partition, partition.nodes)]
         _note(seen, everything, is_accepted=bool(subgraph.delegated), is_open=bool(rejected))
@@ -151,7 +152,7 @@ def _look(
 
 
 def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode]:
-    """Return the operator and the operations of each node in ``nodes``, if the driver was asked about the node."""
+    """Return the operator and the operations of each node in ``nodes`` that the delegate asked the driver about."""
     questions = []
     for index in nodes:
         operations = partition.operations.get(index, ())
@@ -162,7 +163,7 @@ def _entries(partition: DriverQuestion, nodes: Iterable[int]) -> list[_AskedNode
 
 
 def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open: bool) -> None:
-    """Record a group of nodes: all are accepted (``is_accepted``), or at least one is rejected (``is_open``)."""
+    """Record a group of nodes. All nodes were accepted (``is_accepted``), or at least one was rejected (``is_open``)."""
     if is_accepted:
         seen.accepted.update(operation for _, operations in entries for operation in operations)
     elif is_open:
@@ -172,10 +173,10 @@ def _note(seen: _Seen, entries: list[_AskedNode], *, is_accepted: bool, is_open:
 def _rejected(
     seen: _Seen, profile: DriverProfile, mapped: Mapping[str, str], notes: list[str]
 ) -> tuple[set[OperationSignature], tuple[frozenset[OperationSignature], ...]]:
-    """Return the rejected operations, and the groups of operations with at least one rejected member.
+    """Return the rejected operations, and groups of operations with at least one rejected operation each.
 
-    If several operations may have caused a node's rejection, the likeliest operation is chosen and a note is added. ``mapped``
-    maps each operator to its main operation.
+    If any of several operations may have caused the rejection of a node, the likeliest one is chosen, and a note is added.
+    ``mapped`` maps each operator to its main operation.
     """
     known = {observation.signature: observation for observation in profile.observations}
     accepted = seen.accepted.union([observation.signature for observation in known.values() if observation.is_accepted])
@@ -223,8 +224,9 @@ def _likeliest(
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
-    An operation that the driver rejects elsewhere with the same types comes first, then an operation that the driver never
-    accepts with these types. If several operations are equally likely, the operator's main operation ``own`` is returned.
+    The likeliest operation is one that the driver rejects elsewhere with the same types. If there is none, it is an operation
+    that the driver never accepts with its types. If several operations are equally likely, return the operator's main operation
+    ``own``.
     """
     rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:
@@ -242,7 +244,10 @@ def _joined(
     sources: Sequence[LogSource],
     number: int,
 ) -> tuple[Observation, ...]:
-    """Merge the observations of log ``number`` into the profile. Raises LearningError if the log contradicts the profile."""
+    """Merge the observations of log ``number`` into the profile.
+
+    Raises LearningError if the log contradicts the profile.
+    """
     joined = {observation.signature: observation for observation in profile.observations}
     for signatures, is_accepted in ((accepted, True), (rejected, False)):
         for operation in signatures:
@@ -268,7 +273,7 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
-    """Return the rules that users wrote by hand: rules that cover no rejection in the profile's logs."""
+    """Return the rules that users wrote by hand. Such rules cover no rejection in the profile's logs."""
     rejected = [observation.signature for observation in profile.observations if not observation.is_accepted]
     return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
 
@@ -276,7 +281,8 @@ def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
     """Yield rules that cover every rejected operation and no accepted operation.
 
-    A rule names the operation and types. If an accepted operation has the same types, the rule also names the rank or the shapes.
+    A rule names an operation and its types. If the driver also accepts the operation with these types, the rule names the rank
+    or the shapes too.
     """
     groups: dict[tuple[str, tuple[str, ...]], tuple[list[OperationSignature], list[OperationSignature]]] = {}
     for observation in observations:
@@ -315,7 +321,7 @@ def rejection_text(rejection: Rejection) -> str:
 
 
 def learning_entry(learning: Learning, path: str) -> dict[str, Any]:
-    """Return the result as plain data: the profile's path, all rules, the new rules, and notes."""
+    """Return the result as plain data."""
     return {
         "path": path,
         "rejects": [_rejection_entry(rejection) for rejection in learning.profile.rejections],
@@ -379,5 +385,5 @@ def _source_entry(source: LogSource) -> Mapping[str, str]:
 
 
 def _base_name(path: str) -> str:
-    """Return the name of a file without its folder, since the folder is meaningless on other machines."""
+    """Return the name of a file without its folder, because the folder means nothing on other machines."""
     return printable(os.path.basename(path) or path)

@@ -1,7 +1,7 @@
 """Explain a device log by nodes that an accelerator's driver rejected.
 
-The precision depends on the log. A table in execution order shows the CPU nodes. A table of node types shows the number of CPU
-nodes per operator. The lines of the runtime show only totals.
+The precision depends on the log. A table in execution order shows the CPU nodes. A table of node types shows only the number
+of CPU nodes per operator. The lines of the runtime show only totals.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MOST_ATTEMPTS = 256
 _MOST_KINDS = 12
 
 _Node = tuple[int, int]
-"""Index of a subgraph, and index of a node in that subgraph."""
+"""Index of a subgraph, and index of a node in the subgraph."""
 
 
 class RejectedNodes(Driver):
-    """A driver that rejects the given nodes, and every operation that the driver ``other`` rejects."""
+    """A driver that rejects certain nodes, and all operations that the driver ``other`` rejects."""
 
     def __init__(self, nodes: Mapping[int, Iterable[int]], other: Driver | None = None) -> None:
         self.nodes = {subgraph: frozenset(indices) for subgraph, indices in nodes.items()}
@@ -36,7 +36,7 @@ class RejectedNodes(Driver):
         return "as the log shows"
 
     def rejects(self, operation: str, view: NodeView) -> bool:
-        """Return whether the node is one of the given nodes, or ``other`` rejects the operation."""
+        """Return whether the node is one of these nodes, or ``other`` rejects the operation."""
         if view.node.index in self.nodes.get(view.graph.index, ()):
             return True
         return self.other is not None and self.other.rejects(operation, view)
@@ -44,7 +44,7 @@ class RejectedNodes(Driver):
 
 @dataclass(frozen=True, slots=True)
 class _NodeKind:
-    """The operations of a node as the driver sees them. The driver cannot tell nodes of one kind apart."""
+    """The operations of a node as the driver sees them. Nodes of one kind look the same to the driver."""
 
     op: str
     operations: tuple[OperationSignature, ...]
@@ -57,32 +57,32 @@ class _NodeKind:
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
-    """The nodes that the delegate asks the driver about at one feature level, if the driver rejects nothing."""
+    """The nodes that the delegate asks the driver about at one feature level, if the driver rejects no node."""
 
     trials: Trials
     option: str
     """The delegate's option that sets the driver."""
     changes: Mapping[str, Any]
-    """The options that have other values than in the setting."""
+    """The options with other values than in the setting."""
     text: str
-    """Suffix of the text that explains a match."""
+    """Text that is added to the explanation of a match."""
     base: Run
     kinds: Mapping[_Node, _NodeKind]
     """The kind of each node that the delegate asks the driver about."""
     whole: frozenset[_Node]
-    """Nodes of partitions that are always delegated as a whole or not at all."""
+    """Nodes of partitions that are delegated either as a whole or not at all."""
 
     def driver(self, rejected: Iterable[_Node]) -> Mapping[str, Any]:
-        """Return the changed options, including a driver that rejects these nodes."""
+        """Return the changed options, with a driver that rejects these nodes."""
         hypothesis = RejectedNodes(_by_subgraph(rejected), self.trials.setting.options[self.option])
         return {**self.changes, self.option: hypothesis}
 
     def fitting(self, rejected: Iterable[_Node]) -> Run | None:
-        """Simulate with a driver that rejects these nodes; return None if the result differs from the log."""
+        """Simulate with a driver that rejects these nodes. Return the result if it agrees with the log, otherwise None."""
         return self.trials.fitting(self.driver(rejected))
 
     def match(self, run: Run, rejected: Iterable[_Node], undecided: Iterable[_Node], text: str, is_certain: bool = True) -> Match:
-        """Return a match with a driver that rejects these nodes."""
+        """Return a match in which the driver rejects these nodes."""
         account = Account("driver", text + self.text, self.changes, _by_subgraph(rejected), _by_subgraph(undecided), is_certain)
         return Match(run, account)
 
@@ -93,9 +93,10 @@ class _Inquiry:
 
 
 def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
-    """Yield simulations that reproduce the log, best first. In each, the driver rejects nodes that the delegate accepts.
+    """Yield simulations that reproduce the log, best first.
 
-    ``level`` replaces the feature level of the setting. Yield nothing if the delegate asks the driver about no node.
+    In each simulation, the driver rejects nodes that the delegate accepts. ``level`` replaces the feature level of the
+    setting. Yield nothing if the delegate asks the driver about no node.
     """
     inquiry = _inquiry(trials, level)
     if inquiry is None:
@@ -109,7 +110,7 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
-    """Return the nodes that the delegate asks the driver about; None if the delegate asks about no node."""
+    """Return the nodes that the delegate asks the driver about, or None if there are none."""
     delegate = trials.setting.delegate
     interface = delegate.behind.driver
     if interface is None:
@@ -135,7 +136,7 @@ def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
 
 
 def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield matches derived from the CPU nodes in the log; yield nothing if the log does not show these nodes.
+    """Yield matches that follow from the CPU nodes in the log.
 
     If the delegate accepts a CPU node, either the driver rejected the node, or a limit dropped the node's partition.
     """
@@ -163,9 +164,9 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """Yield sets of nodes that the driver may have rejected.
 
-    The sets are, in this order: the nodes of one to three operators, the nodes of one kind, all nodes, and all nodes except the
-    nodes of one kind. These sets are needed if the number of partitions is limited: a CPU node may be accepted by the driver and
-    dropped by the limit.
+    The sets have, in this order: the nodes of one, two or three operators; the nodes of one kind; all nodes; all nodes except
+    the nodes of one kind. All these sets are needed if the number of partitions is limited, because the limit may drop a CPU
+    node that the driver accepts.
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
@@ -182,13 +183,13 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
 
 
 def _undecided(inquiry: _Inquiry, nodes: set[_Node], delegated: set[_Node]) -> set[_Node]:
-    """Return the nodes that the driver may have rejected, because no delegated node has the same operations and types."""
+    """Return the nodes whose operations and types no delegated node has. The driver may have rejected these nodes."""
     accepted = {inquiry.kinds[node].types for node in delegated}
     return {node for node in nodes if inquiry.kinds[node].types not in accepted}
 
 
 def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield matches derived from the number of CPU nodes per operator; yield nothing if the log does not show these numbers."""
+    """Yield matches that follow from the number of CPU nodes per operator in the log."""
     fits: list[tuple[frozenset[_Node], Run]] = []
     for rejected in islice(_selections(inquiry), _MOST_ATTEMPTS):
         run = inquiry.fitting(rejected) if rejected else None
@@ -207,7 +208,10 @@ def _by_operator(inquiry: _Inquiry) -> Iterator[Match]:
 
 
 def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
-    """Yield sets of nodes that match the counts in the log's table of node types. Sets with few kinds of nodes come first."""
+    """Yield sets of nodes that fit the counts in the log's table of node types.
+
+    Sets with few kinds of nodes come first.
+    """
     is_limited = inquiry.trials.setting.has_partition_limit
     choices: list[list[frozenset[_Node]]] = []
     for index, counts in inquiry.trials.facts.counts.items():
@@ -227,7 +231,7 @@ def _selections(inquiry: _Inquiry) -> Iterator[frozenset[_Node]]:
 
 
 def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator[frozenset[_Node]]:
-    """Yield sets with ``wanted`` nodes. Each set contains all or none of the nodes of a kind.
+    """Yield sets of ``wanted`` nodes. A set has either all nodes of a kind or none.
 
     If partitions are limited, also yield smaller sets.
     """
@@ -247,7 +251,7 @@ def _choices(inquiry: _Inquiry, nodes: Sequence[_Node], wanted: int) -> Iterator
 
 
 def _by_lines(inquiry: _Inquiry) -> Iterator[Match]:
-    """Yield matches derived from the runtime's lines, for a log without operator tables.
+    """Yield matches that follow from the runtime's lines, for a log without operator tables.
 
     The driver is assumed to reject all nodes of one or two operators.
     """

@@ -1,4 +1,4 @@
-"""Detect the delegate, options and runtime release that a log was made with."""
+"""Detect the delegate, options and runtime release with which a log was made."""
 
 from __future__ import annotations
 
@@ -48,29 +48,29 @@ from .known_lines import (
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
-"""Kinds of lines that are printed by a driver, or by the runtime behind a delegate."""
+"""Kinds of lines that a driver or the runtime behind a delegate prints."""
 _SECOND = 2
-"""The major version of LiteRT that has accelerators in place of delegates."""
+"""The major version of LiteRT that has accelerators instead of delegates."""
 _ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 _SINCE_REASONS = "litert-2.1.5"
-"""The first release in which the graphics accelerator refuses operators with its own reasons."""
+"""The first release in which the graphics accelerator gives its own reasons for refused operators."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceSetting:
-    """The delegate, options and releases to simulate, as given by the log or by the caller."""
+    """The delegate, options and releases to simulate, from the log or from the caller."""
 
     delegate: Delegate
     options: OptionValues
     known: frozenset[str]
-    """Options that the log or the caller gives; all other options have the values of ``defaults``."""
+    """Options that the log or the caller sets. All other options have the values of ``defaults``."""
     releases: tuple[Release, ...]
-    """The releases whose lines have the same wording as the log."""
+    """The releases whose lines are worded like the log's."""
     defaults: str
     lowest_level: int
-    """The lowest feature level consistent with the log; 0 if the delegate has no levels."""
+    """The lowest feature level that agrees with the log, or 0 if the delegate has no levels."""
     notes: tuple[str, ...] = ()
     may_be_older: bool = False
     """True if a release older than all known releases may have printed the log."""
@@ -83,7 +83,7 @@ class DeviceSetting:
 
     @property
     def other_levels(self) -> tuple[int, ...]:
-        """Feature levels that the log allows in addition to the assumed level, highest first; empty if the level is known."""
+        """Feature levels that the log allows besides the assumed level, highest first. Empty if the level is known."""
         levels = self.delegate.levels
         if levels is None or levels.option in self.known:
             return ()
@@ -106,8 +106,8 @@ def setting_of(
 ) -> DeviceSetting:
     """Return the delegate, options and releases that a log shows.
 
-    Given arguments override the log. Raises ReconcileError if the log does not show a delegate, and OptionError for an unknown
-    delegate, option, value or release.
+    If an argument is given, it overrides the log. Raises ReconcileError if the log does not show a delegate, and OptionError
+    for an unknown delegate, option, value or release.
     """
     chosen = find_delegate(delegate) if delegate is not None else _require_delegate(log)
     option_values = canonical_names(chosen.name, chosen.options, options or {})
@@ -138,13 +138,13 @@ def setting_of(
 
 
 def flags_without_others(delegate: Delegate) -> str:
-    """Return the benchmark_model flags that turn off the delegates applied by default. The given delegate is not turned off."""
+    """Return the benchmark_model flags that turn off all delegates applied by default, except the given delegate."""
     others = [find_delegate(name) for name in DELEGATE_NAMES if name != delegate.name]
     return " and ".join(other.log.off_flag for other in others if other.is_applied_by_default)
 
 
 def delegate_in(log: DeviceLog) -> Delegate | None:
-    """Return the delegate that the application applied; None if the log shows no simulated delegate.
+    """Return the delegate that the application applied, or None if the log shows no simulated delegate.
 
     A delegate that the runtime applies by default is returned only if the log shows no other delegate.
     """
@@ -158,7 +158,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         return applied[0]
     delegates = [*_named_delegates(log), *_missing_delegates(log)]
     if all(delegate.is_applied_by_default for delegate in delegates):
-        # A requested delegate that could not be applied prints no line.
+        # A delegate prints no line if it was requested but could not be applied.
         named = [delegate for delegate in _delegates() if _was_not_created(delegate, log) or is_switched_on(delegate, log)]
         named = [delegate for delegate in named if not delegate.is_applied_by_default]
         if not named and others_in(log):
@@ -177,7 +177,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
 def _require_delegate(log: DeviceLog) -> Delegate:
     """Return the delegate that the application applied.
 
-    Raises UnknownDelegateError if the log does not show which delegate was applied, or if this delegate is not simulated.
+    Raises UnknownDelegateError if the log does not show the delegate, or if this delegate is not simulated.
     """
     delegate = delegate_in(log)
     if delegate is not None:
@@ -226,7 +226,7 @@ def _delegates() -> list[Delegate]:
 
 
 def _named_delegates(log: DeviceLog) -> list[Delegate]:
-    """Return the simulated delegates that the log's lines name."""
+    """Return the simulated delegates whose names are in the log's lines."""
     delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [delegate for delegate in delegates if delegate is not None]
 
@@ -254,7 +254,7 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
-    """Return whether benchmark_model's flags turn on the delegate. The flag for a library's path is ignored."""
+    """Return whether benchmark_model's flags turn on the delegate. A flag with the path of a library is ignored."""
     switch = delegate.log.switch
     if delegate.levels is not None and any(log.parameters.get(parameter) for parameter in delegate.levels.lowest_by_parameter):
         return True
@@ -265,7 +265,7 @@ def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
 
 
 def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
-    """Return the options implied by a kernel's name, by the chosen devices, or by the graphics interface in the log."""
+    """Return the options that follow from a kernel's name, the chosen devices or the graphics interface in the log."""
     options: dict[str, str] = {}
     for line in log.replacements:
         if is_of(delegate, line.kernel):
@@ -280,9 +280,9 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
-    """Return an option's value as benchmark_model printed it; None if the value is unset or invalid.
+    """Return an option's value as benchmark_model printed it, or None if the value is unset or invalid.
 
-    A note about an invalid value is added to ``notes``.
+    If the value is invalid, a note is added to ``notes``.
     """
     if not text.strip():
         return None
@@ -297,7 +297,7 @@ def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:
 
 
 def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
-    """Return the lowest feature level consistent with benchmark_model's parameters; 0 if the delegate has no levels."""
+    """Return the lowest feature level that agrees with benchmark_model's parameters, or 0 if the delegate has no levels."""
     if delegate.levels is None:
         return 0
     lowest = delegate.levels.lowest_by_parameter
@@ -307,8 +307,8 @@ def _lowest_level(log: DeviceLog, delegate: Delegate) -> int:
 def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[Release, ...]:
     """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
 
-    Otherwise, return the releases whose lines have the same wording as the log, or all known releases if there are none. If the
-    log names a TensorFlow version and a matching release has this version, return only releases of this version.
+    Otherwise, return the releases whose lines are worded like the log's, or all known releases if there are none. If the log
+    names a TensorFlow version, and one of these releases has this version, return only such releases.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
@@ -332,7 +332,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _possible_releases(log: DeviceLog) -> Iterator[Release]:
-    """Yield the known releases that have everything that the log shows. The wording of lines is not compared."""
+    """Yield the known releases that have all features that the log shows. The wording of lines makes no difference."""
     releases = [parse_release(name) for name in RELEASES]
     if log.has_reasons_of_compiled_model:
         since = parse_release(_SINCE_REASONS)
@@ -345,11 +345,11 @@ def _possible_releases(log: DeviceLog) -> Iterator[Release]:
 
 
 _SECOND_WORDS = ("kLiteRtStatus", "LITERT_CL")
-"""Words that only LiteRT 2 prints."""
+"""Words in lines of LiteRT 2. No other runtime prints them."""
 
 
 def is_of_second_litert(log: DeviceLog) -> bool:
-    """Return whether only LiteRT 2 can have printed the log."""
+    """Return whether the log must come from LiteRT 2."""
     return (
         log.is_of_compiled_model
         or bool(log.statements_of(HINT_ERROR))
@@ -363,11 +363,11 @@ def is_of_second_litert(log: DeviceLog) -> bool:
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Return the releases that include a delegate, or all releases if no release includes the delegate."""
+    """Return those of the releases that include the delegate. If none includes it, return all the releases."""
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)
-    # Wordings are recorded for minor releases only, because patch releases print the same lines.
+    # Only minor releases have recorded wordings, because patch releases print the same lines.
     known = [release for release in releases if release.family == since.family and release.version[:2] >= since.version[:2]]
     return tuple(known) or releases
 
@@ -383,7 +383,7 @@ def may_be_older(log: DeviceLog) -> bool:
 
 
 def _has_wording(release: Release, replacement: Replacement) -> bool:
-    """Return whether a release prints the line about a replacement with the same wording as the log."""
+    """Return whether the release words the line about a replacement like the log."""
     line = replacing_line(
         release,
         replaced=replacement.replaced,

@@ -10,7 +10,7 @@ _SOCS = re.compile(
     r"(?P<Google>tensor_g\d{1,2}))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-"""Matches the model numbers of SoCs. The name of each group is the vendor."""
+"""Matches the model numbers of SoCs. The name of each group in the pattern is the vendor."""
 _VENDORS = tuple(
     (vendor, re.compile(form, re.IGNORECASE))
     for vendor, form in (
@@ -24,11 +24,11 @@ _VENDORS = tuple(
 _NEEDLES = (
     *("sm", "qcs", "qcm", "sa8", "sxr", "mt6", "mt8", "s5e", "tensor_g", "liblitert", "qnn", "neuron", "apuware", "enn_", "soc_"),
 )
-"""Substrings in lower case. Every line that names a chip contains at least one of them."""
+"""Words in lower case. Every line about a chip contains at least one of these words."""
 
 
 def chips_in(text: str) -> list[tuple[str, str]]:
-    """Return the pairs of vendor and SoC that a line names. The SoC is empty if the line names only a vendor."""
+    """Return the chips in a line, as (vendor, SoC). The SoC is "" if the line names only a vendor."""
     lower = text.lower()
     if not any(needle in lower for needle in _NEEDLES):
         return []
@@ -37,7 +37,7 @@ def chips_in(text: str) -> list[tuple[str, str]]:
 
 
 def chip_names(chips: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the distinct chips as text. A vendor without a SoC is left out if another chip has the same vendor."""
+    """Return the distinct chips as text. A vendor without a SoC is left out if the text has a chip of this vendor."""
     named = {vendor for vendor, soc in chips if soc}
     texts = [f"{vendor} {soc.lower().replace('tensor_g', 'Tensor_G')}" for vendor, soc in chips if soc]
     return tuple(dict.fromkeys([*texts, *[vendor for vendor, soc in chips if not soc and vendor not in named]]))

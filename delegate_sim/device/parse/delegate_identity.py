@@ -1,4 +1,4 @@
-"""Identify the delegate that a kernel, library or log line belongs to, whether or not that delegate is simulated."""
+"""Find the delegate that a kernel, library or log line belongs to. The delegate may be one that is not simulated."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ _OTHERS = {
     "npu": "LiteRT 2's NPU accelerator",
     "qnn": "Qualcomm's QNN",
 }
-"""Titles of delegates that are not simulated, keyed by a substring of their names."""
+"""Titles of delegates that are not simulated. The keys are parts of their names."""
 DISPATCH = "dispatch"
-"""Substring of the names of libraries and kernels that run compiled parts of a model."""
+"""Part of the names of libraries and kernels that run compiled parts of a model."""
 _BEGINNING = "Initializing"
-"""Word in the line that ML Drift prints before initializing a graphics interface.
+"""Word in the line that ML Drift prints before it initializes a graphics interface.
 
-The older GPU delegate instead prints a line after the initialization.
+The older GPU delegate prints a line only after the initialization.
 """
 _ACCELERATOR = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
@@ -86,7 +86,7 @@ def plain_name(name: str) -> str:
 
 
 def delegate_named(name: str) -> Delegate | None:
-    """Return the delegate named by a kernel, a provider or a log line; None if that delegate is not simulated."""
+    """Return the delegate that a kernel, a provider or a log line names, or None if that delegate is not simulated."""
     plain = plain_name(name)
     if not plain or plain == _EXTERNAL:
         return None
@@ -101,10 +101,10 @@ def delegate_named(name: str) -> Delegate | None:
 
 
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
-    """Return the delegate that uses this name for itself in log lines; None if that delegate is not simulated.
+    """Return the delegate that uses this name for itself in log lines, or None if that delegate is not simulated.
 
-    If two delegates use the same name, the delegate with a kernel in the log is returned. If the log has no kernel of either
-    delegate, other lines show whether one of LiteRT 2's accelerators or an older delegate printed the name.
+    If two delegates use the name, return the delegate with a kernel in the log. If the log has no kernel of either delegate,
+    other lines show who printed the name: one of LiteRT 2's accelerators, or an older delegate.
     """
     delegate = delegate_named(name)
     plain = plain_name(name)
@@ -141,10 +141,7 @@ def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
 
 
 def whole_kernel(start: str) -> str:
-    """Return the kernel name that begins with ``start``.
-
-    The result is empty if several simulated delegates, or none, have such a name.
-    """
+    """If exactly one simulated delegate has a kernel name that begins with ``start``, return the name. Otherwise, return ""."""
     kernels = {
         delegate.name: kernel
         for delegate in map(find_delegate, DELEGATE_NAMES)
@@ -160,25 +157,28 @@ def is_of(delegate: Delegate, kernel: str) -> bool:
 
 
 def other_name(name: str) -> str:
-    """Return the title of an unsimulated delegate, given its name in a log; empty if the name is unknown."""
+    """Return the title of a delegate that is not simulated, from its name in a log. Return "" for an unknown name."""
     plain = plain_name(name)
     return next((text for part, text in _OTHERS.items() if part in plain), "")
 
 
 def library_of(log: DeviceLog) -> str:
-    """Return the path of the library from which a tool loaded a delegate; empty if the log shows no library."""
+    """Return the path of the library from which a tool loaded a delegate, or "" if the log shows no library."""
     return log.parameters.get(_LIBRARY, log.flags.get(_LIBRARY, "")).strip()
 
 
 def delegate_of_library(path: str) -> Delegate | None:
-    """Return the delegate that a library contains; None if that delegate is not simulated."""
+    """Return the delegate in a library, or None if that delegate is not simulated."""
     file = re.split(r"[/\\]", path)[-1].casefold()
     delegates = map(find_delegate, DELEGATE_NAMES)
     return next((delegate for delegate in delegates if any(part in file for part in delegate.log.libraries)), None)
 
 
 def names_in(log: DeviceLog) -> Iterator[str]:
-    """Yield every name of an active delegate in the lines of a log, starting with the most conclusive kinds of lines."""
+    """Yield every name of an active delegate in the lines of a log.
+
+    Names in the most conclusive kinds of lines come first.
+    """
     yield from (replacement.kernel for replacement in log.replacements)
     yield from (statement.values["op"] for statement in log.statements_of(NODE_ERROR))
     yield from (
@@ -223,15 +223,18 @@ _TURNS = (
     KERNEL_ERROR,
     OTHER_ERROR,
 )
-"""Kinds of lines that name a delegate, and so show that the runtime was applying or running it."""
+"""Kinds of lines that name a delegate. They show that the runtime was applying or running this delegate."""
 _OF_LAST_TURN = (RESTORED, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, PREPARATION_ERROR, NOT_APPLIED)
-"""Kinds of errors that name no delegate. Such an error belongs to the delegate that was named last."""
+"""Kinds of errors that name no delegate. Such an error belongs to the delegate that the log named last."""
 _OF_APPLICATION = (IMMUTABLE_ERROR, NOT_APPLIED)
-"""Kinds of errors that only a call by the application causes. They never belong to a delegate that is applied by default."""
+"""Kinds of errors that only a call by the application can cause.
+
+Such an error never belongs to a delegate that is applied by default.
+"""
 
 
 def turns(log: DeviceLog) -> list[tuple[int, str]]:
-    """Return pairs of line number and delegate name, for every delegate name in a log, in log order."""
+    """Return (line number, delegate name) for every delegate name in a log, in log order."""
     named = [(replacement.place, replacement.kernel) for replacement in log.replacements]
     named += [(application.place, application.provider) for application in log.applications]
     for statement in log.statements_of(*_TURNS):
@@ -250,9 +253,9 @@ def last_turn(log: DeviceLog, names: set[str]) -> int:
 
 
 def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: bool) -> DeviceLog:
-    """Return a log without the errors of other delegates. ``names`` are the names of the delegate whose errors are kept.
+    """Return a copy of a log without the errors of other delegates. ``names`` are the names of the delegate to keep.
 
-    With ``is_certain``, errors that precede every delegate name are removed too.
+    With ``is_certain``, errors that come before all delegate names are removed too.
     """
     named = turns(log)
     owners = {name: _owner(log, name, names) for _, name in named}
@@ -278,7 +281,7 @@ _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
 
 
 def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
-    """Return the owner of a name, as one of the constants above; empty if no delegate has the name."""
+    """Return one of the constants above for the owner of a name, or "" if no delegate has the name."""
     if plain_name(name) in names:
         return _OWN
     delegate = speaker(log, name)
@@ -288,7 +291,7 @@ def _owner(log: DeviceLog, name: str, names: set[str]) -> str:
 
 
 def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the accelerators of LiteRT 2 that the log shows as applied, in the order of application."""
+    """Return the accelerators of LiteRT 2 that the log shows, in the order in which LiteRT applies them."""
     kernels = {replacement.kernel for replacement in log.replacements}
     accelerators = []
     for accelerator, name in ACCELERATORS.items():
@@ -301,14 +304,17 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
-    """Return the compiler plugin of the library that the log names, or None if there is no such library or plugin."""
+    """Return the compiler plugin whose library is in the log, or None if there is no such library or plugin."""
     paths = [statement.values["path"] for statement in log.statements_of(LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None
 
 
 def others_in(log: DeviceLog) -> tuple[str, ...]:
-    """Return the distinct names of unsimulated delegates in the log, starting with the most conclusive kinds of lines."""
+    """Return the distinct names in the log of delegates that are not simulated.
+
+    Names in the most conclusive kinds of lines come first.
+    """
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
     names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
     names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
@@ -328,13 +334,13 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
 
 
 def accelerator_of(name: str) -> str:
-    """Return the LiteRT 2 accelerator in a name, such as ``GPU`` for ``LiteRT GPU``. Return other names unchanged."""
+    """Return the LiteRT 2 accelerator in a name, such as ``GPU`` for ``LiteRT GPU``. Return any other name unchanged."""
     known = [accelerator.upper() for accelerator in ACCELERATORS]
     return next((accelerator for accelerator in known if accelerator in name.upper()), name)
 
 
 def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
-    """Return the accelerators that LiteRT 2 registered, each once."""
+    """Return the accelerators that LiteRT 2 registered, without duplicates."""
     names = [name for statement in log.statements_of(REGISTERED) for name in statement.values["name"].split(", ")]
     return tuple(dict.fromkeys(map(accelerator_of, names)))
 

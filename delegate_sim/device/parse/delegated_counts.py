@@ -1,4 +1,4 @@
-"""Parse counts of delegated nodes, as printed by the runtime, delegates, tools and tables."""
+"""Parse the counts of delegated nodes that the runtime, delegates, tools and tables print."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .profiles.operator_tables import RUN_ORDER, SUMMARY
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The counts in one log line. Counts that the line does not give are None."""
+    """The counts in one log line. If the line does not have a count, the count is None."""
 
     line: str
     source: str
@@ -26,19 +26,19 @@ class Count:
     kernels: int | None = None
     subgraph: int | None = None
     is_complete: bool = True
-    """False if the line is from an incomplete table. The counts are then lower bounds."""
+    """False if the line is from an incomplete table. The true counts may then be higher."""
 
 
 def is_kernel(op: str) -> bool:
     """Return whether ``op``, the operator in a row of a table, is a delegate kernel.
 
-    Old releases use one name for the kernels of all delegates.
+    In old releases, the kernels of all delegates have the same name.
     """
     return op == UNNAMED_KERNEL or delegate_named(op) is not None
 
 
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts in the lines of the delegate that has these names."""
+    """Yield the counts in the lines of the delegate with these names."""
     for statement in log.statements_of(OWN_COUNT):
         if plain_name(statement.values["name"]) in names:
             delegated, total, partitions = (int(statement.values[key]) for key in ("delegated", "total", "partitions"))
@@ -65,7 +65,7 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon: the compiled operations, and all operations if the log has a table of operations."""
+    """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them."""
     rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
     if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
         return

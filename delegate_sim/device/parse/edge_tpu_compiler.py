@@ -1,4 +1,4 @@
-"""Parse the output of the Edge TPU compiler: its version, the table of operators, and why it failed.
+"""Parse the output of the Edge TPU compiler: its version, its table of operators, and the reason for a failure.
 
 Sources of the formats: output of ``edgetpu_compiler`` 2 to 16 in public logs. The meanings of the statuses come from the Edge
 TPU's documentation (``coral.ai/docs/edgetpu/models-intro`` and ``coral.ai/docs/edgetpu/compiler``).
@@ -14,7 +14,7 @@ MAPPED_STATUS = "Mapped to Edge TPU"
 
 @dataclass(frozen=True, slots=True)
 class CompilerRow:
-    """A row of the compiler's table: the number of nodes of one operator, and the compiler's status for these nodes."""
+    """A row of the compiler's table: an operator, a number of nodes, and the compiler's status for these nodes."""
 
     op: str
     count: int
@@ -27,7 +27,7 @@ class CompilerRow:
 
     @property
     def meaning(self) -> str:
-        """The documented meaning of the status; empty if the status is not documented."""
+        """The documented meaning of the status, or "" if the status is not documented."""
         return next((meaning for words, meaning in _STATUSES if words in self.status), "")
 
 
@@ -46,9 +46,9 @@ class EdgeTpuCompilation:
     kernels: int | None = None
     """The number of compiled parts. Each part becomes one custom operator."""
     failure: str = ""
-    """The line that says why nothing was compiled; empty after a success."""
+    """The line that says why nothing was compiled, or "" after a success."""
     is_done: bool = False
-    """True if the compiler said that it compiled the model, or listed its operators."""
+    """True if the compiler printed that it compiled the model, or listed the model's operators."""
 
     @property
     def mapped(self) -> int | None:
@@ -62,12 +62,12 @@ class EdgeTpuCompilation:
 
     @property
     def has_all_counts(self) -> bool:
-        """False if a count is only the sum of the table's rows. The log may lack some rows."""
+        """False if a count is only the sum of the rows in the log. The log may lack rows."""
         return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
 
     @property
     def failure_meaning(self) -> str:
-        """The meaning of ``failure``, the line that says why nothing was compiled; empty if the meaning is unknown."""
+        """The meaning of ``failure``, or "" if it is not known."""
         return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
 
     def _count(self, *, is_mapped: bool) -> int | None:
@@ -147,18 +147,18 @@ _NEEDLES = (
     ),
     *("Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of"),
 )
-"""Substrings of lines. Every line of the compiler, except rows of a table, contains at least one of them."""
+"""Parts of lines. Every line of the compiler, except rows of a table, contains at least one of them."""
 
 
 class EdgeTpuCompilerReader:
-    """Parses the lines of the Edge TPU compiler one by one, and ignores all other lines."""
+    """Parses the lines of the Edge TPU compiler one after another. All other lines are ignored."""
 
     def __init__(self) -> None:
         self.found = NOT_COMPILED
         self.is_table = False
 
     def read(self, text: str) -> bool:
-        """Parse one line; return whether the compiler printed it."""
+        """Parse one line. Return whether the line is from the compiler."""
         text = text.strip()
         if not self.is_table and not any(needle in text for needle in _NEEDLES):
             return False
@@ -170,11 +170,11 @@ class EdgeTpuCompilerReader:
 
     @property
     def has_begun(self) -> bool:
-        """True after a line that only the compiler prints."""
+        """True after the first line that no other program prints."""
         return self.found != NOT_COMPILED
 
     def _table_line(self, text: str) -> bool:
-        """Parse a line of the compiler's table; return whether the line belongs to the table."""
+        """Parse a line of the compiler's table. Return whether the line belongs to the table."""
         if _HEADER.match(text) is not None:
             self.found, self.is_table = replace(self.found, rows=()), True
             return True
@@ -187,7 +187,7 @@ class EdgeTpuCompilerReader:
         return True
 
     def _line(self, text: str) -> bool:
-        """Parse a line outside of the compiler's table; return whether the compiler printed the line."""
+        """Parse a line outside of the compiler's table. Return whether the line is from the compiler."""
         if (match := _VERSION.search(text)) is not None:
             self.found = EdgeTpuCompilation(match["version"])
         elif (match := _NUMBER.match(text)) is not None:

@@ -1,4 +1,4 @@
-"""Explain the error lines in a log. The model is not needed."""
+"""Explain the error lines in a log, without the model."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ _HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _ONLY_GPU = "OP is supported, but "
-"""The prefix of reasons that only the older GPU delegate gives."""
+"""The prefix of the older GPU delegate's reasons. No other delegate uses it."""
 _NPU = "NPU"
 _MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
-"""The first version of MediaTek's Neuron with a compiler that decides about operators (``neuron_adapter_api.h``)."""
+"""The first version of MediaTek's Neuron in which the compiler decides about operators (``neuron_adapter_api.h``)."""
 _CODES = {
     "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
     "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
@@ -99,7 +99,7 @@ _CALLS = (
     ("waiting for async computation", "ANeuralNetworksEvent_wait", _RUNNING),
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
-"""API calls, as (words from the delegate's description of the call, name of the function, stage in which the call is made)."""
+"""API calls: words from the delegate's description of the call, name of the function, stage of the call."""
 _MEANINGS = {
     HINT_ERROR: (
         "the application requires that one accelerator takes the whole graph, but the accelerator refuses some operators; "
@@ -147,8 +147,9 @@ _FAILURES = (
 
 
 _WHILE_RUNNING = ("verify graph", "execute request")
-"""Words in errors of delegates while the model runs: some delegates compile a partition only when the model runs for the first
-time.
+"""Words in errors of delegates while the model runs.
+
+Some delegates compile a partition only when the model runs for the first time.
 """
 _KILLED = "Killed"
 _OTHER_ERRORS = (
@@ -209,7 +210,7 @@ _MISSING_DELEGATE = "the delegate is not available on this device, or lacks a li
 
 @dataclass(frozen=True, slots=True)
 class ExplainedError:
-    """An error in a log: the line, its meaning, how many times it was printed, and the node that it names."""
+    """An error in a log: the line, its meaning, how many times it is in the log, and the node that it names."""
 
     kind: str
     line: str
@@ -238,7 +239,7 @@ _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     RUNTIME_ERROR: _RUNTIME_FAILURES,
     LOAD_ERROR: (),
 }
-"""The tables of meanings by kind of error. LiteRT-LM's meanings come after the meanings of each table."""
+"""The tables of meanings by kind of error. In each table, LiteRT-LM's meanings come last."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
@@ -262,9 +263,9 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
-    """Return whether a line is harmless: about hooks for profiling, or about an unavailable accelerator that is not needed.
+    """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
 
-    An accelerator is needed if the application requests it, or if the model has parts compiled for it.
+    An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
     """
     if statement.kind == FAILURE and _HOOKS in statement.line:
         return True
@@ -283,7 +284,7 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
-    """Return the notable lines in a log that are not errors, each with its meaning."""
+    """Return the notable lines in a log that are not errors, with their meanings."""
     notes = [
         (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
     ]
@@ -302,7 +303,7 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
 
 
 def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
-    """Return a note if either of two delegates may have printed the list of refused operators."""
+    """Return a note if two delegates may have printed the list of refused operators."""
     statement = log.statements_of(LISTED_REFUSALS, SPLIT)[0]
     delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
     is_certain = (
@@ -346,7 +347,7 @@ def _version_meaning(statement: Statement) -> str:
 
 
 def is_while_running(statement: Statement) -> bool:
-    """Return whether an error occurred while the model ran, after the delegate had been applied."""
+    """Return whether an error occurred while the model ran, that is, after the delegate was applied."""
     values = statement.values
     if statement.kind == NODE_ERROR:
         return values["stage"] == "invoke"
@@ -358,13 +359,13 @@ def is_while_running(statement: Statement) -> bool:
 
 
 _CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
-"""Kinds of errors that follow from another error, and do not say why."""
+"""Kinds of errors that follow from another error, and do not give its reason."""
 _NO_CAUSES = ("is not initialized", "apply compiler plugins")
-"""Words in errors that follow from another error, or after which the runtime continues."""
+"""Words in errors that follow from another error, and in errors after which the runtime continues."""
 
 
 def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
-    """Return the likely cause of all errors: the most specific error, or the first of several equally specific errors.
+    """Return the likeliest cause of all errors: the most specific error. Of equally specific errors, return the first.
 
     Return None if no error names a cause.
     """
@@ -375,14 +376,14 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 
 def _rank(error: ExplainedError) -> int:
-    """Return the rank of an error. Errors that say more about the cause have lower ranks."""
+    """Return the rank of an error. The more an error says about the cause, the lower its rank."""
     ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
     ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
     return ranks.get(error.kind, 1)
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of an error; empty if the meaning is unknown."""
+    """Return the meaning of an error, or "" if the meaning is unknown."""
     if error.kind == API_ERROR:
         return _api_meaning(error)
     if error.kind == NODE_ERROR:
@@ -440,7 +441,7 @@ def _api_meaning(error: Statement) -> str:
 
 
 def _node_meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of a failed node. Delegate kernels are numbered after the model's nodes."""
+    """Return the meaning of a failed node. The indices of delegate kernels follow the indices of the model's nodes."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if op == _COMPOSITE:
         return (
@@ -463,9 +464,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
-    """Return text that says which kernel a failed node is, or None if the log does not show this.
+    """Return a text that says which delegate kernel a failed node is, or None if the log does not show this.
 
-    The kernels of all delegates are numbered after the subgraph's own nodes, in the order of creation.
+    The indices of all delegates' kernels follow the indices of the subgraph's own nodes, in the order of creation.
     """
     node = int(error.values["node"])
     before = _before(log, error)
@@ -484,13 +485,13 @@ def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
 
 
 def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
-    """Return the replacements that precede the last line with an error."""
+    """Return the replacements before the last line with an error."""
     last = max(error.places, default=0)
     return [replacement for replacement in log.replacements if not last or replacement.place <= last]
 
 
 def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
-    """Return the number of nodes that each subgraph had before any delegate was applied, if the log shows it."""
+    """For each subgraph, return the number of nodes before any delegate was applied, if the log shows it."""
     totals: dict[int | None, int] = {}
     for replacement in _before(log, error):
         if replacement.total is not None:

@@ -52,19 +52,19 @@ ERRORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One parsed line: the kind, the matched text, the values in the text, and how often the line was printed."""
+    """One parsed line: its kind, the matched text, the values in the text, and how often the log has the line."""
 
     kind: str
     line: str
     values: Mapping[str, str]
     times: int = 1
     places: tuple[int, ...] = field(default=(), compare=False)
-    """The numbers of the lines, or only the first number if lines of this kind are frequent."""
+    """The numbers of the lines. Only the first number if the log has very many lines of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A kind of line: a word that every such line contains, and a regular expression."""
+    """A kind of line: a regular expression, and a word that every line of this kind contains."""
 
     kind: str
     needle: str
@@ -72,7 +72,7 @@ class Pattern:
     is_old: bool = False
     """True if only releases older than all known releases print such a line."""
     name: str = ""
-    """The delegate that prints such lines, if the lines do not name the delegate."""
+    """The delegate that prints lines of this kind, if the lines do not name it."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "") -> Pattern:
@@ -80,13 +80,13 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
 
 
 ARMNN_PARSER = "Arm NN's parser"
-"""The name for the part of Arm NN that reads a model without TensorFlow Lite."""
+"""The name of the part of Arm NN that reads models without TensorFlow Lite."""
 
 _N = r"\d{1,9}"
 _SEPARATORS = ",.'\u2019\xa0\u202f"
-"""Separators between thousands in different languages."""
+"""Separators of thousands in several languages."""
 _GROUPED = rf"(?<![\d{_SEPARATORS}])(?:\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}}){{1,2}}|\d{{1,9}})(?!\d|[{_SEPARATORS}]\d)"
-"""Matches a whole number, with or without separators between thousands."""
+"""Matches a whole number, with or without separators of thousands."""
 _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
     _pattern(
@@ -424,7 +424,7 @@ _PROGRESS = re.compile(
     r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
-"""Matches the lines that benchmark_model prints only after the model has run."""
+"""Matches lines that benchmark_model prints after the model has run, and at no other time."""
 _RUNTIME_TAGS = frozenset(
     {"Manager", "ModelBuilder", "ExecutionPlan", "ExecutionBuilder", "CompilationBuilder", "Memory", "TypeManager",
      "ExecutionStep", "StepExecutor", "NeuralNetworks", "CpuExecutor", "Utils", "GraphDump", "BurstBuilder",
@@ -442,11 +442,11 @@ _KNOWN_REASON = re.compile(
     r"Expected \d+ (?:runtime|const)|Max version supported: |Op can only |No support of |Only (?:support|identical)|"
     r"Not supported cast case"
 )
-"""Matches the reasons that delegates for graphics processors print in their lists of refused operators."""
+"""Matches the reasons in GPU delegates' lists of refused operators."""
 
 
 def is_reason(text: str) -> bool:
-    """Return whether a text is a reason that a GPU delegate gives for refusing an operator."""
+    """Return whether a text is a reason that a GPU delegate gives for a refused operator."""
     return _KNOWN_REASON.match(text) is not None
 
 
@@ -456,7 +456,10 @@ _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usab
 
 
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
-    """Return the first statement in a line, the matched pattern, and the end of the match; None if no pattern matches."""
+    """Return the first statement in a line, the matched pattern, and the end of the match.
+
+    Return None if no pattern matches.
+    """
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
         candidate = pattern.form.search(text) if pattern.needle in text else None
@@ -476,7 +479,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 def loose_statement(text: str, tag: str, severity: str, source: str) -> Statement | None:
     """Return a statement for a line that no pattern matches, based on the program that printed the line.
 
-    Return None if the line is unrelated to delegates.
+    Return None if the line has nothing to do with delegates.
     """
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):

@@ -1,4 +1,4 @@
-"""Strip the prefixes that loggers print before a line: logcat in all its formats, Android Studio, Xcode, ROS, glog."""
+"""Remove the prefixes that loggers print before a line: logcat in all formats, Android Studio, Xcode, ROS, glog."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date, datetime, timezone
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A log line without its logger's prefix; fields that the prefix does not give are empty."""
+    """A log line without its logger's prefix. If the prefix does not give a field, the field is empty."""
 
     text: str
     process: str
@@ -29,7 +29,7 @@ _LETTER = "[VDIWEFA]"
 _MONTH_AND_DAY = (
     r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?|\d{1,2}[\u6708\uc6d4] {1,2}\d{1,2}) \d\d:\d\d:\d\d"
 )
-"""The date that a system journal prints, in the language of the system."""
+"""Pattern of the date that a system journal prints, in any language."""
 
 _PREFIXES = tuple(
     re.compile(pattern)
@@ -107,7 +107,7 @@ def message_of(line: str) -> Message:
 
 
 def _prefix(text: str) -> re.Match[str] | None:
-    """Return the match of the logger prefix at the start of a text; None if the text has no prefix."""
+    """Return the match of the logger prefix at the start of a text, or None if the text has no prefix."""
     if not text or not (text[0] in "[>|*/" or text[0].isalnum()):
         return None
     for pattern in _PREFIXES:
@@ -121,15 +121,16 @@ _OLDEST = date(2022, 9, 6)
 _FIRST = date(2017, 1, 1)
 """The earliest plausible day. Earlier dates come from a wrong clock."""
 _DATED = re.compile(r"^\s*(?:(?P<year>20[12]\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T]\d\d:|[IWEF]0000 00:00:(?P<seconds>1\d{9})\.)")
-"""Matches the date that a logger prints with its year, or as the seconds since 1970."""
+"""Matches a date that a logger prints with the year or as seconds since 1970."""
 _GLOG_DATED = re.compile(r"\b[IWEF](?P<year>20[12]\d)(?P<month>\d\d)(?P<day>\d\d) \d\d:\d\d:")
 """Matches the date that glog prints."""
 
 
 def is_before_known_releases(line: str) -> bool | None:
-    """Return whether a logger printed a line before the oldest known release was published; None if the line has no date.
+    """Return whether a logger printed a line before the oldest known release was published.
 
-    Also return None for a date before the earliest plausible day, because the clock was not set.
+    Return None if the line has no date. Also return None if the date is before the earliest plausible day, because the clock
+    was not set.
     """
     match = _DATED.search(line) or _GLOG_DATED.search(line)
     if match is None:

@@ -24,7 +24,7 @@ from .profiles.profile_files import read_binary, read_json
 from .profiles.run_times import RunTimes
 
 _LONGEST_LINE = 1 << 16
-"""Longer lines are read in pieces of this many characters."""
+"""Largest number of characters that are read as one line. Longer lines are read in pieces."""
 _LARGEST_MESSAGE = 1 << 28
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
@@ -37,13 +37,13 @@ _OWN_TAGS = ("tflite", "litert", "native")
 
 
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
-"""The logcat tags, in lower case, of lines that report a crash of their own process."""
+"""The logcat tags, in lower case, of lines in which a process reports its own crash."""
 _NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
 _LABEL = re.compile(
     rf"{_NAMED}"
     r"(?:(?:VERBOSE|INFO|WARNING|ERROR): |STARTING!|(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.|[VDIWEF]/)"
 )
-"""Matches a line of a log of several devices or containers, with the name of the device or container."""
+"""Matches a line in a log of several devices or containers. The match has the name of the device or container."""
 _LABELED = re.compile(_NAMED)
 _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error", "debug", "fatal")
 
@@ -51,21 +51,21 @@ _NO_LABELS = ("tflite", "litert", "verbose", "info", "warning", "warn", "error",
 class ProcessReaders:
     """A reader for each process that uses TFLite.
 
-    Lines without a process and lines of other processes, such as drivers, go to the reader of the preceding line. A process that
-    only reports its crash gets a reader of its own. In a log of several devices or containers, each device or container counts as
+    Lines of other processes, such as drivers, and lines without a process go to the reader of the line before them. A process
+    that only reports its own crash gets its own reader. In a log of several devices or containers, each of them is treated as
     a process.
     """
 
     def __init__(self) -> None:
         self.readers = {"": Reader()}
         self.crashed: set[str] = set()
-        """The processes that have only reported a crash so far."""
+        """The processes that have reported a crash, and nothing else so far."""
         self.labels: set[str] = set()
-        """The names of devices that precede lines."""
+        """The names of devices at the start of lines."""
         self.last = ""
         self.place = 0
         self.before = message_of("")
-        """The message before the current line."""
+        """The message on the line before the current line."""
 
     def read(self, line: str) -> None:
         """Parse one line."""
@@ -80,13 +80,13 @@ class ProcessReaders:
         self.readers[process].read(message, line, self.place)
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs that are not empty, or the first run if all are empty."""
+        """Return the runs that are not empty. If all are empty, return the first run."""
         runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
         logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
         return tuple(logs) or tuple([log for _, log in runs if not log.is_empty]) or (runs[0][1],)
 
     def _message_of(self, line: str) -> Message:
-        """Return a line without prefixes. The name of a device before the line becomes part of the process."""
+        """Return a line without prefixes. If the line begins with the name of a device, the name becomes part of the process."""
         label = _LABEL.match(line)
         name = _name_of(label)
         if name and name.casefold() not in _NO_LABELS:
@@ -98,7 +98,7 @@ class ProcessReaders:
         return replace(message, process=f"{name} {message.process}".strip())
 
     def _process_of(self, message: Message) -> str:
-        """Return the process of a message. The lines before the first named process belong to the first named process."""
+        """Return the process of a message. Lines before the first named process belong to the first named process."""
         process, tag = message.process, message.tag.casefold()
         if process in self.readers:
             if process in self.crashed and tag.startswith(_OWN_TAGS):
@@ -119,7 +119,10 @@ def _name_of(label: re.Match[str] | None) -> str:
 
 
 def _is_echo(message: Message, before: Message) -> bool:
-    """Return whether a message repeats the one before it: on iOS, TFLite prints each line twice, once with a logger's prefix."""
+    """Return whether a message repeats the message before it.
+
+    On iOS, TFLite prints each line twice, once with a logger's prefix.
+    """
     is_same = message.text.strip() == before.text.strip() != ""
     return is_same and bool(message.process) != bool(before.process) and not (message.tag or before.tag)
 
@@ -132,13 +135,13 @@ def read_log(text: str) -> DeviceLog:
 def read_lines(lines: Iterable[str]) -> DeviceLog:
     """Parse the lines of a log, and return the last run.
 
-    A table row without a newline at its end is incomplete, and is ignored.
+    If a table row has no newline at its end, the row is incomplete and is ignored.
     """
     return read_runs(lines)[-1]
 
 
 def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
-    """Parse the lines of a log and return its runs. There is at least one run."""
+    """Parse the lines of a log, and return its runs. There is at least one run."""
     reader = ProcessReaders()
     for line in lines:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
@@ -152,7 +155,10 @@ def read_log_file(path: str) -> DeviceLog:
 
 
 def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file of any size. Raises LogError if the file cannot be read or has nothing about a delegate."""
+    """Return the runs in a log file of any size.
+
+    Raises LogError if the file cannot be read, or has nothing about a delegate.
+    """
     try:
         with open_input(path) as file:
             start = file.read(_START)
@@ -187,9 +193,9 @@ def _message(file: BinaryIO) -> bytes:
 
 
 def _is_message(start: bytes) -> bool:
-    """Return whether a file may be a protobuf message, judging by its first bytes.
+    """Return whether a file may be a protobuf message, from its first bytes.
 
-    A message starts with a field's tag, and contains bytes that do not occur in text.
+    A message starts with a field's tag, and contains bytes that text does not contain.
     """
     if not start or start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or start.startswith(codecs.BOM_UTF8):
         return False
@@ -197,11 +203,11 @@ def _is_message(start: bytes) -> bool:
 
 
 _PARTS = ("replacements", "applications", "refusals", "dynamic_tensor", "run_orders", "summaries", "listed_refusals", "plugins")
-"""Fields that must have the same value in all logs of one run. Empty fields are ignored."""
+"""Fields that must have the same value in all logs of one run. Empty fields are not compared."""
 
 
 def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
-    """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log is given with a name.
+    """Join the logs of one run, such as the outputs of benchmark_model and logcat. Each log comes with a name.
 
     Raises LogError if two logs contradict each other.
     """
@@ -239,7 +245,10 @@ def _disagreements(ours: DeviceLog, theirs: DeviceLog) -> Iterator[str]:
 
 
 def _joined(ours: Any, theirs: Any) -> Any:
-    """Return ``ours``, or ``theirs`` if ``ours`` is empty. Mappings with string keys are merged, and values of ``ours`` win."""
+    """Return ``ours``, or ``theirs`` if ``ours`` is empty.
+
+    Mappings with string keys are merged. If both have a key, the value in ``ours`` is kept.
+    """
     if isinstance(ours, Mapping) and all(isinstance(key, str) for key in (*ours, *theirs)):
         return {**theirs, **ours}
     if isinstance(ours, RuntimeLog | EdgeTpuCompilation | RunTimes):
@@ -250,8 +259,8 @@ def _joined(ours: Any, theirs: Any) -> Any:
 def _compared(value: object) -> object:
     """Return a part of a log in a form that can be compared with the same part of another log.
 
-    Rows of tables in execution order keep only the operator and the node, because benchmark_model's profile files have no
-    outputs.
+    Rows of tables in execution order keep only the operator and the node, because benchmark_model's profile files do not have
+    the outputs.
     """
     if isinstance(value, Mapping) and value and all(isinstance(order, RunOrder) for order in value.values()):
         return {index: [(row.op, row.node) for row in order.rows] for index, order in value.items()}

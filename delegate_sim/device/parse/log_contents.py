@@ -1,4 +1,4 @@
-"""The content of a device log as plain data."""
+"""The contents of a device log as plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LogError(DelegateSimError):
 
 
 class TimesOnlyError(LogError):
-    """Raised if a file has only the times of a whole run."""
+    """Raised if a file has only the times of a whole run, and nothing about nodes."""
 
     def __init__(self, message: str, times: RunTimes) -> None:
         super().__init__(message)
@@ -40,16 +40,16 @@ class TimesOnlyError(LogError):
 
 
 class ReconcileError(DelegateSimError):
-    """Raised if a log belongs to another model, or does not show which delegate was applied."""
+    """Raised if a log belongs to another model, or does not show the applied delegate."""
 
 
 class UnknownDelegateError(ReconcileError):
-    """Raised if a log does not show which delegate was applied, or shows a delegate that is not simulated."""
+    """Raised if a log does not show the applied delegate, or if this delegate is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A line that reports replaced nodes. Values that the line does not give are None."""
+    """A line that reports replaced nodes. If the line does not give a value, the value is None."""
 
     line: str
     kernel: str
@@ -64,7 +64,10 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class PluginLine:
-    """A line with the number of nodes that a compiler plugin selects in a subgraph, after composites are inlined."""
+    """A line of a compiler plugin with the number of nodes that it selects in a subgraph.
+
+    The plugin inlines composites before it selects nodes.
+    """
 
     line: str
     subgraph: int
@@ -87,7 +90,7 @@ class ApplicationLine:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOperator:
-    """A refusal that the delegate printed, and how many times it was printed."""
+    """A refusal that the delegate printed, and how many times the delegate printed it."""
 
     op: str
     version: int
@@ -103,13 +106,13 @@ class DeviceLog:
     applications: tuple[ApplicationLine, ...] = ()
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
-    """The tensor named in the line that refuses a graph with dynamic tensors; None if the log has no such line."""
+    """The tensor in the line that refuses a graph with dynamic tensors, or None if there is no such line."""
     not_created: tuple[str, ...] = ()
     """Lines that report that a delegate could not be created, or is missing on the device."""
     created: tuple[str, ...] = ()
     """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Values of benchmark_model's parameters, keyed by the printed description in lower case."""
+    """Values of benchmark_model's parameters. The keys are the printed descriptions in lower case."""
     graph: str | None = None
     """The model's path on the device."""
     tensorflow_version: str | None = None
@@ -122,7 +125,7 @@ class DeviceLog:
     slowest: Mapping[int, tuple[Row, ...]] = field(default_factory=dict)
     """The rows of the tables of the slowest nodes, by subgraph."""
     inner_rows: tuple[Row, ...] = ()
-    """The operators inside of delegate kernels, in execution order."""
+    """The operators inside delegate kernels, in execution order."""
     times: RunTimes = NO_TIMES
     """The times of the whole run."""
     lost_events: bool = False
@@ -132,9 +135,9 @@ class DeviceLog:
     flags: Mapping[str, str] = field(default_factory=dict)
     """The flags of a command in the log. Flag names have spaces in place of underscores."""
     is_failed: bool = False
-    """True if an application's exception reports that a delegate could not be applied, but does not name the delegate."""
+    """True if an application's exception says that a delegate could not be applied, but not which delegate."""
     is_old: bool = False
-    """True if a line has a wording that only releases older than all known releases use."""
+    """True if the log has a wording that is older than all known releases."""
     line_count: int = 0
     """Number of lines that are not blank."""
     unused_count: int = 0
@@ -146,7 +149,7 @@ class DeviceLog:
     edge_tpu: EdgeTpuCompilation = NOT_COMPILED
     """The output of the Edge TPU compiler."""
     chips: tuple[tuple[str, str], ...] = ()
-    """Pairs of vendor and SoC that lines name. The SoC may be empty."""
+    """Pairs of vendor and SoC that lines name. The SoC may be ""."""
 
     @property
     def is_empty(self) -> bool:
@@ -185,12 +188,12 @@ class DeviceLog:
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of refused operator and reason, from a delegate's list. The reason may be empty."""
+        """Pairs of refused operator and reason, from a delegate's list. The reason may be ""."""
         return tuple((statement.values["op"], statement.values["reason"]) for statement in self.statements_of(LISTED_REFUSAL))
 
     @property
     def plugins(self) -> tuple[PluginLine, ...]:
-        """The last line of a compiler plugin for each subgraph."""
+        """For each subgraph, the last line of a compiler plugin."""
         lines = {}
         for statement in self.statements_of(COMPILED):
             subgraph, *counts = (int(statement.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
@@ -206,7 +209,7 @@ class DeviceLog:
 
     @property
     def has_reasons_of_compiled_model(self) -> bool:
-        """True if a delegate refuses an operator with a reason that only the graphics accelerator of LiteRT 2 gives."""
+        """True if a delegate refuses an operator for a reason that only LiteRT 2's graphics accelerator gives."""
         return any(reason.startswith("Not supported op ") for _, reason in self.listed_refusals)
 
     @property
@@ -216,7 +219,7 @@ class DeviceLog:
 
 
 def _is_telling(statement: Statement) -> bool:
-    """Return whether a statement is certainly about delegates. Errors without values may come from any program."""
+    """Return whether a statement is certainly about delegates. Any program may print errors without values."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
 
 

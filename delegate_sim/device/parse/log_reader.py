@@ -54,7 +54,7 @@ from .profiles.run_times import RunTimes, times_in
 
 _MOST_UNUSED = 1000
 _MOST_STATEMENTS = 8
-"""Largest number of statements read from one line."""
+"""Largest number of statements that are read from one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
 
 _FIRST_KINDS = (REGISTERED, NOT_REGISTERED, LIBRARY, OWN_COUNT, LISTED_REFUSALS)
@@ -69,7 +69,7 @@ _CUT_REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
     r"(?:$|\)(?P<rest>.{0,100}$))"
 )
-"""Matches a line about replaced nodes if a logger cut off the end of the line."""
+"""Matches a line about replaced nodes if a logger has cut off its end."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) partitions?\b")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
@@ -111,7 +111,7 @@ _SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9
 
 
 class Reader:
-    """Single-pass parser of the lines of one process. The process may have several runs, one after another."""
+    """Reads the lines of one process once. The process may have several runs, one after another."""
 
     def __init__(self) -> None:
         self.finished: list[DeviceLog] = []
@@ -119,7 +119,7 @@ class Reader:
         self.unused_count = self.line_count = 0
         self.is_cut = False
         self.dates: set[bool | None] = set()
-        """For each line with a date, whether it was printed before the oldest known release was published."""
+        """For each line with a date, whether the line is older than the oldest known release."""
         self.place = 0
         """The number of the current line."""
         self._clear()
@@ -153,7 +153,7 @@ class Reader:
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
         self.has_ended = False
-        """True if a shell printed that the process crashed."""
+        """True if a shell printed that the process has crashed."""
 
     def _start(self) -> None:
         """Begin a new run."""
@@ -166,13 +166,13 @@ class Reader:
         self.flags = flags
 
     def _start_after_crash(self) -> None:
-        """If the process that printed the earlier lines has crashed, begin a new run with the current line."""
+        """Begin a new run with the current line if the process has crashed before this line."""
         if self.has_ended:
             self._start()
         self.has_ended = False
 
     def _start_at(self, place: int) -> None:
-        """Begin a new run of the same process at an earlier line. Keep the lines that a process prints only once."""
+        """Begin a new run of the same process at an earlier line. The new run keeps the lines that a process prints only once."""
         before, after = split_at(self._log(), place)
         self._finish(before)
         self._clear()
@@ -189,21 +189,21 @@ class Reader:
         )
 
     def _finish(self, log: DeviceLog) -> None:
-        """Add a finished run."""
+        """Add a run that has ended."""
         counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
         self.finished.append(counted)
         self.unused, self.unused_count, self.line_count = [], 0, 0
 
     def logs(self) -> tuple[DeviceLog, ...]:
-        """Return the runs. If there are other runs, an empty last run is left out."""
+        """Return the runs. An empty last run is left out, unless it is the only run."""
         last = self._log()
         logs = tuple(self.finished) if last.is_empty and self.finished else (*self.finished, last)
-        # A clock is wrong if it goes on to a later year, or if a line has the words of a known release.
+        # Old dates come from a wrong clock if other lines have later dates, or the wording of a known release.
         is_dated = True in self.dates and False not in self.dates and all(map(may_be_older, logs))
         return tuple([replace(log, is_old=True) for log in logs]) if is_dated else logs
 
     def _log(self) -> DeviceLog:
-        """Return the current run."""
+        """Return the current run as a log."""
         self._end_table(is_complete=False)
         if self.dump:
             dumped = read_dump(self.dump, "the log")
@@ -256,7 +256,7 @@ class Reader:
                 self.unused.append(line.rstrip("\r\n"))
 
     def _read_text(self, message: Message) -> bool:
-        """Parse a message; return whether anything was understood."""
+        """Parse a message. Return whether any part of it was understood."""
         text = message.text
         stripped = text.strip()
         heading = _HEADING.fullmatch(stripped) if stripped.startswith("=====") else None
@@ -281,7 +281,7 @@ class Reader:
         return True
 
     def _is_listed(self, message: Message) -> bool:
-        """Parse an entry of a delegate's list of refused operators; return whether the line is such an entry."""
+        """Parse an entry of a delegate's list of refused operators. Return whether the line is an entry."""
         text = message.text.strip()
         match = _LISTED.fullmatch(text)
         if match is None:
@@ -299,7 +299,7 @@ class Reader:
         return is_entry
 
     def _other_line(self, message: Message) -> bool:
-        """Add the statements in a line that no other method parses; return whether any statement was added."""
+        """Add the statements in a line that no other method parses. Return whether a statement was added."""
         text = message.text
         if self.list is not None:
             self.list.is_interrupted = True
@@ -335,7 +335,7 @@ class Reader:
         return loose is not None
 
     def _said_before(self, text: str) -> None:
-        """Add the reason for a kernel's failure, if the line gives a reason. ``text`` is the part before the error."""
+        """If the line gives a reason for a kernel's failure, add the reason. ``text`` is the part before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
@@ -345,7 +345,7 @@ class Reader:
         self.statements.add(statement, self.place)
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
-        """Add a statement, and set the log's fields that follow from the statement."""
+        """Add a statement, and set the fields of the log that follow from it."""
         if statement.kind in _FIRST_KINDS:
             self._start_after_crash()
         self._add(statement)
@@ -368,14 +368,14 @@ class Reader:
         return self.is_inference and not self.is_internal and not self.subgraph
 
     def _begin_table(self, title: str) -> None:
-        """Begin to read a table of operators. Tables of a delegate's internal operators are kept apart."""
+        """Begin to read a table of operators. Tables of a delegate's internal operators are kept separate."""
         is_known = title in (RUN_ORDER, SLOWEST, SUMMARY)
         self.table = OperatorTable(
             self.subgraph, title, is_inference=self.is_inference and is_known, is_internal=self.is_internal
         )
 
     def _end_table(self, is_complete: bool) -> None:
-        """End the current table. A table of inferences is kept, and replaces an earlier table of the same subgraph."""
+        """End the current table. If it is a table of inferences, it replaces an earlier table of the same subgraph."""
         table, self.table = self.table, None
         if table is None or not table.is_inference:
             return
@@ -398,7 +398,7 @@ class Reader:
             )
 
     def _is_title(self, text: str) -> bool:
-        """Parse a title above a group of tables; return whether the line is such a title."""
+        """Parse a title above a group of tables. Return whether the line is a title."""
         if _INITIALIZATION in text:
             self.is_inference, self.is_internal, self.subgraph = False, False, 0
         elif _REGULAR in text:
@@ -413,7 +413,7 @@ class Reader:
         return True
 
     def _delegate_line(self, text: str) -> bool:
-        """Parse a line of the runtime or of a delegate; return whether the line was recognized."""
+        """Parse a line of the runtime or of a delegate. Return whether the line was recognized."""
         if "Replacing " in text and (replacement := replacement_in(text)) is not None:
             self._replacement(replace(replacement, place=self.place))
         elif (match := _REFUSED.search(text)) is not None:
@@ -435,7 +435,7 @@ class Reader:
         return True
 
     def _replacement(self, replacement: Replacement) -> None:
-        """Add a line that reports replaced nodes; begin a new run if the line cannot belong to the current run."""
+        """Add a line about replaced nodes. Begin a new run if the line cannot belong to the current run."""
         self.list = None
         self._start_after_crash()
         if not self._may_follow(replacement):
@@ -459,13 +459,13 @@ class Reader:
         return True
 
     def _exceeds_the_graph(self, replacement: Replacement) -> bool:
-        """Return whether a further delegate finds more nodes than there were before the first delegate."""
+        """Return whether a new delegate finds more nodes than the graph had before the first delegate."""
         totals = [earlier.total for earlier in self.replacements if earlier.total is not None]
         is_further = all(earlier.kernel != replacement.kernel for earlier in self.replacements)
         return is_further and replacement.subgraph is None and bool(totals) and (replacement.total or 0) > max(totals)
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
-        """Return whether a delegate takes more nodes than the previous delegate left, according to a printed count."""
+        """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
         earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
@@ -474,7 +474,7 @@ class Reader:
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
-        """Parse a line of benchmark_model; return whether the line was recognized."""
+        """Parse a line of benchmark_model. Return whether the line was recognized."""
         if text.strip() == "STARTING!":
             self._start()
         elif (match := _EXECUTED.search(text)) is not None:
@@ -521,17 +521,20 @@ class Reader:
 
 @dataclass
 class RefusalList:
-    """A list of refused operators that a delegate printed, while this list is being read."""
+    """A delegate's list of refused operators, while it is being read."""
 
     name: str
     """The delegate's name for itself."""
     tag: str
     process: str
     is_interrupted: bool = False
-    """True after a line that is no entry."""
+    """True after a line that is not an entry."""
 
     def may_have(self, message: Message, is_operator_name: bool) -> bool:
-        """Return whether a message may be an entry. After a line that is no entry, only operator names count as entries."""
+        """Return whether a message may be an entry.
+
+        After a line that is not an entry, a message must be the name of an operator.
+        """
         is_same = (not message.tag or not self.tag or message.tag == self.tag) and (
             not message.process or not self.process or message.process == self.process
         )
@@ -539,7 +542,10 @@ class RefusalList:
 
 
 class Statements:
-    """Collection of distinct statements. For frequent kinds, only the first statement of each source is kept."""
+    """A collection of distinct statements.
+
+    If many lines are of one kind, only the first statement of each source is kept.
+    """
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], Statement] = {}
@@ -564,7 +570,7 @@ class Statements:
             self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
-        """Count the last statement ``times`` more times; return whether there is a last statement."""
+        """Add ``times`` to the count of the last statement. Return whether there is a last statement."""
         if self.last is None:
             return False
         last = self.found[self.last]
@@ -583,7 +589,7 @@ def _key(statement: Statement) -> tuple[str, str]:
 
 
 def _flags(text: str) -> dict[str, str] | None:
-    """Return the flags of a command that starts one of TFLite's tools; None for other lines.
+    """Return the flags of a command that starts one of TFLite's tools, or None for any other line.
 
     Flag names have spaces in place of underscores.
     """
@@ -594,7 +600,7 @@ def _flags(text: str) -> dict[str, str] | None:
 
 
 def replacement_in(text: str) -> Replacement | None:
-    """Return the replacement that a line reports, even if the end of the line is cut off; None for other lines."""
+    """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
     match = _REPLACING.search(text)
     if match is not None:
         return Replacement(

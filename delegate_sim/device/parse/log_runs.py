@@ -1,4 +1,4 @@
-"""Split a log into runs, one for each model that the application loads, and select one run."""
+"""Split a log into runs, and select one run. There is one run for each model that the application loads."""
 
 from __future__ import annotations
 
@@ -32,22 +32,26 @@ from .log_contents import DeviceLog, LogError, Replacement
 _BEFORE = (LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, OWN_COUNT, OPERATOR_REFUSED)
 """Kinds of lines that a delegate prints before the line about replaced nodes."""
 _OF_PROCESS = (NOT_REGISTERED, REGISTERED, LIBRARY, LITERT, VERSION_SAID)
-"""Kinds of lines that a process prints once, for all of its runs."""
+"""Kinds of lines that a process prints once for all its runs."""
 _OF_START = (FAILURE, OTHER_ERROR, VENDOR_ERROR)
-"""Kinds of lines that hold for all runs of a process if they precede the first run's line about replaced nodes."""
+"""Kinds of lines that hold for all runs of a process if they come before the first line about replaced nodes."""
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
-    """Split each log that has more replacement lines than one run can print for a model with ``subgraphs`` subgraphs.
+    """Split each log that has too many lines about replaced nodes for one run of a model with ``subgraphs`` subgraphs.
 
-    A delegate reports at most one replacement per subgraph and run, so additional replacement lines without a subgraph belong to
-    other runs. A run begins with the lines that its delegate printed before the replacement, and ends where the next run begins.
+    In each run, a delegate prints at most one such line per subgraph. If there are more lines without a subgraph, they belong
+    to other runs. A run begins with the lines that its delegate printed before the line about replaced nodes, and ends where
+    the next run begins.
     """
     return tuple(part for log in logs for part in _parts(log, max(subgraphs, 1)))
 
 
 def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
-    """Return a run by its number, counted from 1; the last run if ``number`` is None. Raises LogError if there is no such run."""
+    """Return a run by its number, counted from 1. If ``number`` is None, return the last run.
+
+    Raises LogError if there is no such run.
+    """
     if number is None:
         return logs[-1]
     if not 1 <= number <= len(logs):
@@ -56,7 +60,7 @@ def chosen_run(logs: Sequence[DeviceLog], number: int | None) -> DeviceLog:
 
 
 def run_note(count: int, number: int | None) -> str:
-    """Return a note that names the selected run; empty if the log has only one run."""
+    """Return a note that names the selected run, or "" if the log has only one run."""
     if count < 2:
         return ""
     chosen = f"run {number}" if number is not None else "the last one"
@@ -64,7 +68,7 @@ def run_note(count: int, number: int | None) -> str:
 
 
 def beginning(log: DeviceLog, replacement: Replacement) -> int:
-    """Return the number of the line with which the run of a replacement begins."""
+    """Return the number of the first line in the run of a replacement."""
     ends = [other.place for other in log.replacements]
     ends += [place for statement in log.statements_of(*ERRORS, RESTORED) for place in statement.places]
     end = max([place for place in ends if place < replacement.place], default=0)
@@ -79,10 +83,10 @@ def beginning(log: DeviceLog, replacement: Replacement) -> int:
 
 
 def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
-    """Split a log in front of a line.
+    """Split a log before a line.
 
-    Both parts keep the lines that a process prints only once. The second part gets everything that has no line number, such as
-    parameters.
+    Both parts keep the lines that a process prints only once. Data without a line number, such as parameters, goes to the
+    second part.
     """
     first = min([replacement.place for replacement in log.replacements], default=place)
     before = _part(log, tuple(_between(log, 0, place)), 0, place)
@@ -110,7 +114,7 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
 
 
 def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
-    """Return one log per run, each with the lines of that run."""
+    """Return one log for each run, with the run's lines."""
     groups: list[list[Replacement]] = [[]]
     parts = []
     for replacement in log.replacements:
@@ -126,7 +130,7 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
 def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: int | None) -> DeviceLog:
     """Return a copy of a log with the given statements.
 
-    The copy keeps only the replacements and applications in a range of lines.
+    Of the replacements and applications, the copy has only those in a range of lines.
     """
     dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
     return replace(
@@ -141,9 +145,10 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
 
 
 def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Iterator[Statement]:
-    """Yield the statements of a range of lines.
+    """Yield the statements in a range of lines.
 
-    Statements that a process prints only once are always included. Errors before line ``start`` are included too.
+    Statements that a process prints only once are included from all lines. Statements of kinds that hold for all runs are
+    included if they are before line ``start``.
     """
     for statement in log.statements:
         places = tuple([place for place in statement.places if _is_in(place, first, end)])

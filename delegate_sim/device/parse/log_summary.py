@@ -1,4 +1,4 @@
-"""Summarize a log: delegates, their outcomes, all counts, and the errors. The model is not needed."""
+"""Summarize a log without the model: delegates, their outcomes, all counts, and the errors."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = (
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
-prepare the model, with or without a delegate. ``not-shown``: the benchmark ran to its end without a line of any delegate.
-``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and ``unknown``: the log
-shows no later stage.
+prepare the model, whether or not a delegate was applied. ``not-shown``: the benchmark ran to its end, but the log has no line
+of a delegate. ``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and
+``unknown``: the log shows no later stage.
 """
 
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
-"""Matches the errors of LiteRT 2 that stop every node from running. After all other errors, LiteRT 2 continues."""
+"""Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogDelegate:
-    """A delegate in a log. ``name`` is empty if the delegate is not simulated; ``title`` is for display."""
+    """A delegate in a log. If the delegate is not simulated, ``name`` is empty. Users see ``title``."""
 
     name: str
     title: str
@@ -108,7 +108,7 @@ class LogDelegate:
     failed_running: bool = False
     """True if the delegate was applied, but failed while the model ran."""
     is_later: bool = False
-    """True if the log shows that the delegate was applied after the log's first delegate."""
+    """True if the log shows that another delegate was applied first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,36 +123,36 @@ class LogSummary:
     operators: tuple[tuple[str, int], ...]
     """Number of nodes per operator in the log's tables."""
     releases: tuple[str, ...]
-    """The releases that may have printed the log; empty if nothing in the log identifies a release."""
+    """The releases that may have printed the log. Empty if the log does not identify a release."""
     may_be_older: bool
     is_old: bool
-    """True if a release older than all known releases certainly printed the log."""
+    """True if the log is certainly from a release that is older than all known releases."""
     version: str
-    """The release that the log names; empty if the log names no release."""
+    """The release that the log names, or "" if the log names no release."""
     refusals: tuple[tuple[str, str, int], ...]
-    """Refused operators, each with its reason and the number of printed lines. The reason may be empty."""
+    """Refused operators, each with its reason and the number of lines about it. The reason may be ""."""
     errors: tuple[ExplainedError, ...]
     chosen_devices: tuple[tuple[str, int], ...]
-    """The devices that the runtime behind the delegate chose, each with the number of operations placed on it."""
+    """The devices that the runtime behind the delegate chose, each with its number of operations."""
     compiled: tuple[str, ...]
     """Description of each model that the runtime behind the delegate compiled."""
     accelerators: tuple[str, ...]
     """The accelerators that LiteRT 2 registered."""
     cause: str
-    """The line of the error that caused the failure; empty if nothing failed."""
+    """The line of the error that caused the failure, or "" if nothing failed."""
     notes: tuple[tuple[str, str], ...]
-    """Pairs of line and meaning, for notable lines that are not errors. The meaning may be empty."""
+    """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
     chips: tuple[str, ...]
     """The vendors and SoCs that the log names."""
     edge_tpu: EdgeTpuCompilation
     """The output of the Edge TPU compiler."""
     parts: tuple[tuple[str, int], ...]
-    """Pairs of program and number of lines, for other programs that printed lines, such as a driver."""
+    """Pairs of program and number of lines, for all other programs that printed lines, such as a driver."""
     line_count: int
     unused: tuple[str, ...]
     unused_count: int
     is_cut: bool
-    """True if the log ends before a line shows the delegate's outcome."""
+    """True if the log ends before it shows the delegate's outcome."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
@@ -172,7 +172,7 @@ class LogSummary:
 
 
 def summary_of(log: DeviceLog) -> LogSummary:
-    """Summarize the log of one run. The model is not needed."""
+    """Summarize the log of one run without the model."""
     delegate = delegate_in(log)
     if log.edge_tpu != NOT_COMPILED and not log.replacements:
         own = _compiled_delegate(log)
@@ -210,9 +210,9 @@ def summary_of(log: DeviceLog) -> LogSummary:
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
-    """Return the delegate that the application applied first, and the other delegates.
+    """Return the delegate that the application applied first, and all other delegates.
 
-    An application may retry with another delegate after the first delegate failed.
+    If the first delegate fails, an application may try another one.
     """
     last = {mentioned.title: last_turn(log, _names(log, mentioned)) for mentioned in (own, *others)}
     first = next((other for other in others if other.outcome == FAILED and last[other.title] < last[own.title]), None)
@@ -223,12 +223,12 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 
 
 def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
-    """Return the plain names of a delegate of a summary."""
+    """Return the plain names of a delegate in a summary."""
     return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
 
 
 def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
-    """Return the output of the Edge TPU compiler as plain data; None if there is none."""
+    """Return the output of the Edge TPU compiler as plain data, or None if there is no output."""
     if compilation == NOT_COMPILED:
         return None
     rows = [{**asdict(row), "meaning": row.meaning} for row in compilation.rows]
@@ -236,7 +236,7 @@ def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
 
 
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
-    """Return the line of the error that caused the failure; empty if nothing failed."""
+    """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
@@ -247,7 +247,7 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
 
 
 def _compiled_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the outcome and counts of a log of the Edge TPU compiler."""
+    """Return the outcome and counts in a log of the Edge TPU compiler."""
     compilation = log.edge_tpu
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
@@ -284,7 +284,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the outcome and counts of an unsimulated delegate in a log."""
+    """Return the outcome and counts of a delegate that is not simulated."""
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if _is_unknown(replacement.kernel)]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
@@ -304,14 +304,14 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
-        outcome = NOT_LOADED  # this delegate takes whole models only
+        outcome = NOT_LOADED  # this delegate takes only whole models
     if outcome in (UNKNOWN, REQUESTED) and log.statements_of(COMPILED_PART):
         outcome = COMPILED_FOR
     return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
 
 
 def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> LogDelegate:
-    """Return the delegate, marked as failed if it failed while the model ran. A delegate that ran counts as applied."""
+    """Return the delegate. If it failed while the model ran, mark it as applied and failed."""
     if delegate.outcome in (FAILED, NOT_CREATED) or not any(
         is_while_running(error) and plain_name(error.values.get("op") or error.values.get("name", "")) in names
         for error in log.errors
@@ -338,7 +338,7 @@ def _is_unknown(kernel: str) -> bool:
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome and counts of each further delegate that the log names."""
+    """Yield the outcome and counts of each other delegate that the log names."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
@@ -361,9 +361,9 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
-    """Return the outcome of a failure that certainly belongs to a delegate; empty if there is none.
+    """Return the outcome of a failure that certainly belongs to a delegate, or "" if there is none.
 
-    A delegate that is applied by default may refuse a graph with dynamic tensors. Such a refusal is no failure.
+    If a delegate that is applied by default refuses a graph with dynamic tensors, this is not a failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
     kinds = (
@@ -379,7 +379,7 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
 def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     """Yield the counts that belong to no delegate.
 
-    Counts of compiler plugins are left out if ``own`` already has such counts.
+    If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
         yield from map(count_of_plugin, log.statements_of(COMPILED))
@@ -388,11 +388,11 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
 
 
 _NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
-"""Kinds of errors that prevent a delegate from being applied. The error may name the delegate."""
+"""Kinds of errors that prevent the application of a delegate. Such an error may name the delegate."""
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate that could not be applied; empty if the log shows no failure."""
+    """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
@@ -426,20 +426,20 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
 
 
 def _words(line: str) -> set[str]:
-    """Return each word and each pair of successive words of a line, as plain names. A delegate's name can have two words."""
+    """Return each word and each pair of successive words of a line, as plain names, because a name can have two words."""
     words = line.split()
     return {plain_name(word) for word in (*words, *map("".join, pairwise(words)))} - {""}
 
 
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
-    """Return whether LiteRT 2 reports that the runtime for compiled parts of the model could not start."""
+    """Return whether LiteRT 2 prints that the runtime for compiled parts of the model failed to start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
         "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
     )
 
 
 def _has_failed_dispatch(log: DeviceLog) -> bool:
-    """Return whether LiteRT 2 reports an error of its dispatch that stops every node of the compiled parts."""
+    """Return whether LiteRT 2 prints a dispatch error after which no node of the compiled parts runs."""
     return any(
         DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
         for statement in log.statements_of(FAILURE)
@@ -447,7 +447,7 @@ def _has_failed_dispatch(log: DeviceLog) -> bool:
 
 
 def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
-    """Return the outcome shown by the most conclusive line with counts; empty if there is no such line."""
+    """Return the outcome that the most conclusive line with counts shows, or "" if there is no such line."""
     by_source = {count.source: count for count in counts}
     if "application" in by_source:
         by_line = {application.line: application.outcome for application in log.applications}
@@ -474,7 +474,7 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
-    """Return the outcome of a delegate for which no line shows the number of replaced nodes."""
+    """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
     if any(plain_name(statement.values["name"]) in names for statement in log.statements_of(APPLIED)):
         return APPLIED_TO
     if any(
@@ -487,7 +487,7 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 
 
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
-    """Yield each operator in the log's tables with the number of nodes. Delegate kernels are left out."""
+    """Yield each operator in the log's tables, and its number of nodes. Delegate kernels are left out."""
     counts: Counter[str] = Counter()
     for table in log.run_orders.values():
         counts.update(row.op for row in table.rows)
@@ -498,7 +498,7 @@ def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 
 def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
-    """Yield each refused operator with the reason and the number of times printed."""
+    """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
     for statement in log.statements_of(TEFLON_ROW):

@@ -1,7 +1,8 @@
-"""Parse the ``debug.nn.vlog`` output of Android's NNAPI runtime: the device of each operation, and the execution steps.
+"""Parse the ``debug.nn.vlog`` output of Android's NNAPI runtime: each operation's device, and the execution steps.
 
 Source: ``findBestDeviceForEachOperation``, ``partitionTheWork`` and ``CompoundBody`` (``runtime/ExecutionPlan.cpp``),
-``runtime/Manager.cpp`` and ``runtime/CompilationBuilder.cpp`` of Android's ``packages/modules/NeuralNetworks``, Android 10 to 13.
+``runtime/Manager.cpp`` and ``runtime/CompilationBuilder.cpp`` of Android's ``packages/modules/NeuralNetworks``, Android 10 to
+13.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ _NEEDLES = (
 
 @dataclass(frozen=True, slots=True)
 class RuntimeChoice:
-    """The device chosen for an operation. ``place`` is the operation's index; None if the release does not print the index."""
+    """The device that was chosen for an operation.
+
+    ``place`` is the operation's index, or None if the release does not print it.
+    """
 
     op: str
     place: int | None
@@ -59,7 +63,7 @@ class RuntimeStep:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFailure:
-    """A failure to compile the step at position ``step``. ``device`` is the device that failed; empty if it is unknown."""
+    """A failure to compile the step at position ``step``. ``device`` is the failed device, or "" if it is not known."""
 
     device: str
     why: str
@@ -68,17 +72,17 @@ class RuntimeFailure:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeCompilation:
-    """The compilation of one model; fields that the log does not show are empty or None."""
+    """The compilation of one model. If the log does not show a field, the field is empty or None."""
 
     choices: tuple[RuntimeChoice, ...] = ()
     steps: tuple[RuntimeStep, ...] = ()
     operation_count: int | None = None
     device_count: int | None = None
     undone: str = ""
-    """The operation that no device supports."""
+    """The operation that no device supports, or ""."""
     failures: tuple[RuntimeFailure, ...] = ()
     fell_back: bool = False
-    """True if the whole model fell back to the runtime's CPU implementation."""
+    """True if the runtime's CPU implementation ran the whole model instead."""
 
     @property
     def is_complete(self) -> bool:
@@ -133,7 +137,7 @@ class _Open:
 
 
 class RuntimeReader:
-    """Parses the lines of the NNAPI runtime one by one, and ignores all other lines."""
+    """Parses the lines of the NNAPI runtime one after another. All other lines are ignored."""
 
     def __init__(self) -> None:
         self.devices: dict[str, str] = {}
@@ -141,7 +145,7 @@ class RuntimeReader:
         self.is_choice = False
 
     def log(self) -> RuntimeLog:
-        """Return the drivers and the compilations, without the compilations of models that other models reference."""
+        """Return the drivers and the compilations. A model that another model references has no compilation here."""
         main = [compilation.close() for compilation in self.compilations if not compilation.source]
         return RuntimeLog(tuple(self.devices.items()), tuple(main))
 
@@ -183,7 +187,7 @@ class RuntimeReader:
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
     def repeat(self, times: int) -> None:
-        """Count the last line ``times`` more times, if the logger left out identical lines."""
+        """Add ``times`` to the count of the last line, if the logger left out identical lines."""
         if self.is_choice:
             current = self._current()
             current.choices += [current.choices[-1]] * min(times, 1_000_000)

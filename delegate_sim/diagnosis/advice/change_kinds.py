@@ -34,12 +34,12 @@ _SUGGESTIONS = (
     Suggestion(
         "lower-version",
         "convert so that the operator keeps an older version",
-        "the node does not need the version in the file: use a converter as old as the delegate",
+        "the node does not need the version in the file, so use a converter as old as the delegate",
     ),
     Suggestion(
         "raise-version",
         "convert so that the operator has a newer version",
-        "the delegate needs a newer operator version than the one in the file: use a newer converter",
+        "use a newer converter, because the delegate needs a newer operator version than the file has",
     ),
     Suggestion(
         "other-release",
@@ -50,12 +50,12 @@ _SUGGESTIONS = (
     Suggestion(
         "repair-node",
         "repair a node that the CPU refuses",
-        "no runtime can prepare this node: in the source model, fix what the CPU kernel refuses, and convert again",
+        "in the source model, fix what the CPU kernel refuses, and convert again, because no runtime can prepare this node",
     ),
     Suggestion(
         "register-operator",
         "register the custom operators",
-        "register the operators with the interpreter's resolver, or link the Flex delegate for TensorFlow's operators, and "
+        "register the operators with the interpreter's resolver (for TensorFlow's operators, link the Flex delegate), and "
         "analyze with --assume-ops-registered; or convert without these operators",
     ),
     Suggestion(
@@ -68,19 +68,19 @@ _SUGGESTIONS = (
     Suggestion(
         "analyse-source",
         "analyze the model before compilation",
-        "the node runs on the accelerator that it was compiled for, and cannot be simulated: analyze the compiler's input model",
+        "analyze the compiler's input model, because a compiled node cannot be simulated",
     ),
     Suggestion(
         "compile-model",
         "compile the model for the accelerator",
-        "the delegate takes only programs that a compiler made: quantize the model fully to int8, and compile it. The compiler "
-        "is not simulated; its table says which operators it leaves to the CPU, and delegate-sim reconcile MODEL --log FILE "
-        "reads the table",
+        "quantize the model fully to int8, and compile it, because the delegate takes only compiled programs. The compiler is "
+        "not simulated. Its table says which operators it leaves to the CPU; delegate-sim reconcile MODEL --log FILE reads the "
+        "table",
     ),
     Suggestion(
         "avoid-flex",
         "avoid TensorFlow's own operators",
-        "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names every layer that needs these operators. "
+        "convert without tf.lite.OpsSet.SELECT_TF_OPS. The converter then names every layer that needs these operators. "
         "Write those layers with TensorFlow Lite operators, or do their work in the application. Otherwise, the model needs "
         "the Flex delegate (--assume-ops-registered)",
     ),
@@ -92,8 +92,7 @@ _SUGGESTIONS = (
     Suggestion(
         "leave-on-cpu",
         "leave the node on the CPU",
-        "the node is at the beginning or end of the model, where it does not split partitions: leave the node there, or remove "
-        "it",
+        "leave or remove the node, which is at the beginning or end of the model and does not split partitions",
     ),
     Suggestion(
         "replace-operator",
@@ -103,9 +102,9 @@ _SUGGESTIONS = (
     ),
     Suggestion(
         "raise-target-level",
-        "target another level",
-        "target the feature level at which the delegate supports the operator, if your devices have it; on the other "
-        "devices, use another delegate",
+        "choose another feature level",
+        "choose the feature level at which the delegate supports the operator, if your devices have this level; on all "
+        "other devices, use another delegate",
     ),
     Suggestion(
         "avoid-operation",
@@ -122,8 +121,8 @@ _SUGGESTIONS = (
     Suggestion(
         "change-type",
         "use a type that the delegate supports",
-        "change the type in the model's code: use int32 instead of int64 for indices, and float32 instead of other float "
-        "types; keep casts outside the delegated part",
+        "in the model's code, use int32 instead of int64 for indices, and float32 instead of other float types; keep casts "
+        "outside the delegated part",
     ),
     Suggestion(
         "change-quantization",
@@ -145,8 +144,7 @@ _SUGGESTIONS = (
     Suggestion(
         "change-shape",
         "use other sizes",
-        "change the sizes in the model's code: broadcast explicitly, pool with smaller windows, or remove tensors without "
-        "elements",
+        "in the model's code, broadcast explicitly, pool with smaller windows, or remove tensors without elements",
     ),
     Suggestion(
         "change-attribute",

@@ -44,7 +44,7 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
     {
         "BATCH_MATMUL": (
             Rewrite(
-                f"FULLY_CONNECTED for each matrix, which the converter writes with {UNFOLDED}",
+                f"one FULLY_CONNECTED for each matrix (the converter writes this form with {UNFOLDED})",
                 ("SPLIT", "RESHAPE", "TRANSPOSE", "FULLY_CONNECTED", "PACK"),
                 setting="unfold-batch-matmul",
             ),

@@ -17,7 +17,7 @@ from ..examiner import Cost
 _PARTS = 16
 """The search for passes may use this part of a command's limit on simulations."""
 _SIMULATIONS_AT_LEAST = 40
-"""The search is left out if its part of the limit allows fewer simulations. A search that ends early would have no result."""
+"""The smallest number of simulations for the search. With fewer, the search would end early, so it is left out."""
 _MANY = "the search for passes takes many simulations"
 
 

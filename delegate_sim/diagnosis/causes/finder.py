@@ -89,7 +89,7 @@ class _Finder:
         self.whole: set[Identity] = set()
         """Causes that keep the whole graph on the CPU."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
-        """The cause of an unknown size, and the nodes with operands of guessed size if this cause is fixed."""
+        """The cause of an unknown size, and the nodes that have operands of guessed size once this cause is assumed fixed."""
         self.own: dict[Identity, set[NodeKey]] = {}
         """The nodes at fault for a cause, keyed by cause. A cause in ``whole`` without an entry has no nodes at fault."""
         self.not_simulated: list[str] = []

@@ -25,12 +25,12 @@ CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
         "WHERE": (
-            "the number of elements that WHERE finds depends on their values, so no conversion can fix the number: compute with "
-            "all elements multiplied by a mask, or find the elements in the application"
+            "the number of elements that WHERE finds depends on their values, so no conversion can determine the number: "
+            "compute with all elements multiplied by a mask, or find the elements in the application"
         ),
         "UNIQUE": (
-            "the number of values that UNIQUE finds depends on the data, so no conversion can fix the number: find the values "
-            "in the application, or end the model before UNIQUE"
+            "the number of values that UNIQUE finds depends on the data, so no conversion can determine the number: find "
+            "the values in the application, or end the model before UNIQUE"
         ),
     }
 )
@@ -38,10 +38,11 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
 
 SPLIT_TAIL = "--split-tail"
 _SPLIT = f"or, if it is at the end of the model, move it to a second model file with delegate-sim fix {SPLIT_TAIL}"
+_SUPPRESSION = f"export the detector without non-maximum suppression, and do this step in the application; {_SPLIT}"
 IN_APPLICATION: Mapping[str, str] = MappingProxyType(
     {
-        "NON_MAX_SUPPRESSION_V4": f"export the detector without non-maximum suppression, and do it in the application; {_SPLIT}",
-        "NON_MAX_SUPPRESSION_V5": f"export the detector without non-maximum suppression, and do it in the application; {_SPLIT}",
+        "NON_MAX_SUPPRESSION_V4": _SUPPRESSION,
+        "NON_MAX_SUPPRESSION_V5": _SUPPRESSION,
         "TFLite_Detection_PostProcess": (
             "export the detector without this operator (with boxes and scores as outputs), and decode and select boxes in the "
             f"application; {_SPLIT}"

@@ -192,7 +192,7 @@ class _Writer:
         stored = np.ascontiguousarray(values.reshape(-1), kind)
         if stored.size != tensor.element_count:
             raise FixError(
-                f"the model cannot be rewritten: a new constant of {tensor.element_count} elements would have {stored.size}"
+                f"the model cannot be rewritten: a new constant needs {tensor.element_count} elements, but has {stored.size}"
             )
         content = stored.view(np.uint8)
         self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))

@@ -24,7 +24,7 @@ MODEL_NAMES = {
 }
 """The model families, by field of ``LlmModelType``."""
 UNKNOWN_MODEL = "unknown"
-"""The family of a model without a known family in its file."""
+"""The family to use if the metadata does not name a known family."""
 UNCLUSTERED_MODEL = "gemma4"
 """The family for which the engine does not cluster a delegate's nodes on the CPU."""
 

@@ -140,8 +140,8 @@ def operation_rule(
 
 
 _UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"
-INPUT_COUNT = Rule("operation-input-count", "The number of inputs must be that of one of the operation's forms.", _UTILITIES)
-OUTPUT_COUNT = Rule("operation-output-count", "The number of outputs must be that of one of the operation's forms.", _UTILITIES)
+INPUT_COUNT = Rule("operation-input-count", "The number of inputs must fit one of the operation's forms.", _UTILITIES)
+OUTPUT_COUNT = Rule("operation-output-count", "The number of outputs must fit one of the operation's forms.", _UTILITIES)
 DECIDING_TYPE = Rule(
     "operation-type", ("The operation must support the type of the tensor that selects the operation's form."), _UTILITIES
 )

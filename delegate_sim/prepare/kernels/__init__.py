@@ -1,6 +1,6 @@
 """Prepare functions of the CPU kernels, with one module for each family of operators.
 
-A module is imported if a model has an operator of its family.
+A module is imported only if a model has an operator of its family.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ _ATAN2_TYPES = ("FLOAT32", "FLOAT64", "BFLOAT16", "FLOAT16")
 
 _MULTIPLIED_TYPES = ("FLOAT32", "FLOAT16", "INT32", "INT64", "COMPLEX64", "UINT32")
 _COMPUTED_PRODUCTS = ("FLOAT32", "INT32", "INT64")
-"""The types of products that this module computes, because the Prepare function of a later kernel may read them."""
+"""Types of products that this module computes. Prepare functions of later kernels may read such a product."""
 _ACTIVATION_RANGES: dict[str, tuple[int, int | None]] = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}
 
 _SELECT_MAX_RANK = 8
@@ -114,9 +114,10 @@ def _check_int16_sum(
 def _check_rescaled_sum(
     node: KernelNode, first: KernelTensor, second: KernelTensor, result: KernelTensor, may_enlarge: bool = False
 ) -> None:
-    """Refuse the node if the scales of a sum give a multiplier with which the runtime aborts.
+    """Refuse the node if the runtime would abort because of the scales of a sum.
 
-    The multiplier of the result must not be 1. The multiplier may be above 1 only if ``may_enlarge`` is true.
+    The runtime aborts if the multiplier of the result is 1. If ``may_enlarge`` is false, the runtime also aborts if a
+    multiplier is above 1.
     """
     common_scale = _common_scale(node, first, second)
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
@@ -126,7 +127,7 @@ def _check_rescaled_sum(
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
-    """Return the common scale to which the kernel converts both operands: twice the larger operand scale.
+    """Return the scale to which the kernel converts both operands: twice the larger operand scale.
 
     Refuse the node if an operand has no scale, because the runtime then aborts.
     """
@@ -227,7 +228,7 @@ def prepare_squared_difference(node: KernelNode) -> None:
 
 @kernel("ATAN2")
 def prepare_atan2(node: KernelNode) -> None:
-    """``kernels/atan2.cc: Atan2Prepare``. The operands must have the same rank. Their sizes may differ."""
+    """``kernels/atan2.cc: Atan2Prepare``. The operands must have the same rank, but not the same sizes."""
     first, second, result = _pair_of_one_type(node)
     node.ensure(first.rank == second.rank, "the operands have different numbers of dimensions")
     node.ensure(first.type == result.type, "input and output have different types")

@@ -1,7 +1,7 @@
-"""Prepare functions of operators that call other subgraphs, and of operators for variables and hash tables.
+"""Prepare functions of operators that call subgraphs, and of operators for variables and hash tables.
 
-A called subgraph gets the shapes and types of the caller's operands, and keeps them when the subgraph is later prepared on its
-own.
+A called subgraph gets the shapes and types of the caller's operands. The runtime later prepares each subgraph on its own, and
+the subgraph then keeps these shapes and types.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _check_condition(node: KernelNode, condition: KernelTensor) -> None:
 
 
 def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
-    """Replace each unread result of a WHILE with -1 if the body returns the corresponding input unchanged."""
+    """In a WHILE node, mark a result as omitted if no node reads it and the body returns the corresponding input unchanged."""
     read_tensors = node.interpreter.current_subgraph().read_tensors
     for position, (source, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         index = node.node.outputs[position]
@@ -111,7 +111,7 @@ def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
 
 @kernel("CALL_ONCE")
 def prepare_call_once(node: KernelNode) -> None:
-    """``kernels/call_once.cc: Prepare``. The called subgraph is prepared later, when it runs."""
+    """``kernels/call_once.cc: Prepare``. The called subgraph is prepared later, when it is run."""
     index = node.options.init_subgraph_index
     node.ensure(index != node.interpreter.current_subgraph().graph.index, "calls its own subgraph")
     node.ensure_counts(0, 0)
@@ -120,7 +120,7 @@ def prepare_call_once(node: KernelNode) -> None:
 
 
 def ensure_callable(node: KernelNode, operands: Sequence[int], called: KernelSubgraph) -> None:
-    """Check that a subgraph has an input for each operand, and an output for each result of the node."""
+    """Check that a subgraph has one input for each operand of the node, and one output for each result."""
     node.ensure(
         len(called.inputs) == len(operands) and len(called.outputs) == node.output_count,
         f"subgraph {called.graph.index} has {counted(len(called.inputs), 'input')} and "

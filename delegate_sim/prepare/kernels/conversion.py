@@ -32,7 +32,7 @@ def prepare_cast(node: KernelNode) -> None:
 def prepare_bitcast(node: KernelNode) -> None:
     """``kernels/bitcast.cc: Prepare, CalculateShape``.
 
-    If the elements of the result are smaller than those of the input, the result has one more dimension than the input.
+    If the result's elements are smaller than the input's elements, the result has one more dimension than the input.
     """
     source, result = only_operand(node)
     source_size, result_size = _unpacked_size(node, source), _unpacked_size(node, result)

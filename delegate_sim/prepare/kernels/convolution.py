@@ -90,7 +90,7 @@ def _check_conv_2d_buffers(
 ) -> None:
     """Refuse the node if the size of a scratch tensor overflows.
 
-    The computed sizes hold for a runtime with one thread (the default) and without the memory limits of mobile platforms.
+    The sizes are those of a runtime with one thread (the default) and without the memory limits of mobile platforms.
     """
     batches, height, width, input_channels = source.shape
     output_channels, window_height, window_width, window_channels = weights.shape
@@ -107,7 +107,7 @@ def _check_conv_2d_buffers(
 def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bool) -> None:
     """Check the scales of a hybrid convolution.
 
-    A grouped convolution, or a convolution with several different scales, needs one scale for each output channel.
+    If a convolution is grouped or its scales differ from each other, it needs one scale for each output channel.
     """
     quantization = affine_quantization(weights)
     is_signed = weights.type != "UINT8"

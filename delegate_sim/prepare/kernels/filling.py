@@ -174,7 +174,10 @@ def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> i
 
 
 def _range(kind: str, start: float, delta: float, size: int) -> StoredNumbers:
-    """Return the elements of a range. Add the step repeatedly, so that rounding errors are the same as in the runtime."""
+    """Return the elements of a range.
+
+    As in the runtime, the step is added repeatedly, so rounding errors are the same.
+    """
     steps = [start, *[delta] * (size - 1)][:size]  # bounded: the caller counts the elements
     rounded = float32 if isinstance(start, float) else int
     return StoredNumbers.of(kind, itertools.accumulate(steps, lambda sum_so_far, step: rounded(sum_so_far + step)))

@@ -112,7 +112,7 @@ def prepare_scatter_nd(node: KernelNode) -> None:
 def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Sequence[int], shape: Sequence[int]) -> None:
     """Check that there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
 
-    An update must have the shape of the output without the dimensions that the index selects.
+    An update has the dimensions of the output that the index does not select.
     """
     outer, depth = len(indices) - 1, indices[-1]
     node.ensure(updates[:outer] == indices[:outer], "the number of updates differs from the number of indices")

@@ -23,7 +23,7 @@ _CONCATENATION_TYPES = frozenset(
 )
 _SPLIT_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT32", "INT64"})
 _FUSED_ACTIVATIONS = range(1, 6)
-"""The values of ``ActivationFunctionType`` that mean an activation. The runtime treats unknown values as no activation."""
+"""Values of ``ActivationFunctionType`` that name an activation. The runtime treats unknown values as no activation."""
 
 
 @kernel("PACK")

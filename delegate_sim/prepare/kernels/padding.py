@@ -11,10 +11,10 @@ _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
 _MIRROR_PAD_OFFSETS = {0: 1, 1: 0}
-"""For each ``MirrorPadMode``, the smallest difference between a dimension and its padding: 1 for REFLECT, 0 for SYMMETRIC."""
+"""Smallest allowed difference between a dimension and its padding, by ``MirrorPadMode``: 1 for REFLECT, 0 for SYMMETRIC."""
 
 _PAD_TAKES_PERSISTENT = parse_release("litert-2.2.0")
-"""Since this release, paddings of PAD that another kernel computed during Prepare count as constant."""
+"""Since this release, PAD treats paddings as constant if another kernel computed them during Prepare."""
 _MIRROR_PAD_HAS_LIMITS = parse_release("litert-2.2.0")
 """Since this release, MIRROR_PAD refuses paddings that are negative or too wide."""
 

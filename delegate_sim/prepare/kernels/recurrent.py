@@ -19,18 +19,18 @@ _OUTPUT_STATE, _CELL_STATE = range(18, 20)
 _INPUT_NORM, _FORGET_NORM, _CELL_NORM, _OUTPUT_NORM = range(20, 24)
 
 _BACKWARD = 17
-"""The number of positions between an operand of the forward cell and the same operand of the backward cell.
+"""Distance in positions between an operand of the forward cell and the same operand of the backward cell.
 
-This number holds for the operands from the weights to the projection.
+The distance holds for the operands from the weights to the projection.
 """
 _FORWARD_OUTPUT_STATE, _FORWARD_CELL_STATE, _BACKWARD_OUTPUT_STATE, _BACKWARD_CELL_STATE = range(35, 39)
 _AUXILIARY_INPUT = 39
 _FORWARD_AUXILIARY_WEIGHTS, _BACKWARD_AUXILIARY_WEIGHTS = 40, 44
-"""The position of each cell's first auxiliary weights. Auxiliary weights are in the same order as the cell's input weights."""
+"""The position of each cell's first auxiliary weights. Their order is the order of the cell's input weights."""
 
 _WEIGHT_TYPES = ("FLOAT32", "UINT8", "INT8")
 _HIDDEN_INTERMEDIATE = 4
-"""In an integer LSTM, the position of the intermediate tensor that gives the quantization of the projection's input."""
+"""Position of the intermediate tensor with the quantization of the projection's input, in an integer LSTM."""
 
 
 def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
@@ -130,7 +130,10 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
 
 
 def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
-    """Check the weights, bias and state of the RNN cell with operands from ``first`` on. Return the number of units."""
+    """Check the weights, bias and state of an RNN cell, and return the number of units.
+
+    The operands of the cell begin at position ``first``.
+    """
     weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
     units = weights.shape[0]
     node.ensure(weights.shape[1] == source.shape[2], "input and weights have different sizes")
@@ -160,7 +163,7 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
 
 @dataclass(frozen=True, slots=True)
 class _CellSizes:
-    """The sizes that all operands of an LSTM cell share."""
+    """Sizes that the operands of an LSTM cell have in common."""
 
     inputs: int
     outputs: int
@@ -169,7 +172,7 @@ class _CellSizes:
 
 @dataclass(frozen=True, slots=True)
 class _CellRules:
-    """The differences between the LSTM kernels: the checks of weights, and whether a kernel is an integer kernel."""
+    """Differences between the LSTM kernels."""
 
     allows_diagonal_weights: bool
     compares_weight_types: bool
@@ -296,7 +299,7 @@ def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> 
 
 
 def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> None:
-    """Check the LSTM cell with operands from ``first`` on (``CheckInputTensorDimensions``)."""
+    """Check an LSTM cell with operands that begin at position ``first`` (``CheckInputTensorDimensions``)."""
     node.ensure(node.options.cell_clip >= 0 and node.options.proj_clip >= 0, "a clip is negative")
     has_input_gate = _check_lstm_weights(node, first, sizes, rules)
     _check_peephole_weights(node, first, sizes, rules, has_input_gate)
@@ -411,7 +414,7 @@ def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) 
 def _check_lstm_auxiliary_input(node: KernelNode, source: KernelTensor, forward_cells: int, backward_cells: int) -> None:
     """Check the auxiliary input and its weights (``CheckAuxInputTensorDimensions``).
 
-    If one cell has auxiliary weights, the second cell must have auxiliary weights too.
+    Either both cells or none have auxiliary weights.
     """
     auxiliary = node.optional_input(_AUXILIARY_INPUT)
     cells = ((_FORWARD_AUXILIARY_WEIGHTS, forward_cells), (_BACKWARD_AUXILIARY_WEIGHTS, backward_cells))

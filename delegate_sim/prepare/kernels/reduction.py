@@ -33,7 +33,7 @@ _LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
 """Largest number of elements of a result that REDUCE_PROD computes during Prepare.
 
-A small result may be a product of sizes, which other Prepare functions read.
+A small result may be a product of sizes that other Prepare functions read.
 """
 
 _REDUCED_TYPES = frozenset({"FLOAT32", "INT32", "INT64", "UINT8", "INT8", "INT16", "BOOL"})
@@ -42,7 +42,7 @@ _COMPUTED_PRODUCT_TYPES = frozenset({"FLOAT32", "INT32", "INT64"})
 _ARG_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT32", "BOOL"})
 
 _ARG_MAX_REFUSES_EMPTY = parse_release("litert-2.2.0")
-"""Since this release, ARG_MAX and ARG_MIN refuse to search an empty dimension."""
+"""Since this release, ARG_MAX and ARG_MIN refuse to search along an empty dimension."""
 _KEPT_AXES_ARE_CHECKED = parse_release("litert-2.2.0")
 """Since this release, reductions refuse an axis out of range even if keep_dims is set.
 

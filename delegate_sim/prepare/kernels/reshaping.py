@@ -121,7 +121,7 @@ _RESHAPE_CHECKS_INPUT = parse_release("litert-2.2.0")
 _TRANSPOSE_OF_RANK_8 = parse_release("litert-2.1.6")
 """Since this release, TRANSPOSE accepts up to 8 dimensions. Earlier releases accept up to 6."""
 _LEAVING_OPEN = parse_release("litert-1.1")
-"""Since this release, a RESHAPE result of unknown size stays in the arena instead of becoming dynamic.
+"""Since this release, a RESHAPE result of unknown size stays in the arena. In earlier releases, it becomes dynamic.
 
 If no tensor is dynamic, the runtime's message about dynamic tensors then names tensor -1.
 """

@@ -23,7 +23,7 @@ _REVERSE_MAX_RANK = 8
 _SLICE_CHECKS_MORE = parse_release("litert-2.3.0")
 """Since this release, SLICE refuses a slice that begins outside the input.
 
-SLICE also refuses a result if its shape in the file is complete and differs from the computed shape.
+SLICE then also refuses a result whose complete shape in the file differs from the computed shape.
 """
 
 _REVERSE_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL", "FLOAT16", "BFLOAT16"})
@@ -58,7 +58,7 @@ def prepare_slice(node: KernelNode) -> None:
 def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, size: KernelTensor) -> tuple[int, ...]:
     """Return the shape of the slice (``kernels/slice.cc: CalculateOutputShapeVector``).
 
-    The kernel reads the data of ``size`` as numbers of the type of ``begin``.
+    The kernel reads the data of ``size`` with the type of ``begin``.
     """
     node.ensure(begin.element_count == source.rank, "begin and size do not have one number for each dimension")
     begins = begin.integers()
@@ -76,7 +76,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The range that STRIDED_SLICE reads along a dimension of the input, or along an added dimension of size 1."""
+    """The range that STRIDED_SLICE reads along one dimension of the input, or along an added dimension of size 1."""
 
     size: int
     start: int = 0
@@ -174,7 +174,7 @@ def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]
 
 @dataclass(frozen=True, slots=True)
 class _Expansion:
-    """The masks for the ellipsis and for new axes, expanded to one value for each dimension.
+    """The masks for the ellipsis and for new axes, with one value for each dimension.
 
     ``ellipsis_start`` is the first dimension of the ellipsis. ``added`` is the number of dimensions that the ellipsis covers,
     minus one.
@@ -213,8 +213,9 @@ def _bit(mask: int, index: int) -> bool:
 def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: bool) -> list[int]:
     """Return the shape of the result (``kernels/strided_slice.cc: ResizeOutputTensor``).
 
-    If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for each
-    dimension, including added dimensions, and may read past the last element of the operand. Here, such a size counts as 0.
+    If the option ``offset`` is set, the operand ``end`` contains sizes instead of positions. The kernel reads one size for
+    each dimension, including added dimensions, and may read past the end of the operand. This function uses 0 for a size past
+    the end.
     """
     sizes = node.input(2).integers() if is_offset else []
     shape = []
@@ -237,9 +238,9 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
 def _strided_slice(
     node: KernelNode, source: KernelTensor, axes: Sequence[_Axis], shape: Sequence[int], is_offset: bool
 ) -> StoredNumbers | None:
-    """Return the elements of the result. Return None if they are not known, or if the slice has fewer elements than the result.
+    """Return the elements of the result.
 
-    For example, a slice has too few elements if it is empty along an axis that the result does not have.
+    Return None if the elements are not known, or if the slice has fewer elements than the result.
     """
     elements = known_elements(source)
     count = element_count(shape)

@@ -1,4 +1,4 @@
-"""Prepare functions of the StableHLO operators that the runtime itself implements, and of DILATE and REDUCE_WINDOW."""
+"""Prepare functions of the StableHLO operators that the runtime implements, and of DILATE and REDUCE_WINDOW."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def prepare_gather(node: KernelNode) -> None:
         len(options.collapsed_slice_dims) <= len(options.slice_sizes), "there are more collapsed dimensions than input dimensions"
     )
     node.ensure(len(options.offset_dims) <= result.rank, "there are more offset dimensions than output dimensions")
-    node.ensure(options.index_vector_dim <= start_indices.rank, "the index vector lies outside the indices")
+    node.ensure(options.index_vector_dim <= start_indices.rank, "the dimension of the index vectors is out of range")
     node.resize(result, _gathered_shape(node, start_indices.shape, result.rank))
 
 
 def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -> list[int]:
     """Return the shape of the result (``GetResultShape``).
 
-    The offset dimensions have the sizes of a slice. All other dimensions have the sizes of the indices, without the dimension of
-    the index vectors.
+    Each offset dimension has the size of a slice. All other dimensions are those of the indices, without the dimension of the
+    index vectors.
     """
     options = node.options
     offset_axes = [axis for axis in range(rank) if axis in options.offset_dims]
@@ -91,7 +91,7 @@ def prepare_scatter(node: KernelNode) -> None:
     node.ensure(
         len(options.scatter_dims_to_operand_dims) <= source.rank, "there are more scattered dimensions than input dimensions"
     )
-    node.ensure(options.index_vector_dim <= indices.rank, "the index vector lies outside the indices")
+    node.ensure(options.index_vector_dim <= indices.rank, "the dimension of the index vectors is out of range")
     computation = node.interpreter.subgraph(options.update_computation_subgraph_index)
     node.ensure(len(computation.nodes) <= 1, "the computation has more than one node")
     for step in computation.nodes:
@@ -115,7 +115,10 @@ def prepare_pad(node: KernelNode) -> None:
 
 
 def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
-    """Return the shape after padding (``PadData::Setup``). If cropping empties a dimension, all sizes are 0."""
+    """Return the shape after padding (``PadData::Setup``).
+
+    If negative padding removes all elements of a dimension, all sizes are 0.
+    """
     options = node.options
     vectors = (options.edge_padding_low, options.edge_padding_high, options.interior_padding)
     node.ensure(options.table is not None and len({len(vector) for vector in vectors}) == 1, "the paddings are incomplete")
@@ -262,7 +265,7 @@ def prepare_case(node: KernelNode) -> None:
 
 
 def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
-    """Copy the scales of operands to the branch's inputs, and the scales and types of results to the branch's outputs."""
+    """Copy scales from operands to the branch's inputs, and scales and types from results to the branch's outputs."""
     for position, called in enumerate(branch.inputs):
         if called >= 0:
             _share_scale(branch.tensors[called], node.input(position + 1))

@@ -15,7 +15,7 @@ from ...runtime.target import Target
 from ..report.measures import TAKEN, measure, outcome_text
 
 _SIMULATIONS = 8
-"""The time for simulating a delegate with both sets of defaults and for writing the text, as a number of simulations."""
+"""Simulating a delegate with both sets of defaults and writing the text takes about as long as this number of simulations."""
 
 
 def api_target(target: Target) -> Target | None:

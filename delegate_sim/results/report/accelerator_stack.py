@@ -31,7 +31,7 @@ _SOC = "soc"
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
 """Custom operators that CompiledModel registers for XNNPACK. They have no CPU kernels."""
-_GOES_ON = "CompiledModel continues without the NPU, and only its log shows this"
+_GOES_ON = "CompiledModel continues without the NPU, and only its log says so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
         if part not in ACCELERATORS:
             raise OptionError(f"there is no accelerator {part!r}; the accelerators are {', '.join(ACCELERATORS)}")
     if not named:
-        raise OptionError(f"name at least one accelerator; the accelerators are {', '.join(ACCELERATORS)}")
+        raise OptionError(f"give at least one accelerator; the accelerators are {', '.join(ACCELERATORS)}")
     return tuple([name for name in ACCELERATORS if name in named])
 
 
@@ -159,10 +159,10 @@ def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
 def _vendor(stack: Stack) -> str:
     vendor, colon, soc = (part.strip() for part in stack.soc.partition(":"))
     if not vendor or not colon:
-        raise OptionError("the NPU needs a SoC: name it as VENDOR:SOC, such as google:Tensor_G5")
+        raise OptionError("the NPU needs a SoC: give it as VENDOR:SOC, such as google:Tensor_G5")
     plugin_of(vendor.lower())
     if not soc:
-        raise OptionError(f"{vendor} is a vendor; name one of its SoCs: {', '.join(_known_socs(vendor))}")
+        raise OptionError(f"{vendor} is a vendor; give one of its SoCs: {', '.join(_known_socs(vendor))}")
     return vendor.lower()
 
 

@@ -163,7 +163,7 @@ def _undone_reason(refusal: Refusal) -> Reason:
         needed = "a model that LiteRT can load" if refusal.stage == "load" else "a plugin that does not fail"
         return Reason(refusal.code, "runtime", f"LiteRT {action}: {message}", message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
-        needed, action = "no dynamic-sized tensor in the graph", "does not apply the delegate"
+        needed, action = "a graph without dynamic-sized tensors", "does not apply the delegate"
     elif refusal.code in [kind.name for kind in NOT_LOADED_KINDS]:
         needed, action = "operators and tensors that the release can load", "does not load the model"
     elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:

@@ -16,7 +16,7 @@ from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
-_ASIDE = "NPU plugins aside: they only select nodes"
+_ASIDE = "without NPU plugins: they only select nodes"
 _NO_PROMISE = "this is no promise, because selected nodes are not yet compiled"
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60

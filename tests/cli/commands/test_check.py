@@ -88,7 +88,7 @@ def test_the_explanation_in_text(gated, run):
     for part in (
         "nnapi-operator-version: FULLY_CONNECTED (node 1, v2/left) fell back to the CPU: version 9; needs version at most 5 "
         "(changed: version 1 -> 9)",
-        "hint: the node does not need the version in the file: use a converter as old as the delegate",
+        "hint: the node does not need the version in the file, so use a converter as old as the delegate",
         "RESIZE_NEAREST_NEIGHBOR (node 1, resized) fell back to the CPU: ",
         "note: the target changed since the baseline: --driver-rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
         "error: worse-outcome: outcome: delegated -> refused",

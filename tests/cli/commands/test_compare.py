@@ -45,8 +45,8 @@ Side by side
 
 Delegated in A, on the CPU in B: 1 node
   nnapi-operator-version: needs version at most 5
-    hint: the node does not need the version in the file: use a converter as old
-      as the delegate
+    hint: the node does not need the version in the file, so use a converter as
+      old as the delegate
     FULLY_CONNECTED: 1 node [1; in A 0], v2/left, version 9
       version 1 -> 9
 """
@@ -124,7 +124,7 @@ Inputs of the model
   shape: none -> INT32[2]
 
 Delegated in A, on the CPU in B: 3 nodes
-  dynamic-tensors: needs no dynamic-sized tensor in the graph
+  dynamic-tensors: needs a graph without dynamic-sized tensors
     RELU: 1 node [0], activated
     RESHAPE: 1 node [1], flat
       input 1 constant INT32[2] -> computed
@@ -231,11 +231,11 @@ def test_other_defaults(run, run_json):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11"),
-        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11"),
+        (["a.tflite"], "A and B are the same: give a second model, or a setting of B, such as --with android=11"),
+        (["a.tflite", "./a.tflite"], "A and B are the same: give a second model, or a setting of B, such as --with android=11"),
         (
             ["a.tflite", "--with", "delegate=nnapi"],
-            "A and B are the same: give a second model, or --with KEY=VALUE, such as --with android=11",
+            "A and B are the same: give a second model, or a setting of B, such as --with android=11",
         ),
         (["a.tflite", "--with", "feature_level=1000008"], "A and B are the same"),
         (["a.tflite", "--with", "delegate"], "Invalid value for '--with': takes KEY=VALUE, not 'delegate'"),

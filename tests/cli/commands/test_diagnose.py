@@ -38,7 +38,7 @@ Now
    version after the fix: 2
    if it is fixed: delegated 3 -> 4 of 5, partitions 5 -> 3, boundary bytes 96
      -> 64
-   lower-version: the node does not need the version in the file: use a
+   lower-version: the node does not need the version in the file, so use a
      converter as old as the delegate
    or the pass own-versions of fix rewrites the file (exact; 4 of 5 nodes in 2
      kernels):
@@ -211,7 +211,7 @@ enough (4 simulations)
 
 5 of 5 nodes delegated, 1 partition, 1 delegate kernel, with these causes fixed:
   - ADD at version 4 (operator-version:ADD:4)
-    lower-version: the node does not need the version in the file: use a
+    lower-version: the node does not need the version in the file, so use a
       converter as old as the delegate
   - GELU is not mapped (operator:GELU)
     replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +

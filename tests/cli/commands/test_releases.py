@@ -115,7 +115,7 @@ def test_changes_of_rules(run, run_json, delegate):
 
 def test_changes_that_cannot_be_asked_for(run):
     assert "--since needs --changes" in run("rules", "--since", "litert-1.4.0").stderr
-    assert "--changes takes --format text or json" in run("rules", "--changes", "--format", "markdown").stderr
+    assert "with --changes, --format must be text or json" in run("rules", "--changes", "--format", "markdown").stderr
     assert "there is no runtime" in run("rules", "--changes", "--since", "litert-9").stderr
 
 

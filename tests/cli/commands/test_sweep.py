@@ -69,14 +69,14 @@ def test_the_table_as_text(sweep):
     assert (result.exit_code, result.stderr) == (0, "")
     text = " ".join(result.stdout.split())
     told = "nnapi: best is row 3, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel"
-    todo = "--best-for TARGET -o FILE writes the best model; the Python code for each is at the end. converters:"
+    todo = "--best-for TARGET -o FILE writes the best model; its Python code is at the end. converters:"
     assert text.startswith(told)
     assert f"net.keras: 4 conversions tried for nnapi {todo}" in text
     assert text.index(told) < text.index("calibrated: rows 2, 4")
     assert "with 8 samples of random numbers (seed 0), not of real data" in text
     assert "* 3 float+fixed 100 % 100 % 1" in text
     assert "rejected 0 % 0 0" in text
-    assert "no other row beats this row" in text
+    assert "no other row is better in one measure" in text
     assert "first conversion" in text
     assert "nnapi on litert-2.3 --android=13: best is row" in text
     assert "for nnapi: dynamic-shape:inputs (row 1)" in text

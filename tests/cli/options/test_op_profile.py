@@ -87,6 +87,14 @@ def test_sarif_has_the_time_of_each_result(run, files):
     assert "measured" not in results[0][0]["properties"]
 
 
+def test_the_json_has_the_numbers_of_each_row(run, files):
+    model, delegated, _ = files
+    found = json.loads(run("analyze", model, "--delegate", "nnapi", "--op-profile", delegated, "--format", "json").stdout)
+    part = found["time"][0]["parts"][1]
+    assert (part["op"], part["ms"], part["nodes"]) == ("GELU", 9.0, [{"subgraph": 0, "node": 1}])
+    assert (part["first_ms"], part["memory_kb"], part["times_called"]) == (9.9, 0.0, 1)
+
+
 def test_reconcile_uses_the_profile_in_its_log(run, files):
     model, delegated, cpu = files
     found = json.loads(run("reconcile", model, "--log", delegated, "--delegate", "nnapi", "--format", "json").stdout)
@@ -121,6 +129,18 @@ def test_diagnose_bounds_each_fix(run, files):
     assert "saves at least: not known" in text
     assert "needs a second profile" in text
     assert "needs a second profile" not in run(*arguments, "--op-profile", cpu, COLUMNS="300").stdout
+
+
+def test_a_bound_above_the_measured_inference_is_clipped_with_its_reason(run, files):
+    model, delegated, _ = files
+    text = delegated.read_text()
+    end = text.index("Inference (avg): ")
+    delegated.write_text(f"{text[:end]}Inference (avg): 31000\n")
+    shown = run("diagnose", model, "--delegate", "nnapi", "--op-profile", delegated, COLUMNS="300").stdout
+    assert (
+        "saves at most 31.0 ms, the time of the whole model, because no fix can save more. "
+        "The times of the parts add up to 32.0 ms: 30.0 ms of 1 node that leaves the CPU and" in shown
+    )
 
 
 def test_a_profile_of_another_model_stops_with_one_line(run, files, tmp_path):

@@ -48,7 +48,7 @@ def test_beside_a_compiled_network_nothing_else_is_taken(release):
 
 @pytest.mark.parametrize("release", ["lf-6.6.36", "lf-6.6.52"])
 def test_newer_releases_are_not_simulated(release):
-    with pytest.raises(NotSimulatedError, match=r"not simulated: from lf-6\.6\.36 on, NXP's converter decides"):
+    with pytest.raises(NotSimulatedError, match=r"not simulated: from lf-6\.6\.36 on, NXP's closed-source converter decides"):
         run(pooled(), release)
 
 

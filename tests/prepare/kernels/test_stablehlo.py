@@ -91,7 +91,7 @@ class TestGather:
             ({"slice_sizes": (1, 2)}, "the number of slice sizes differs from the number of dimensions"),
             ({"collapsed_slice_dims": (0, 1, 2, 0)}, "there are more collapsed dimensions than input dimensions"),
             ({"offset_dims": (0, 1, 2, 3)}, "there are more offset dimensions than output dimensions"),
-            ({"index_vector_dim": 3}, "the index vector lies outside the indices"),
+            ({"index_vector_dim": 3}, "the dimension of the index vectors is out of range"),
             ({"rank": 4}, "the result has more dimensions than the slices and the indices together"),
             ({"collapsed_slice_dims": (0, 1)}, "the result has more dimensions than the slices and the indices together"),
         ],

@@ -174,4 +174,4 @@ def test_a_build_of_an_older_release_is_predicted_and_marked():
     assert {row.is_certain for row in table.rows} == {True, False}
     predicted = {(row.measures.outcome, row.measures.delegated_nodes) for row in table.rows if not row.is_certain}
     assert predicted == {("restored, as predicted", 0)}
-    assert all(any("predicted" in note for note in row.notes) for row in table.rows if not row.is_certain)
+    assert all(any("predict" in note for note in row.notes) for row in table.rows if not row.is_certain)

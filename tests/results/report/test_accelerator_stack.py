@@ -130,7 +130,7 @@ def test_accelerators_come_in_their_own_order():
 
 @pytest.mark.parametrize("soc", ["", "qualcomm:SM8750", ":x", "acme:1", "google", "mediatek:", "mediatek: "])
 def test_the_vendor_and_the_soc_must_be_named(soc):
-    with pytest.raises(delegate_sim.OptionError, match=r"VENDOR:SOC|known vendors|cannot be simulated|name one of its SoCs"):
+    with pytest.raises(delegate_sim.OptionError, match=r"VENDOR:SOC|known vendors|cannot be simulated|give one of its SoCs"):
         result(chain(["TANH"]), soc=soc)
 
 

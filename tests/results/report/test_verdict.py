@@ -75,7 +75,7 @@ def test_the_best_verdict_names_what_is_not_compared():
         return delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark").runs[0]
 
     gpu, plugin = run_of("transformer_block", "gpu"), run_of("transformer_block", "npu-google")
-    assert best_verdict([gpu, plugin]).startswith("Best of 1 target (NPU plugins aside: they only select nodes): GPU runs ")
+    assert best_verdict([gpu, plugin]).startswith("Best of 1 target (without NPU plugins: they only select nodes): GPU runs ")
     nothing = run_of("variables", "hexagon")
     assert best_verdict([nothing, plugin]).startswith("Best of 1 NPU plugin (no other target runs a node): the plugin ")
     assert best_verdict([nothing]).startswith("None of 1 target runs a node. ")

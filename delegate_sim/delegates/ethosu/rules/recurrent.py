@@ -62,7 +62,7 @@ _WEIGHTS = upstream(
     "ConstraintLstmWeightDimensions",
     check(
         READS_BEYOND_OPERANDS,
-        "results 5 to 8, because the delegate looks for the recurrent weights there",
+        "at least 9 results, because the delegate reads the shapes of results 5 to 8 as those of the recurrent weights",
         lambda node: f"{len(node.node.outputs)} results" if len(node.node.outputs) <= 8 else None,
         "build the layer from other operators",
     ),

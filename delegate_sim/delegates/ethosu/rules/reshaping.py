@@ -59,7 +59,7 @@ _TRANSPOSE = upstream(
     check(OPERAND_VALUE, "a permutation of the dimensions", _outside),
     check(
         OPERAND_VALUE,
-        "a swap of height and width; or a swap of channels with height or width if the unmoved one of the three has size 1",
+        "a swap of two of height, width and channels; if channels are swapped, the third dimension must have size 1",
         _other_order,
         "swap only two dimensions, and only if the third dimension has size 1",
     ),

@@ -76,7 +76,7 @@ def _both(node: NodeView) -> str | None:
 
 _ATTRIBUTES = upstream(
     "ConstraintResizeAttrs",
-    check(ATTRIBUTE, "not both align_corners and half_pixel_centers", _both, "use one of the two settings"),
+    check(ATTRIBUTE, "at most one of align_corners and half_pixel_centers", _both, "use one of the two settings"),
 )
 
 

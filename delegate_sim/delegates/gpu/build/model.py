@@ -40,7 +40,7 @@ class Value:
         self.is_quantized = is_quantized
         self.producer: Operation | None = None
         self.consumers: dict[Operation, None] = {}
-        """The operations that read the value, in order, as dictionary keys for fast lookup."""
+        """The operations that read the value, in order. They are dictionary keys, because looking up a key is fast."""
 
 
 class Operation:

@@ -81,7 +81,7 @@ def _selected_value(position: int) -> tuple[Check[object], ...]:
 
     constant_matrix = refused_if(
         SHAPE,
-        f"no constant {value.name} of rank 2",
+        f"a {value.name} that is not a constant of rank 2",
         lambda node: is_matrix(node, is_constant=True),
         f"{value.name} of rank 2 and constant",
         "give the operand another rank with RESHAPE",

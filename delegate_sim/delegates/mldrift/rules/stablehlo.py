@@ -136,7 +136,7 @@ _BROADCAST_IN_DIM = parsed_by(
     *integer_constant(1, "linear"),
     asked(
         SHAPE,
-        "a separate output dimension for each input dimension; both must have the same size, unless the input size is 1",
+        "a separate output dimension for each input dimension, of the same size unless the input size is 1",
         _mapping,
     ),
     *readable(0),

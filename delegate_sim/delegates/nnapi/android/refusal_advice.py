@@ -23,7 +23,7 @@ def change_for(call: RefusedCall) -> str:
     if _CHANNELS in value:
         return _change_of_channels(operation)
     if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
-        return "target feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
+        return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
     if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
         return (
             f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave the node to the "

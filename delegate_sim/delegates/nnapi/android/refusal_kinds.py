@@ -65,8 +65,8 @@ _BOUNDARY = Words(
 )
 _LEVEL = Words(
     Problem.TARGET_LEVEL,
-    "Target a newer Android release, or use older NNAPI operations for the same computation.",
-    "target a newer feature level",
+    "Use a newer Android release, or use older NNAPI operations for the same computation.",
+    "use a newer feature level",
 )
 _DEVICE = Words(
     Problem.DRIVER,

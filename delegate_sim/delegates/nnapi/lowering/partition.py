@@ -39,7 +39,7 @@ class LoweredPartition:
     operations: Mapping[int, tuple[str, ...]]
     """The names of each node's NNAPI operations, in order."""
     model: ModelBuilder | None
-    """The NNAPI model, up to a failure. None if no runtime is simulated."""
+    """The NNAPI model; incomplete after a failure. None if no runtime is simulated."""
     tensors: Mapping[int, int]
     """The NNAPI operand of each mapped tensor."""
     failure: KernelFailure | None

@@ -30,7 +30,7 @@ RULES: Rules[NnapiTarget] = {
         (
             max_op_version(2),
             FLOAT_OPERAND.when(below_level(NNAPI_1_2)),
-            rank(INPUT, 4, hint="reshape to four dimensions, or target NNAPI 1.2")
+            rank(INPUT, 4, hint="reshape to four dimensions, or use NNAPI 1.2")
             .reported_as(UNSUPPORTED_OPERATOR_VARIANT)
             .when(below_level(NNAPI_1_2)),
             NO_ACTIVATION,
@@ -50,9 +50,7 @@ RULES: Rules[NnapiTarget] = {
             FLOAT_QUANT8_OPERAND,
             type_in(OUTPUT, FLOAT_QUANT8),
             rank(INPUT, at_most(4)),
-            rank(INPUT, exactly(2, 4), hint="reshape to two or four dimensions, or target NNAPI 1.2").when(
-                below_level(NNAPI_1_2)
-            ),
+            rank(INPUT, exactly(2, 4), hint="reshape to two or four dimensions, or use NNAPI 1.2").when(below_level(NNAPI_1_2)),
         )
     ),
     "TANH": OpRule(

@@ -64,7 +64,7 @@ RULES: Rules[NnapiTarget] = {
             version(exactly(1, 2)),
             type_in(INPUT, ("UINT8",)).when(below_level(NNAPI_1_2)),
             type_in(INPUT, QUANT8).when(from_level(NNAPI_1_2)),
-            check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantize symmetrically, or target NNAPI 1.3")
+            check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantize symmetrically, or use NNAPI 1.3")
             .reported_as(UNSUPPORTED_INPUT_TYPE)
             .when(from_level(NNAPI_1_2))
             .when(below_level(NNAPI_1_3)),

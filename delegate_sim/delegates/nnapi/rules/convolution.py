@@ -23,7 +23,7 @@ def _groups(node: NodeView) -> str | None:
     return None if source == weights else f"{source} input and {weights} filter channels"
 
 
-_NO_DILATION = check(OPERAND_VALUE, "dilation 1", _dilation, "target NNAPI 1.2").when(below_level(NNAPI_1_2))
+_NO_DILATION = check(OPERAND_VALUE, "dilation 1", _dilation, "use NNAPI 1.2").when(below_level(NNAPI_1_2))
 
 RULES: Rules[NnapiTarget] = {
     "CONV_2D": OpRule(
@@ -44,7 +44,7 @@ RULES: Rules[NnapiTarget] = {
                 OPERAND_VALUE,
                 "the same number of input channels and filter channels",
                 _groups,
-                "target NNAPI 1.2 for grouped convolutions",
+                "use NNAPI 1.2 for grouped convolutions",
             ).when(below_level(NNAPI_1_2)),
         )
     ),

@@ -42,7 +42,7 @@ RULES: Rules[NnapiTarget] = {
                 "a dense projection before NNAPI 1.2",
                 _is_sparse,
                 "a sparse projection",
-                "use a dense projection, or target NNAPI 1.2",
+                "use a dense projection, or use NNAPI 1.2",
             )
             .reported_as(UNSUPPORTED_INPUT_TYPE)
             .when(below_level(NNAPI_1_2)),

@@ -94,7 +94,7 @@ RULES: Rules[NnapiTarget] = {
                 OPERAND_VALUE,
                 "UINT8 operands with the same scale and zero point",
                 _different_quantization,
-                "quantize all operands with the same scale and zero point, or target NNAPI 1.2",
+                "quantize all operands with the same scale and zero point, or use NNAPI 1.2",
             ).when(below_level(NNAPI_1_2)),
         )
     ),
@@ -108,7 +108,7 @@ RULES: Rules[NnapiTarget] = {
                 OPERAND_VALUE,
                 _NOT_LAST_AXIS,
                 _pack_last_axis,
-                "pack along another axis and transpose, or target feature level 6",
+                "pack along another axis and transpose, or use feature level 6",
             ).when(below_level(FEATURE_LEVEL_6)),
         )
     ),

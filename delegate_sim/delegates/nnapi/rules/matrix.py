@@ -62,7 +62,7 @@ RULES: Rules[NnapiTarget] = {
                 FEATURE_LEVEL,
                 "feature level 30 for keep_num_dims",
                 _kept_dimensions,
-                "target feature level 30, or restore the dimensions with RESHAPE",
+                "use feature level 30, or restore the dimensions with RESHAPE",
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
             .when(below_level(NNAPI_1_3)),

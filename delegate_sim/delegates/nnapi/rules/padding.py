@@ -31,12 +31,12 @@ _PAD: OpRule[NnapiTarget] = OpRule(
             "2 inputs before NNAPI 1.2",
             lambda node: len(node.inputs) == 3,
             "3 inputs",
-            "pad with zeros and omit the padding value, or target NNAPI 1.2",
+            "pad with zeros and omit the padding value, or use NNAPI 1.2",
         ).when(below_level(NNAPI_1_2)),
         *where(
             lambda node: len(node.inputs) != 3,
             "without a padding value",
-            typed(INPUT, FLOAT, hint="pad float tensors, or target NNAPI 1.2").when(below_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT, hint="pad float tensors, or use NNAPI 1.2").when(below_level(NNAPI_1_2)),
         ),
     )
 )

@@ -79,7 +79,7 @@ RULES: Rules[NnapiTarget] = {
                 FEATURE_LEVEL,
                 "feature level 29 for layer normalization",
                 _normalized_layer,
-                "target feature level 29, or do not use layer normalization",
+                "use feature level 29, or do not use layer normalization",
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
             .when(below_level(NNAPI_1_2)),

@@ -80,7 +80,7 @@ RULES: Rules[NnapiTarget] = {
                 "given squeeze_dims",
                 lambda node: not node.options.squeeze_dims,
                 "no squeeze_dims",
-                "list the dimensions to squeeze, or target NNAPI 1.2",
+                "list the dimensions to squeeze, or use NNAPI 1.2",
             )
             .when(from_level(NNAPI_1_1))
             .when(below_level(NNAPI_1_2)),

@@ -21,7 +21,7 @@ _CONSTANT_SIZE = (
     operand_count(at_least(2)),
     *where(lambda node: len(node.inputs) > 1, "if there is one", constant(operand(1, "size"))),
 )
-_WITHOUT_SHIFT = "resize without align_corners and half_pixel_centers, or target NNAPI 1.3"
+_WITHOUT_SHIFT = "resize without align_corners and half_pixel_centers, or use NNAPI 1.3"
 _NO_SHIFTED_GRID = (
     unset("align_corners", kind=OPERAND_VALUE, hint=_WITHOUT_SHIFT).when(below_level(NNAPI_1_3)),
     unset("half_pixel_centers", kind=OPERAND_VALUE, hint=_WITHOUT_SHIFT).when(below_level(NNAPI_1_3)),
@@ -34,7 +34,7 @@ RULES: Rules[NnapiTarget] = {
             rank(INPUT, 4),
             FLOAT_QUANT8_OPERAND,
             *_CONSTANT_SIZE,
-            check(OPERAND_VALUE, "an output with equal height and width", _not_square, "target NNAPI 1.2").when(
+            check(OPERAND_VALUE, "an output with equal height and width", _not_square, "use NNAPI 1.2").when(
                 below_level(NNAPI_1_2)
             ),
             *_NO_SHIFTED_GRID,

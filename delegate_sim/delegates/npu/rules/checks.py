@@ -108,7 +108,7 @@ _NUMBERS = {
     "FLOAT8_E4M3FN": 22,
     "FLOAT8_E5M2": 23,
 }
-"""LiteRT's numbers for the types in log lines about unsupported types."""
+"""LiteRT's numbers for types, which log lines about unsupported types print."""
 _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")

@@ -19,7 +19,7 @@ NO_INT32_OUTPUT = refused_if(
 _NO_FLOAT_WITH_INT8 = check(HYBRID, "inputs of any types except FLOAT32 with INT8", _mixed_matrices, "quantize both, or neither")
 NOT_BOTH_ADJOINT = refused_if(
     ATTRIBUTE,
-    "not both adj_x and adj_y",
+    "at most one of adj_x and adj_y",
     lambda node: bool(node.options.adj_x and node.options.adj_y),
     "adj_x and adj_y",
     "swap the operands and transpose the result",

@@ -1,9 +1,11 @@
 """Parse the operator tables of benchmark_model's ``--enable_op_profiling=true``, as text or CSV.
 
 Sources of the formats: ``profiling/profile_summarizer.cc`` and ``profile_summary_formatter.cc``, and
-``util/stats_calculator.cc`` of TensorFlow's xla. LiteRT 2's own profiler (``litert/runtime/profiler_summarizer.cc``) prints the
-same columns with other meanings: names are only ``[Builtin]`` or ``[Delegate]``, ``times called`` counts the calls of all
-inferences, and an average is the average of one call, also in the summary.
+``util/stats_calculator.cc`` of TensorFlow's xla.
+
+LiteRT 2's own profiler (``litert/runtime/profiler_summarizer.cc``) prints the same columns, but with other meanings. All names
+are ``[Builtin]`` or ``[Delegate]``. ``times called`` is the number of calls in all inferences. An average is the average of
+one call, also in the summary.
 """
 
 from __future__ import annotations
@@ -19,16 +21,16 @@ from .run_times import LONGEST_MS
 
 @dataclass(frozen=True, slots=True)
 class RowTime:
-    """The measured time and memory of one row, as the profiler prints them. A missing value is None."""
+    """The measured time and memory of one row, as printed by the profiler. A missing value is None."""
 
     first_ms: float | None
     call_ms: float
     """The average time of one call."""
     share: float | None
-    """The percentage of the time of all rows."""
+    """The row's percentage of the time of all rows."""
     memory_kb: float
     calls: int
-    """The number of calls in one inference, rounded down. It is 0 for a node that does not run in every inference."""
+    """The number of calls in one inference, rounded down. 0 if the node does not run in every inference."""
 
     @property
     def ms(self) -> float:
@@ -38,7 +40,7 @@ class RowTime:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table: the operator, the list of outputs as text, and the node index (None if missing)."""
+    """One row of a table: the operator, the list of outputs as text, and the node index, or None if it is missing."""
 
     op: str
     outputs: str
@@ -48,12 +50,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """The rows of one subgraph in execution order. ``is_complete`` is true if the end of the table was read."""
+    """The rows of one subgraph in execution order. ``is_complete`` is true if the log has the end of the table."""
 
     rows: tuple[Row, ...]
     is_complete: bool
     lacks_rows: bool = False
-    """True if the percentages of the rows show that some rows are missing."""
+    """True if the percentages show that rows are missing."""
 
     @property
     def is_timed(self) -> bool:
@@ -63,7 +65,7 @@ class RunOrder:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Number of nodes per operator in one subgraph. ``is_complete`` is true if the end of the table was read."""
+    """Number of nodes per operator in one subgraph. ``is_complete`` is true if the log has the end of the table."""
 
     counts: Mapping[str, int]
     is_complete: bool
@@ -89,22 +91,25 @@ _NAME = re.compile(r"(?:\[(?P<outputs>.*)\]|(?P<other>.*?))(?::(?P<node>\d{1,9})
 _DECIMAL_COMMAS = re.compile(r" \d{1,3},\d{3}% -?\d")
 """Matches a percentage with a decimal comma, in a table with blanks between columns."""
 _DECIMAL_COMMA = re.compile(r"(?<= \d),(?=\d{3}[ %])|(?<=\d\d),(?=\d{3}[ %])")
+_CSV_COMMAS = re.compile(r"\d%, -?\d")
+"""Matches a percentage before another number, in CSV. A blank follows the comma between columns, but not a decimal comma."""
+_CSV_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 _TOLERANCE = 0.1
-"""Largest rounding error of a sum of percentages that are printed with three decimals."""
+"""Largest rounding error of a sum of percentages with three printed decimals."""
 _ALL = 99.0
 _LEAST_MS = 0.01
-"""Smallest time that is exact enough for a comparison with percentages."""
+"""Smallest time that is exact enough to be compared with percentages."""
 
 RUN_ORDER, SLOWEST, SUMMARY = "Run Order", "Top by Computation Time", "Summary by node type"
 """The titles of the tables."""
 
 _INNER = "Delegate/"
-"""Beginning of the names of operators inside of delegate kernels."""
+"""Beginning of the names of operators inside delegate kernels."""
 _LITERT_NODE, _LITERT_INNER = "Builtin", "Delegate"
-"""The names that LiteRT's profiler gives all nodes and kernels, and all operators inside of kernels."""
+"""The names in tables of LiteRT's profiler: one for all nodes and kernels, one for all operators inside kernels."""
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
-"""Events that are not operators, but are rows of operator tables."""
+"""Events in operator tables that are not operators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class _OperatorGroup:
 def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
     """Return whether the times of a summary are averages of one call, as LiteRT's profiler prints them.
 
-    The percentages tell: they are those of all calls of an operator.
+    If the times are averages of one call, the percentages fit the product of time and calls better than the time.
     """
     known = [group for group in groups if group.ms >= _LEAST_MS and group.share and group.count]
     if len(known) < 2 or any(group.calls <= group.count for group in known):
@@ -133,7 +138,7 @@ def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
 
 
 def _in_one_inference(row: Row, inferences: int) -> Row:
-    """Return a row of LiteRT's profiler with the calls of one inference."""
+    """Convert a row of LiteRT's profiler, so that it has the calls of one inference."""
     return row if row.time is None else replace(row, time=replace(row.time, calls=row.time.calls // max(inferences, 1)))
 
 
@@ -145,7 +150,7 @@ class OperatorTable:
         self.title = title
         self.is_inference = is_inference
         self.is_internal = is_internal
-        """True for a table about the operators inside of delegate kernels."""
+        """True for a table of the operators inside delegate kernels."""
         self.rows: list[Row] = []
         self.inner_rows: list[Row] = []
         """The operators inside of kernels, in a table of LiteRT's profiler."""
@@ -156,10 +161,12 @@ class OperatorTable:
         """True if the percentages do not add up because rows are missing."""
 
     def read(self, line: str) -> bool:
-        """Parse a line; return whether the line is a row."""
+        """Parse a line. Return whether the line is a row."""
         text = " ".join(line.split())
         if _DECIMAL_COMMAS.search(text) is not None:
             text = _DECIMAL_COMMA.sub(".", text)
+        elif _CSV_COMMAS.search(text) is not None:
+            text = _CSV_COMMA.sub(".", text)
         if self.title == SUMMARY:
             return self._read_summary(text)
         match = _ROW.search(text)
@@ -179,7 +186,7 @@ class OperatorTable:
         return True
 
     def end(self) -> None:
-        """Turn the rows of LiteRT's profiler into rows as benchmark_model prints them: calls in one inference, and no names."""
+        """Convert rows of LiteRT's profiler into rows of benchmark_model: with the calls of one inference, and without names."""
         rows = [row for row in self.rows if row.time is not None]
         if not rows or any(row.outputs != _LITERT_NODE for row in self.rows):
             return
@@ -189,7 +196,7 @@ class OperatorTable:
 
     @property
     def summary(self) -> tuple[dict[str, int], dict[str, float]]:
-        """The number of nodes and the time in one inference of each operator, in a summary."""
+        """The number of nodes of each operator, and the operator's time in one inference, in a summary."""
         is_of_calls = _are_averages_of_calls(self.groups)
         counts: dict[str, int] = {}
         times: dict[str, float] = {}
@@ -213,7 +220,10 @@ class OperatorTable:
         return True
 
     def _add_up(self, row: re.Match[str]) -> None:
-        """Compare the cumulative percentage of a row with the rows before it."""
+        """Check that a row's cumulative percentage is the previous one plus the row's percentage.
+
+        If not, rows are missing.
+        """
         share, total = _number(row["share"]), _number(row["sum"])
         if self.sum is not None and share is not None and total is not None:
             self.lacks_rows |= abs(total - self.sum - share) > _TOLERANCE
@@ -226,7 +236,7 @@ class OperatorTable:
 
 
 def _number(text: str) -> float | None:
-    """Return a finite number of a table; None for other text, such as ``nan`` or ``1.2.3``."""
+    """Return a finite number of a table, or None for other text, such as ``nan`` or ``1.2.3``."""
     try:
         value = float(text)
     except ValueError:
@@ -235,7 +245,7 @@ def _number(text: str) -> float | None:
 
 
 def row_of(node_type: str, name: str, time: RowTime | None = None) -> Row | None:
-    """Return the row for a node type and name as printed in tables; None for an event that is not a node."""
+    """Return the row for a node type and a name in a table, or None for an event that is not a node."""
     op = _operator(node_type)
     return _row(op, " ".join(name.split()), time) if op else None
 
@@ -248,7 +258,7 @@ def _row(op: str, text: str, time: RowTime | None) -> Row:
 
 
 def _operator(text: str) -> str:
-    """Return the operator of a node type, without the text after a slash; empty for an event that is not a node."""
+    """Return the operator of a node type, without the text after a slash. Return "" for an event that is not a node."""
     text = text.strip()
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
@@ -256,7 +266,7 @@ def _operator(text: str) -> str:
 
 
 def table_title(line: str) -> str:
-    """Return the title of the table that a line with names of columns begins; empty for other lines."""
+    """Return the title of a table if a line has the names of the table's columns, otherwise ""."""
     columns = line.casefold()
     if not columns.startswith("[node type]"):
         return ""

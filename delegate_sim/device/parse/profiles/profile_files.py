@@ -1,6 +1,6 @@
-"""Read the files that benchmark_model writes in addition to its log: op profiles and model runtime info, as protobuf or JSON.
+"""Read the files that benchmark_model writes besides its log: op profiles and model runtime info, as protobuf or JSON.
 
-The type and encoding of a file are detected from its content. Sources: ``profiling_info.proto``, ``model_runtime_info.proto``
+The content of a file shows its type and encoding. Sources: ``profiling_info.proto``, ``model_runtime_info.proto``
 (``tflite/profiling/proto``) and ``benchmark_result.proto`` (``tflite/tools/benchmark/proto``).
 """
 
@@ -106,7 +106,10 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 def read_binary(data: bytes, path: str) -> DeviceLog:
-    """Read a protobuf file of benchmark_model. Raises LogError for any other file, or if protobuf is not installed."""
+    """Read a protobuf file of benchmark_model.
+
+    Raises LogError if the file is of another kind, or if protobuf is not installed.
+    """
     try:
         parse = _parser()
     except ImportError as error:
@@ -121,7 +124,10 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
 
 
 def read_json(text: str, path: str) -> DeviceLog | None:
-    """Read JSON with the fields of the protobuf messages; return None if the text is not JSON, or not from benchmark_model."""
+    """Read JSON with the fields of the protobuf messages.
+
+    Return None if the text is not JSON, or not from benchmark_model.
+    """
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -130,7 +136,7 @@ def read_json(text: str, path: str) -> DeviceLog | None:
 
 
 def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
-    """Read a message in protobuf's text format, one field per line; None if the message is not from benchmark_model."""
+    """Read a message in protobuf's text format with one field per line. Return None if it is not from benchmark_model."""
     content = _dumped(lines)
     return _log(content, path) if content else None
 
@@ -142,7 +148,7 @@ def is_of_dump(line: str, has_begun: bool) -> bool:
 
 
 def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
-    """Return a message's content as a log; None if the message has no known field."""
+    """Return a message's content as a log, or None if the message has no known field."""
     if "subgraphs" in content:
         return _of_runtime(content)
     if "runtime_profile" in content or "subgraph_profiles" in content:
@@ -155,7 +161,7 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
 
 
 def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log with the profiled nodes of each subgraph as rows in execution order."""
+    """Return a log in which the profiled nodes of each subgraph are rows in execution order."""
     orders = {}
     for subgraph in _list(content, "subgraph_profiles"):
         orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
@@ -173,7 +179,7 @@ def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def _time(profile: Mapping[str, Any]) -> RowTime | None:
-    """Return the time of a profiled operator; None if it has none."""
+    """Return the time of a profiled operator, or None if the operator has no time."""
     time, memory = (profile.get(name) for name in ("inference_microseconds", "mem_kb"))
     if not isinstance(time, dict) or not time:
         return None
@@ -186,7 +192,7 @@ def _time(profile: Mapping[str, Any]) -> RowTime | None:
 
 
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
-    """Return a log with the nodes of each execution plan after delegation: delegate kernels and CPU nodes."""
+    """Return a log with the delegate kernels and CPU nodes of each execution plan after delegation."""
     orders: dict[int, RunOrder] = {}
     summaries: dict[int, Summary] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
@@ -221,7 +227,7 @@ def _number(content: Mapping[str, Any], key: str) -> int:
 
 
 def _snake(content: Any) -> Any:
-    """Return JSON with field names in snake case, as in the messages."""
+    """Return JSON with field names in snake case, as in the protobuf messages."""
     if isinstance(content, dict):
         return {_CAMEL.sub(lambda letter: f"_{letter[0].lower()}", str(key)): _snake(value) for key, value in content.items()}
     return [_snake(value) for value in content] if isinstance(content, list) else content
@@ -268,7 +274,7 @@ def _unquoted(value: str) -> str:
 
 
 def _parser() -> Any:
-    """Return a function that parses data as the message with a given name. Raises ImportError if protobuf is not installed."""
+    """Return a function that parses data as the message with this name. Raises ImportError if protobuf is not installed."""
     pool_module = importlib.import_module("google.protobuf.descriptor_pool")
     descriptors = importlib.import_module("google.protobuf.descriptor_pb2")
     factory = importlib.import_module("google.protobuf.message_factory")

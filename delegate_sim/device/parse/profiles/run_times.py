@@ -14,19 +14,19 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class RunTimes:
-    """The times of a run in milliseconds, and the number of measured inferences. A value that is not known is None."""
+    """The times of a run in milliseconds, and the number of measured inferences. An unknown value is None."""
 
     init_ms: float | None = None
     first_ms: float | None = None
     """The time of the first inference."""
     warmup_ms: float | None = None
-    """The average time of an inference while warming up."""
+    """The average time of an inference in the warm-up."""
     inference_ms: float | None = None
     """The average time of a measured inference."""
     spread_ms: float | None = None
     """The standard deviation of ``profiled_ms``, or of ``inference_ms`` if there is no profile."""
     profiled_ms: float | None = None
-    """The average time of all rows of the profile in one inference, as the profiler adds them up."""
+    """The average time of all profiled rows in one inference, as the profiler adds them up."""
     runs: int | None = None
 
     @property
@@ -38,7 +38,7 @@ class RunTimes:
 NO_TIMES = RunTimes()
 
 LONGEST_MS = 1e9
-"""Longer times, of more than eleven days, are not believed."""
+"""Largest plausible time, more than eleven days. Longer times are ignored."""
 _REAL = r"(?:\d{1,15}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)"
 _MICROSECONDS = re.compile(
     rf"(?P<name>Init|First inference|Warmup(?: \(avg\))?|Inference(?: \(avg\))?|no stats): (?P<value>{_REAL})"
@@ -67,7 +67,7 @@ def times_in(text: str) -> dict[str, Any]:
         }
     if (match := _PROFILED.search(text)) is not None:
         spread = None if match["std"] is None else float(match["std"]) / 1000
-        # A table of a delegate's internal operators has such a line too, which comes later.
+        # A table of a delegate's internal operators has this line too, but later in the log.
         return {"profiled_ms": float(match["avg"]) / 1000, "spread_ms": spread, "runs": int(match["count"])}
     if (match := _MILLISECONDS.match(text.strip())) is not None:
         name = match["name"].lower()

@@ -38,8 +38,8 @@ On the CPU: 2 nodes, by reason
           in 2 kernels
     ROUND: 1 node [1]
   nnapi-operator-version: needs version at most 2
-    hint: the node does not need the version in the file: use a converter as old
-          as the delegate
+    hint: the node does not need the version in the file, so use a converter as
+          old as the delegate
     ADD: 1 node, version 4 [2]
 
 Partitions
@@ -303,7 +303,7 @@ def test_several_delegates_give_several_runs(run, run_json, model):
     assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)
     text = run("analyze", model, "--delegate", "all", "--verbose").stdout
     assert text.startswith(
-        "Best of 11 targets (NPU plugins aside: they only select nodes): LiteRT GPU runs\n  all nodes (4) in 1 kernel\n4 nodes, "
+        "Best of 11 targets (without NPU plugins: they only select nodes): LiteRT GPU\n  runs all nodes (4) in 1 kernel\n4 nodes"
     )
     assert [line for line in text.splitlines() if line.startswith("---")] == [f"--- {name} ---" for name in DELEGATE_NAMES]
 
@@ -503,7 +503,7 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert lines[2] == own
     assert whole in lines[3]
     (told,) = [line for line in lines if line.startswith("  partitions ")]
-    assert told.endswith(" (the runtime also counts partitions on the CPU, the delegate's own line does not)")
+    assert told.endswith(" (the runtime also counts partitions on the CPU; the delegate's own line does not count them)")
     without = run("analyze", path, "--delegate", "gpu", COLUMNS="120").stdout
     assert "the runtime also counts" not in without
 
@@ -607,7 +607,7 @@ def test_of_a_driver_that_fails_the_hint_is_not_about_an_operator(run, tmp_path)
     assert "\nNode number 1 (TfLiteNnapiDelegate) failed to prepare.\nRestored original" in found
     assert "    hint: choose another accelerator, or allow NNAPI's own CPU\n" in found
     found = run("analyze", *NNAPI, path, "--devices", phone(tmp_path), "--option", "accelerator_name=gpu").stdout
-    assert "    hint: name one of the phone's devices\n" in found
+    assert "    hint: choose one of the phone's devices\n" in found
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-Best of 11 targets (NPU plugins aside: they only select nodes): LiteRT GPU runs all nodes (4) in 1 kernel
+Best of 11 targets (without NPU plugins: they only select nodes): LiteRT GPU runs all nodes (4) in 1 kernel
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
   nnapi          delegated   2 (50 %)              -           3        2              64

@@ -29,7 +29,7 @@ def words(result):
 def test_the_verdict_names_backends_and_what_stops_the_engine(source, run):
     result = run("analyze", source)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[0] == "LiteRT-LM starts on cpu and npu, not on gpu, gpu_artisan"
+    assert result.stdout.splitlines()[0] == "LiteRT-LM generates tokens on cpu and npu, not on gpu, gpu_artisan"
     text = words(result)
     assert "in tf_lite_prefill_decode, signature decode, node 1 (RESHAPE) (gpu-takes-all)" in text
     assert "Failed to modify graph with delegate" in text
@@ -46,7 +46,7 @@ def test_many_bundles_are_a_table(source, tmp_path, run):
     others = [tmp_path / f"other{number}.litertlm" for number in range(3)]
     for other in others:
         other.write_bytes(bundle(decoder()))
-    assert run("analyze", others[0]).stdout.startswith("LiteRT-LM starts on cpu, gpu and npu, not on gpu_artisan")
+    assert run("analyze", others[0]).stdout.startswith("LiteRT-LM generates tokens on cpu, gpu and npu, not on gpu_artisan")
     rows = {line.split()[0]: line.split() for line in run("analyze", source, *others).stdout.splitlines() if line.strip()}
     assert [cell for name, row in rows.items() if name.endswith("llm.litertlm") for cell in row[1:3]] == ["starts", "refused"]
     assert [row[1:3] for name, row in rows.items() if name.endswith("other0.litertlm")] == [["starts", "starts"]]
@@ -81,7 +81,7 @@ def test_fix_writes_the_bundle_again(source, tmp_path, run):
     assert "LiteRT-LM on gpu: refused (RESHAPE: Tensor dimensions must be less than 5." in text
     assert "rewritten: starts" in text
     assert "tf_lite_prefill_decode" in result.stdout.splitlines()
-    assert run("analyze", written, "--option", "backend=gpu").stdout.startswith("LiteRT-LM starts on gpu")
+    assert run("analyze", written, "--option", "backend=gpu").stdout.startswith("LiteRT-LM generates tokens on gpu")
     assert run("fix", source, "--delegate", "mldrift", "-o", written).exit_code == 2
 
 
