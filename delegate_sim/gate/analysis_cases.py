@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..results.report.blockers import Ranks
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
@@ -89,8 +90,10 @@ def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
         yield Finding(refusal.code, ERROR, refusal.message, refusal.hint, place)
+    ranks = Ranks(run, compute_of(run))
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)
         if run.refusal is None or code != run.refusal.code:
             finding = node_finding(code, WARNING, f"stays {words_of(run.delegate.name).left}", subgraph, index, reasons)
-            yield replace(finding, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))
+            rank = ranks.of(finding.location.op, [reason.code for reason in reasons])
+            yield replace(finding, rank=rank, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))

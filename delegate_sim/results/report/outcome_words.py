@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...delegates.base import Delegate
+from ...delegates.options import OptionValues
 from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 
 
@@ -103,6 +104,14 @@ def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
 
 
-def state_entry(delegate: Delegate, warnings: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of JSON that qualify an outcome: the warnings, and ``state`` if the nodes are only selected."""
-    return {**({"state": "selected"} if delegate.is_plugin else {}), "warnings": list(warnings)}
+def state_entry(delegate: Delegate, options: OptionValues, warnings: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of JSON that qualify an outcome.
+
+    These are the warnings, ``state`` if the nodes are only selected, and the feature level that results from the options.
+    """
+    level = delegate.behind.level(options)
+    return {
+        **({"state": "selected"} if delegate.is_plugin else {}),
+        **({} if level is None else {"effective_feature_level": level}),
+        "warnings": list(warnings),
+    }
