@@ -22,7 +22,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -168,6 +168,9 @@ rewrites advice:  ## convert models as a diagnosis suggests (TENSORFLOW is a Pyt
 
 micro-fixes: setup  ## run models that fix --micro rewrites in TensorFlow Lite Micro (TFLM is a Python with tflite-micro), where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.upstream.micro_fixes --python $(TFLM) $(ARGS)
+
+micro-crashes: setup  ## run the models at which TensorFlow Lite Micro crashed, and print the functions that crash (TFLM is a Python with tflite-micro; needs gdb)
+	$(BIN)/python -m tools.upstream.micro_crashes --python $(TFLM) $(ARGS)
 
 model-types: setup  ## remake docs/appendix/model-types.md from the converted models, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.model_types

@@ -87,7 +87,20 @@ def _delegate(delegate: Delegate) -> dict[str, Any]:
         "summary": delegate.summary,
         "is_plugin": delegate.is_plugin,
         "options": [_option(delegate, option) for option in delegate.options],
+        "level": _level(delegate),
     }
+
+
+def _level(delegate: Delegate) -> dict[str, Any] | None:
+    """Return the option with the feature level, the option with the platform's release, and the level of each release."""
+    platform, levels = delegate.behind.platform, delegate.levels
+    if platform is None or levels is None:
+        return None
+    keys = {option.name: option.key for option in delegate.options}
+    release = next(option for option in delegate.options if option.name == platform.option)
+    defaults = {option.name: option.default_in(DEFAULT_SETS[0]) for option in delegate.options}
+    by_release = {name: delegate.behind.level({**defaults, release.name: name}) for name in release.choices}
+    return {"option": keys[levels.option], "release": release.key, "by_release": by_release}
 
 
 def _option(delegate: Delegate, option: Option) -> dict[str, Any]:

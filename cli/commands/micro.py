@@ -54,7 +54,7 @@ def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str,
     first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
     source = None if resolver is None else _read_resolver(resolver)
-    target = MicroTarget(None if source is None else source.registered, parse_kernels(kernels))
+    target = MicroTarget(kernels=parse_kernels(kernels)) if source is None else source.target(parse_kernels(kernels))
     models = Models(paths)
     is_running = True
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.graph.effort import Effort
-from delegate_sim.releases.litert_lm import litert_lm_lines
+from delegate_sim.releases.packages import EXAMPLES, package_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
 
 from ..answers import Answer, ModelTable, write_answers
@@ -18,7 +18,9 @@ from ..options.targets import CONFIGURED, TargetArguments, delegates_option, tar
 from ..text.many import details_hint, released_columns, released_row, targets_lines
 from ..text.releases import releases_entry, releases_lines
 
-_EPILOG = """\b
+_EXAMPLES = "\n  ".join(EXAMPLES)
+_CONTAINED = "\n  ".join(package_lines())
+_EPILOG = f"""\b
 Examples:
   delegate-sim releases model.tflite --delegate xnnpack
   delegate-sim releases model.tflite --delegate gpu --delegate hexagon
@@ -28,8 +30,13 @@ If the rules of a TensorFlow release are not known, the rules of the LiteRT rele
 has a note.
 
 \b
---runtime also takes releases of LiteRT-LM. They contain these releases of LiteRT:
-  """ + "\n  ".join(litert_lm_lines())
+In other commands, --runtime also takes releases of LiteRT-LM, and packages on Maven, npm and PyPI, such as:
+  {_EXAMPLES}
+
+\b
+Releases of LiteRT-LM and LiteRT.js contain these releases of LiteRT:
+  {_CONTAINED}
+"""
 
 
 @click.command("releases", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
 from delegate_sim.micro.analysis import analyze
-from delegate_sim.micro.report import MicroReport
+from delegate_sim.micro.target import MicroTarget
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.verdict import verdict
@@ -27,9 +28,11 @@ from ..options.op_profile import OpProfileArguments, op_profile_option, timed_di
 from ..options.targets import TargetArguments, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
 from ..text.elements.plugins import plugin_lines
+from ..text.micro.report import micro_verdict
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
+    from delegate_sim.page.micro_view import MicroView
 
 _EPILOG = """\b
 Examples:
@@ -37,6 +40,7 @@ Examples:
   delegate-sim report model.tflite --delegate nnapi --delegate gpu -o report.html
   delegate-sim report before.tflite after.tflite --delegate gpu -o compared.html
   delegate-sim report large.tflite --no-causes -o report.html
+  delegate-sim report model.tflite --micro -o report.html
 
 The page needs only a browser, without a network or other files. You can switch between models and targets on the page, or show
 two of them side by side. The package fast-sugiyama places the nodes of large graphs better: pip install 'delegate-sim[report]'.
@@ -56,12 +60,16 @@ _VERDICTS_SHOWN = 12
     metavar="SOC",
     multiple=True,
     shell_complete=complete_socs,
-    help="Add the NPU of this SoC, such as pixel10, as a target; may be given several times.",
+    help="Add the NPU of this SoC, such as pixel10, as a target; may be given several times; all adds a SoC of each vendor.",
 )
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
-@click.option("--micro", is_flag=True, help="Add the verdict of TensorFlow Lite Micro, and a picture of the arena over time.")
+@click.option(
+    "--micro",
+    is_flag=True,
+    help="Show TensorFlow Lite Micro, with a picture of the arena over time. Delegates are shown only if you name them.",
+)
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],
@@ -80,7 +88,10 @@ def command(
     from delegate_sim.page.document import page
 
     targets = soc_targets(socs, arguments)
-    if arguments.delegates or not targets:
+    is_micro_only = micro and not socs and not arguments.describes_target
+    if is_micro_only and profiles.paths:
+        raise click.UsageError("--op-profile needs a delegate: name the delegate with --delegate")
+    if arguments.delegates or not (targets or is_micro_only):
         targets = [*arguments.targets(unnamed=(), is_live=True), *targets]
     models = Models(paths)
     profiles.check(len(models.paths))
@@ -95,17 +106,22 @@ def command(
     return models.exit_code
 
 
-def _verdicts(views: Sequence[PageView]) -> Iterator[Line]:
+def _verdicts(views: Sequence[PageView | MicroView]) -> Iterator[Line]:
     """Yield the verdicts on the first views."""
+    from delegate_sim.page.content import PageView
+
     has_several_models = len({id(view.model) for view in views}) > 1
     for view in views[:_VERDICTS_SHOWN]:
-        measures = measure(view.run)
         model = f"{name(os.path.basename(view.model.path or '-'))}: " if has_several_models else ""
-        style = "bold" if measures.outcome == TAKEN else "bold red"
-        yield from paragraph(f"{model}{verdict(view.run, measures)}", width(), "", "  ", style=style)
+        if isinstance(view, PageView):
+            measures = measure(view.run)
+            text, is_good = verdict(view.run, measures), measures.outcome == TAKEN
+        else:
+            text, is_good = micro_verdict(view.report), view.report.computes
+        yield from paragraph(f"{model}{text}", width(), "", "  ", style="bold" if is_good else "bold red")
     if len(views) > _VERDICTS_SHOWN:
         yield Line(f"... and {counted(len(views) - _VERDICTS_SHOWN, 'more view')} on the page")
-    yield from plugin_lines([view.run for view in views], width())
+    yield from plugin_lines([view.run for view in views if isinstance(view, PageView)], width())
 
 
 def _views(
@@ -115,14 +131,23 @@ def _views(
     with_causes: bool,
     with_micro: bool,
     profiles: OpProfileArguments,
-) -> list[PageView]:
-    model = read_model(path)
+) -> list[PageView | MicroView]:
+    model = read_model(path, any_identifier=not targets)
     effort = Effort(model)
     effort.require(DRAWING)
     affordable = models.affordable(path, targets, effort)
-    micro = analyze(model) if with_micro else None
     left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
-    return [_view(model, target, effort, left_out, with_causes, micro, profiles) for target in affordable]
+    views: list[PageView | MicroView] = [_view(model, target, effort, left_out, with_causes, profiles) for target in affordable]
+    return [*views, _micro_view(model, with_causes)] if with_micro else views
+
+
+def _micro_view(model: Model, with_causes: bool) -> MicroView:
+    from delegate_sim.page.micro_view import MicroView
+
+    if not with_causes:
+        return MicroView(model, analyze(model))
+    diagnosis = diagnose_micro(model, MicroTarget())
+    return MicroView(model, diagnosis.report, diagnosis)
 
 
 def _view(
@@ -131,7 +156,6 @@ def _view(
     effort: Effort,
     left_out: str,
     with_causes: bool,
-    micro: MicroReport | None,
     profiles: OpProfileArguments,
 ) -> PageView:
     from delegate_sim.page.content import PageView
@@ -140,6 +164,6 @@ def _view(
         left_out = left_out or f"{target.delegate.name} is run, not simulated, so the cost of a cause cannot be computed"
     if left_out or not with_causes:
         timings = profiles.timings(model, [target])
-        return PageView(model, run_target(model, target), causes_left_out=left_out, micro=micro, timings=timings)
+        return PageView(model, run_target(model, target), causes_left_out=left_out, timings=timings)
     diagnosis, times = timed_diagnosis(model, target, effort, profiles)
-    return PageView(model, diagnosis.run, diagnosis, micro=micro, timings=() if times is None else times.timings)
+    return PageView(model, diagnosis.run, diagnosis, timings=() if times is None else times.timings)

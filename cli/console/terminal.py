@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
@@ -72,9 +73,9 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
     """
     from .runner import neutral
 
-    hide_progress()
     try:
         for part in [text] if isinstance(text, str) else text:
+            hide_progress()
             sys.stdout.write(neutral(part, form))
         sys.stdout.flush()
     except BrokenPipeError:
@@ -85,15 +86,17 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
 
 
 def write_lines(lines: Iterable[Line]) -> None:
-    """Write lines to standard output, with color on a terminal unless NO_COLOR is set."""
-    hide_progress()
+    """Write lines to standard output, with color on a terminal unless NO_COLOR is set.
+
+    On a terminal, each line is shown before the next line is computed.
+    """
     context = click.get_current_context(silent=True)
     first = [] if context is None else context.meta.pop(_FIRST_LINES, [])
-    lines = [*first, *lines] if first else lines
+    lines = chain(first, lines)
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         _write_colored(lines)
     else:
-        write(plain(lines))
+        write((f"{line.text}\n" for line in lines) if sys.stdout.isatty() else plain(lines))
 
 
 def add_first_line(text: str) -> None:
@@ -250,4 +253,5 @@ def _write_colored(lines: Iterable[Line]) -> None:
         text = Text(neutral(line.text, "text"), style=line.style)
         for start, end, style in line.parts:
             text.stylize(style, start, end)
+        hide_progress()
         console.print(text, soft_wrap=True)

@@ -46,7 +46,13 @@ def render(results: Results) -> str:
     """Return a verdict, a table of all cases, and sections with the details of cases."""
     cases = sorted(results.cases, key=lambda case: case.status not in (FAILED, UNREADABLE))
     head = "\n\n".join(
-        [f"### {PROGRAM} {results.command}", f"**{text(verdict(results))}**", *_table(results, cases), *_strips(cases)]
+        [
+            f"### {PROGRAM} {results.command}",
+            f"**{text(verdict(results))}**",
+            *([text(results.selected_only)] if results.selected_only else []),
+            *_table(results, cases),
+            *_strips(cases),
+        ]
     )
     sections = [_Piece(_section(case, results.command)) for case in cases if _has_details(case)]
     return "\n\n".join([head, *_listed(sections, _LONGEST - len(head), "more case")]) + "\n"

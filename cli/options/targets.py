@@ -91,10 +91,10 @@ class TargetArguments:
 
         Targets that cannot be simulated are included only if ``is_live`` is true. Raises ConfigurationError and OptionError.
         """
-        return [] if self._describes_target else configured_targets(only_first=only_first, is_live=is_live)
+        return [] if self.describes_target else configured_targets(only_first=only_first, is_live=is_live)
 
     @property
-    def _describes_target(self) -> bool:
+    def describes_target(self) -> bool:
         """Whether the user gave an option that describes targets."""
         flags = [value for value in self.flags.values() if value is not None]
         is_default = self.release in (None, DEFAULT_RELEASE) and self.defaults == "benchmark" and not self.assume_ops_registered
@@ -108,10 +108,10 @@ class TargetArguments:
 
 def soc_targets(socs: Sequence[str], arguments: TargetArguments) -> list[Target]:
     """Return a target for the NPU of each SoC, with the release of ``arguments``. Raises OptionError."""
-    from delegate_sim.delegates.npu.soc_names import full_soc_name  # few commands need plugins
+    from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name  # few commands need plugins
 
     targets = []
-    for soc in dict.fromkeys(map(full_soc_name, socs)):
+    for soc in dict.fromkeys(map(full_soc_name, each_vendor(socs))):
         vendor, _, model = soc.partition(":")
         delegate = find_delegate(plugin_of(vendor))
         given = {} if arguments.delegates else arguments.given([delegate])[0]

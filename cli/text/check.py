@@ -16,7 +16,7 @@ from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements import findings as findings_text
 from .elements.measures import measures_text
-from .elements.paragraphs import indented
+from .elements.paragraphs import indented, paragraph
 
 _HEADING = "bold"
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}
@@ -34,6 +34,7 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     targets = len({case.target for case in results.cases})
     what = f"{counted(models, 'model')} on {counted(targets, 'target')}"
     yield Line(f"{what}: {', '.join(counts) or 'nothing to check'}", _HEADING)
+    yield from paragraph(results.selected_only, width, "", "") if results.selected_only else ()
     for case in results.cases:
         if verbose or case.status != PASSED or case.findings or case.notes:
             yield from _case_lines(case, width, verbose)

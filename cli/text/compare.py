@@ -72,6 +72,7 @@ class _Text:
 
     def lines(self) -> Iterator[Line]:
         comparison = self.comparison
+        yield from paragraph(comparison.verdict, self.width, "", "  ", style=_HEADING)
         for side, run in (("A", comparison.a.run), ("B", comparison.b.run)):
             yield from paragraph(f"{side}: {verdict(run)}", self.width, "", "   ", style=_HEADING)
         yield Line("")

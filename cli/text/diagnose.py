@@ -190,9 +190,13 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
     )
     if not needed:
         return "fixing only this cause does not help: other causes must be fixed too"
-    noun = "cause" if len(needed) == 1 else "causes"
-    numbers = " or ".join(map(str, sorted([*needed, *instead]))) if instead else node_list(needed)
-    return f"fixing only this cause does not help: {noun} {numbers} must be fixed too"
+    if len(needed) > 1:
+        return (
+            f"fixing only this cause does not help: causes {node_list(needed)} must be fixed too; not simulated: other sets of "
+            "several causes"
+        )
+    numbers = " or ".join(map(str, sorted([*needed, *instead])))
+    return f"fixing only this cause does not help: cause {numbers} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -12,7 +12,7 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN, outcome_text
-from delegate_sim.results.report.outcome_words import kernels_title
+from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -147,7 +147,9 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
         "-" if fails else multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
         f"{measures.border_bytes:,}",
-        "" if without is None else f"{multiply_adds_share(without)}, {counted(without.measures.delegate_kernels, 'kernel')}",
+        ""
+        if without is None
+        else f"{multiply_adds_share(without)}, {words_of(without.delegate).short_kernels(without.measures.delegate_kernels)}",
         "" if first is None else message(first.cause.title),
     )
 

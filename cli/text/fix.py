@@ -151,13 +151,15 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
     if not plan.is_changed and not any(standing.on_cpu for standing in plan.before):
         return "Nothing to fix: all nodes are delegated"
     if not plan.is_changed:
-        return f"No pass improves the model ({tried}); {hint}"
+        no_pass = "No tried pass" if plan.not_simulated else "No pass"
+        return f"{no_pass} improves the model ({tried}); {hint}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)
         passes = "1 pass" if number == 1 else f"{number} passes"
         if not number:
             return f"No pass would improve the model ({tried}), but the requested changes would be made; nothing is written"
-        return f"{passes} would improve the model ({tried}); nothing is written"
+        at_least = "At least " if plan.not_simulated else ""
+        return f"{at_least}{passes} would improve the model ({tried}); nothing is written"
     proof = "not proven"
     if fixed.difference is not None:
         bits = "same outputs, bit for bit"
@@ -263,7 +265,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
             {
                 "delegate": before.target.delegate.name,
                 "runtime": str(before.target.release),
-                **state_entry(after.delegate, after.warnings),
+                **state_entry(after.delegate, after.target.options, after.warnings),
                 "before": _standing_entry(before),
                 "after": _standing_entry(after),
             }

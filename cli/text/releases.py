@@ -208,7 +208,7 @@ def releases_entry(table: ReleaseTable) -> dict[str, Any]:
         "model": {"path": table.model.path, "sha256": table.model.sha256},
         "delegate": table.delegate.name,
         "options": option_values(table.options),
-        **state_entry(table.delegate, table.newest.warnings),
+        **state_entry(table.delegate, table.options, table.newest.warnings),
         "releases": [
             {
                 "release": str(row.release),

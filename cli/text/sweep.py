@@ -149,7 +149,7 @@ def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
     part = f"{share(measures.delegated_nodes, measures.nodes)} of nodes"
     if cost.multiply_adds:
         part = f"{share(cost.multiply_adds, cost.total_multiply_adds)} of multiply-adds"
-    return f"with {part} delegated, {counted(measures.delegate_kernels, 'kernel')}"
+    return f"with {part} delegated, {words_of(target.target.delegate.name).short_kernels(measures.delegate_kernels)}"
 
 
 def _left_text(sweep: Swept, target: LabeledTarget, best: SweepRow) -> str:

@@ -127,7 +127,7 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:
-    """Return the identities of a folder's parents. They show whether a link leads back to a parent."""
+    """Return the identities of a folder's parents, which show whether a link leads back to a parent."""
     folders = set()
     path = os.path.realpath(folder)
     while (parent := os.path.dirname(path)) != path:

@@ -49,7 +49,7 @@ class Calibration:
     count: int = 8
     """Largest number of samples to use."""
     inputs: tuple[str, ...] = ()
-    """The names of the source model's inputs, in order. They are used to find arrays by name, and are empty if unknown."""
+    """The names of the source model's inputs, in order. Arrays are found by these names. Empty if the names are unknown."""
 
     @property
     def is_drawn(self) -> bool:

@@ -32,7 +32,7 @@ class Ended:
     broken: str
     """The exceeded limit: ``time``, ``memory``, ``output`` or ``printed``. "" if no limit was exceeded.
 
-    The value is ``start`` if the command did not start. It is ``left`` if the current process was interrupted or ended.
+    The value is ``start`` if the command did not start, or ``left`` if the current process was interrupted or ended.
     """
     printed: str
     """The last part of the command's output."""

@@ -34,6 +34,10 @@ class StageBehind:
         """A description of the devices and their costs; None if the stage does not choose between devices."""
         return None
 
+    def level(self, options: OptionValues) -> int | None:
+        """Return the feature level that results from the options, or None if the platform has no feature levels."""
+        return None
+
     def lower_level(self, options: OptionValues) -> int | None:
         """Return the feature level in the options if it is lower than the level of the platform release; otherwise None."""
         return None

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..errors import OptionError
-from ..releases.catalogue import is_release_name
+from ..releases.packages import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]
 """The values of a delegate's options, keyed by name."""
@@ -148,6 +148,15 @@ def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
 
 def integer(value: Any) -> int:
     """Parse a 32-bit integer."""
+    return _integer(value, 32)
+
+
+def wide_integer(value: Any) -> int:
+    """Parse a 64-bit integer."""
+    return _integer(value, 64)
+
+
+def _integer(value: Any, bits: int) -> int:
     if isinstance(value, str):
         try:
             value = int(value.strip())
@@ -155,8 +164,8 @@ def integer(value: Any) -> int:
             raise ValueError(f"takes a whole number, not {value!r}") from None
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"takes a whole number, not {value!r}")
-    if not -(1 << 31) <= value < 1 << 31:
-        raise ValueError(f"takes a 32-bit number, not {value}")
+    if not -(1 << bits - 1) <= value < 1 << bits - 1:
+        raise ValueError(f"takes a {bits}-bit number, not {value}")
     return value
 
 

@@ -157,7 +157,7 @@ def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
         "options": option_values(target.options),
         "runtime": str(target.release),
         "defaults": target.defaults,
-        **state_entry(target.delegate, diagnosis.run.warnings),
+        **state_entry(target.delegate, target.options, diagnosis.run.warnings),
         "log_lines": list(diagnosis.run.log_lines),
         "multiply_adds": diagnosis.total_multiply_adds,
         "now": diagnosis.now.to_dict(),

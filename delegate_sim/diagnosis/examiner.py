@@ -44,6 +44,8 @@ class Cost:
     """Multiply-adds of delegated nodes."""
     total_multiply_adds: int = 0
     """Multiply-adds of all nodes. A hypothetical conversion of the model may change this number."""
+    delegate: str = ""
+    """The name of the delegate."""
 
     @property
     def multiply_add_share(self) -> float:
@@ -85,7 +87,7 @@ class Examined(NamedTuple):
     def cost(self) -> Cost:
         """Return the measures of the run."""
         compute = compute_of(self.run)
-        return Cost(measure(self.run), compute.delegated_multiply_adds, compute.multiply_adds)
+        return Cost(measure(self.run), compute.delegated_multiply_adds, compute.multiply_adds, self.run.delegate.name)
 
 
 class Examiner:

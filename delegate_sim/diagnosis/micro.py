@@ -14,7 +14,7 @@ from ..fixing.passes.catalogue import PASSES
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
-from ..micro.kinds import EXPLAINED
+from ..micro.kinds import EXPLAINED, MISSING_OPERATOR, NAME
 from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
@@ -77,7 +77,7 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
     for node in report.refused:
         for reason in node.reasons:
             # Each missing operator is a separate cause. Nodes with uint8 have a separate cause, because their advice differs.
-            detail = node.operator if reason.needed == "an operator that the resolver has" else reason.needed
+            detail = node.operator if reason.code == MISSING_OPERATOR.code(NAME) else reason.needed
             advice = _CONVERT_UINT8 if " UINT8" in f" {reason.found}" else reason.hint
             groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))
     causes = []

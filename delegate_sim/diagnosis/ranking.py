@@ -35,6 +35,7 @@ class Ranking:
     ``needs`` has an entry for a cause if fixing only this cause does not improve the result. The entry lists the other causes
     that must also be fixed. The entry is None if even fixing all other causes is not enough. If one other cause is enough,
     ``needs`` has the cause that comes first in the order. ``needs_instead`` has the other causes that are enough by themselves.
+    If several other causes are needed, other sets of several causes are not simulated.
     """
 
     order: tuple[Cause, ...]
@@ -82,9 +83,13 @@ def rank(
         needs[cause.identity] = None if needed is None else tuple([other.identity for other in needed[0]])
         if needed is not None:
             bundle[cause.identity] = needed[1]
+            helping = [other for other in first if gains.get(other.identity, _WITHOUT_GAIN) > _WITHOUT_GAIN]
+            singles = _each_enough(cause, needed[0], helping, cost_without, tries)
             if len(needed[0]) == 1:
-                helping = [other for other in first if gains.get(other.identity, _WITHOUT_GAIN) > _WITHOUT_GAIN]
-                enough[cause.identity] = _each_enough(cause, needed[0][0], helping, cost_without, tries)
+                enough[cause.identity] = [needed[0][0].identity, *singles]
+            elif singles:
+                enough[cause.identity] = list(singles)
+                bundle[cause.identity] = max(singles.values())
 
     def key(cause: Cause) -> tuple[float, ...]:
         own = bundle.get(cause.identity, gains.get(cause.identity, _WITHOUT_GAIN))
@@ -113,15 +118,20 @@ def rank(
 
 
 def _each_enough(
-    cause: Cause, needed: Cause, helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
-) -> list[Identity]:
-    """Return ``needed`` and the other causes that are each enough for a fix of ``cause`` to help.
+    cause: Cause, needed: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
+) -> dict[Identity, Gain]:
+    """Return the causes that are each enough for a fix of ``cause`` to help, with the gain of the fix. ``needed`` is left out.
 
-    The others are sought among the causes that help if only they are fixed.
+    Only causes that help if only they are fixed are tried.
     """
-    others = [other for other in helping if other is not needed and tries.take()]
-    enough = [other for other in others if gain(cost_without([other]), cost_without([other, cause])) > _WITHOUT_GAIN]
-    return [needed.identity, *[other.identity for other in enough]]
+    enough: dict[Identity, Gain] = {}
+    for other in helping:
+        if other in needed or not tries.take():
+            continue
+        own = gain(cost_without([other]), cost_without([other, cause]))
+        if own > _WITHOUT_GAIN:
+            enough[other.identity] = own
+    return enough
 
 
 def _first_of(identities: Sequence[Identity]) -> tuple[tuple[Identity, ...], tuple[Identity, ...]]:

@@ -24,6 +24,8 @@ class Score(NamedTuple):
     """True if the application cannot run the model with the delegate."""
     work_left: int
     """Multiply-adds on the CPU, or the number of CPU nodes in a model without multiply-adds."""
+    is_partial: bool
+    """True if nodes stay on the CPU. Some applications, such as LiteRT-LM on the GPU, then refuse the model."""
     kernels: float
     """Number of delegate kernels; infinite if nothing is delegated."""
     border_bytes: int
@@ -62,6 +64,7 @@ class Standing:
         return Score(
             measures.outcome in NOT_RUNNING,
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
+            measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
             measures.border_bytes,
             measures.partitions,
@@ -92,8 +95,12 @@ def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
 
 
 def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
-    """Return the sum of each measure over all targets, to compare results that are better on different targets."""
-    return tuple([sum(measures) for measures in zip(*[standing.score for standing in standings], strict=True)])
+    """Return the sum of each measure over all targets, to compare results that are better on different targets.
+
+    ``is_partial`` is left out: running all nodes on one target does not make up for more work on another target's CPU.
+    """
+    names = [name for name in Score._fields if name != "is_partial"]
+    return tuple([sum([getattr(standing.score, name) for standing in standings]) for name in names])
 
 
 def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:

@@ -23,6 +23,8 @@ LARGEST_IN_MEMORY = 64 << 20
 CAN_MAP = sys.platform != "emscripten"
 """Whether files are mapped into memory. False in a browser, because mapping would copy the file there."""
 
+_ZEROS = bytes(1 << 16)
+
 _Identity = tuple[int, int]
 _inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
 
@@ -125,20 +127,41 @@ def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = Fals
 
 
 def write_chunks(
-    path: str, chunks: Iterable[bytes | memoryview], check: Callable[[str], None] | None = None, *, is_updated: bool = False
+    path: str,
+    chunks: Iterable[bytes | memoryview],
+    check: Callable[[str], None] | None = None,
+    *,
+    is_updated: bool = False,
+    has_holes: bool = False,
 ) -> None:
     """Replace the content of a file with chunks of bytes, like ``write_whole``.
 
-    ``check`` gets the path of the complete new file. If ``check`` raises an error, the old file stays.
+    ``check`` gets the path of the complete new file. If ``check`` raises an error, the old file stays. If ``has_holes`` is True,
+    long runs of zeros become holes of the file, which take no space where the file system can store holes.
     """
 
     def fill(temporary: str) -> None:
         with open(temporary, "wb") as file:
-            file.writelines(chunks)
+            if has_holes:
+                _write_with_holes(file, chunks)
+            else:
+                file.writelines(chunks)
         if check is not None:
             check(temporary)
 
     write_by(path, fill, is_updated=is_updated)
+
+
+def _write_with_holes(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:
+    """Write chunks of bytes. Blocks that contain only zeros are skipped."""
+    for chunk in chunks:
+        for start in range(0, len(chunk), len(_ZEROS)):
+            block = chunk[start : start + len(_ZEROS)]
+            if block == _ZEROS:
+                file.seek(len(block), os.SEEK_CUR)
+            else:
+                file.write(block)
+    file.truncate()  # a hole at the end
 
 
 def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:

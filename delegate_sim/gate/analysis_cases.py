@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..results.report.blockers import Ranks
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
@@ -19,6 +20,7 @@ from ..runtime.interpreter import Run, option_values
 from .results import FAILED, PASSED, Case
 
 if TYPE_CHECKING:
+    from ..results.report.accelerator_stack import StackResult
     from ..timing.measured import Timing
 
 
@@ -29,6 +31,20 @@ def analysis_cases(report: Report, timings: Sequence[Timing] = ()) -> tuple[Case
     """
     path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run, timings) for run in report.runs if not run.by_default])
+
+
+def stack_cases(result: StackResult) -> tuple[Case, ...]:
+    """Return a case for each accelerator of a CompiledModel, except the CPU after other accelerators.
+
+    The notes of the first case tell whether the CompiledModel is created. If it is not created, the first case fails.
+    """
+    first, *others = analysis_cases(result.report)
+    verb = "is" if result.is_created else "is not"
+    notes = (f"CompiledModel ({', '.join(result.stack.accelerators)}) {verb} created", *result.notes, *first.notes)
+    status = first.status if result.is_created else FAILED
+    cases = (replace(first, status=status, notes=tuple(dict.fromkeys(notes))), *others)
+    soc = result.stack.soc
+    return tuple([replace(case, target=f"{soc}, {case.target}") for case in cases]) if soc else cases
 
 
 def _case(path: str, sha256: str, run: Run, timings: Sequence[Timing]) -> Case:
@@ -74,8 +90,10 @@ def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
         yield Finding(refusal.code, ERROR, refusal.message, refusal.hint, place)
+    ranks = Ranks(run, compute_of(run))
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)
         if run.refusal is None or code != run.refusal.code:
             finding = node_finding(code, WARNING, f"stays {words_of(run.delegate.name).left}", subgraph, index, reasons)
-            yield replace(finding, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))
+            rank = ranks.of(finding.location.op, [reason.code for reason in reasons])
+            yield replace(finding, rank=rank, measured_ms=times.get(NodeKey(subgraph.graph.index, index)))

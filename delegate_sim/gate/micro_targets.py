@@ -16,7 +16,7 @@ from ..foundation.printable import printable, shortened
 from ..micro.analysis import analyze
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport, Outcome
-from ..micro.resolver import parse_resolver
+from ..micro.resolver import ResolverSource, parse_resolver
 from ..micro.target import MicroTarget, parse_kernels
 from ..model.model import Model
 from ..results.report.findings import ERROR, WARNING, Finding, Location
@@ -76,17 +76,18 @@ def parse_kind(value: Any) -> str:
 def read_micro_target(name: str, table: ConfigurationTable, root: str) -> ConfiguredMicroTarget:
     """Read a target of kind micro from its table."""
     resolver = table.take("resolver", lambda value: parse_inside(parse_text(value)))
-    registered = None if resolver is None else _registered(os.path.join(root, resolver), (*table.key, "resolver"))
+    source = None if resolver is None else _resolver(os.path.join(root, resolver), (*table.key, "resolver"))
     kernels = table.take("kernels", lambda value: parse_kernels(parse_text(value)), "reference")
     models = table.take("models", parse_patterns)
     max_arena = table.take("max-arena", parse_count)
     table.finish()
-    return ConfiguredMicroTarget(name, MicroTarget(registered, kernels), models, max_arena)
+    target = MicroTarget(kernels=kernels) if source is None else source.target(kernels)
+    return ConfiguredMicroTarget(name, target, models, max_arena)
 
 
-def _registered(path: str, key: tuple[str | int, ...]) -> frozenset[str] | None:
+def _resolver(path: str, key: tuple[str | int, ...]) -> ResolverSource:
     try:
-        return parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace")).registered
+        return parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace"))
     except OSError as error:
         raise ConfigurationProblem(key, f"{printable(path)}: {error.strerror or error}") from error
     except OptionError as error:

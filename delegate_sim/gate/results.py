@@ -11,8 +11,9 @@ from typing import Any
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table, TimeTotals
 from ..results.report.findings import ERROR, Finding
-from ..results.report.measures import Measures
+from ..results.report.measures import TAKEN, Measures
 from ..results.report.multiply_adds import ComputeTotals
+from ..results.report.outcome_words import NOT_COMPILED, is_plugin
 from ..results.report.plan_strip import Lengths
 from ..version import __version__
 
@@ -123,6 +124,15 @@ class Results(Shown):
             "counts": {status: self.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)},
             "cases": [_case_entry(case) for case in self.cases],
         }
+
+    @property
+    def selected_only(self) -> str:
+        """The note that nodes are only selected, if a compiler plugin takes nodes in a check. Otherwise empty.
+
+        The cases of an analysis have this note themselves.
+        """
+        taken = [case.delegate for case in self.cases if case.measures is not None and case.measures.outcome == TAKEN]
+        return NOT_COMPILED if self.command == "check" and any(map(is_plugin, taken)) else ""
 
     def _line(self) -> str:
         return results_line(self)

@@ -16,8 +16,8 @@ class AnalysisCache:
     """A cache of prepared graphs and of delegates' decisions.
 
     An analysis creates one cache, passes it to every simulation, and drops it at the end. A key must include everything that
-    the result depends on. Keys may contain models and graphs, because models and graphs never change. They are compared by
-    identity.
+    the result depends on. Keys may contain models and graphs, because models and graphs never change. Models and graphs are
+    compared by identity.
     """
 
     def __init__(self) -> None:

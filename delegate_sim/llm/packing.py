@@ -9,9 +9,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
@@ -25,6 +26,7 @@ MANIFEST, HEADER, TAIL = "bundle.json", "header.bin", "tail.bin"
 _SCHEMA = "delegate-sim/unpacked-bundle/1"
 _ALIGNMENT = 16384
 _PIECE = 1 << 20
+_ZEROS = bytes(_PIECE)
 _SUFFIXES = {3: ".tflite", 4: ".spiece", 5: ".pb", 6: ".json.zlib", 9: ".pb"}
 
 
@@ -52,14 +54,34 @@ class FileSpan:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the bytes in pieces. Raises OSError, also if the file has become shorter."""
-        with open_input(self.path) as file:
-            file.seek(self.begin)
+        # A search for data moves the position of its file, so there are two.
+        with open_input(self.path) as file, open_input(self.path) as finder:
+            if os.fstat(file.fileno()).st_size < self.end:
+                raise OSError(errno.EIO, "the file has changed", self.path)
+            data = _next_data(finder, self.begin)
             # bounded: pieces of the file
             for start in range(self.begin, self.end, _PIECE):
-                piece = file.read(min(_PIECE, self.end - start))
-                if len(piece) < min(_PIECE, self.end - start):
+                size = min(_PIECE, self.end - start)
+                if data < start:
+                    data = _next_data(finder, start)
+                if data >= start + size:
+                    yield _ZEROS[:size]
+                    continue
+                file.seek(start)
+                piece = file.read(size)
+                if len(piece) < size:
                     raise OSError(errno.EIO, "the file has changed", self.path)
                 yield piece
+
+
+def _next_data(file: BinaryIO, start: int) -> int:
+    """Return the position of the first byte from ``start`` on that is not in a hole; ``start`` if holes cannot be found."""
+    if not hasattr(os, "SEEK_DATA"):
+        return start
+    try:
+        return os.lseek(file.fileno(), start, os.SEEK_DATA)
+    except OSError as error:
+        return sys.maxsize if error.errno == errno.ENXIO else start
 
 
 PartBytes: TypeAlias = "memoryview | FileSpan"
@@ -145,7 +167,7 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], ta
         beginning = with_offsets(bytes(head), placed)
     except BundleError as error:
         raise ModelError(printable(f"{path}: the header {error}")) from error
-    write_chunks(path, _chunks(beginning, placed, files, tail))
+    write_chunks(path, _chunks(beginning, placed, files, tail), has_holes=True)
 
 
 def _placed(sections: Sequence[Section], files: Mapping[int, PartBytes]) -> tuple[Section, ...]:
@@ -174,7 +196,7 @@ def _chunks(beginning: bytes, placed: Sequence[Section], files: Mapping[int, Par
 def _zeros(count: int) -> Iterator[bytes]:
     # bounded: zeros are written in pieces
     for start in range(0, count, _PIECE):
-        yield bytes(min(_PIECE, count - start))
+        yield _ZEROS[: min(_PIECE, count - start)]
 
 
 def _pieces(content: PartBytes) -> Iterator[bytes]:
@@ -224,6 +246,6 @@ def _span(folder: str, name: str) -> FileSpan:
 
 def _write(folder: str, name: str, content: PartBytes) -> None:
     try:
-        write_chunks(os.path.join(folder, name), _pieces(content))
+        write_chunks(os.path.join(folder, name), _pieces(content), has_holes=True)
     except OSError as error:
         raise ModelError(printable(f"{os.path.join(folder, name)}: {error.strerror or error}")) from error

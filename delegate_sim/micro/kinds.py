@@ -14,9 +14,10 @@ MISSING_OPERATOR = Kind(
     "operator that the resolver lacks",
     "The application does not register the operator, or TensorFlow Lite Micro has no kernel for it. The interpreter looks up "
     "the kernels of all operators before it allocates tensors. If a kernel is missing, the allocation fails.",
-    "If the runtime has a kernel for the operator, register the operator in the application's resolver. Otherwise, replace the "
-    "operator in the model, or register your own kernel with AddCustom or AddBuiltin.",
-    "replace the operator in the model, or register your own kernel",
+    "If the runtime has a kernel for the operator, register the operator in the application's resolver, and give the resolver "
+    "enough room. Otherwise, replace the operator in the model. For a custom operator, you can also register your own kernel "
+    "with AddCustom.",
+    "replace the operator in the model",
 )
 DYNAMIC_TENSOR = Kind(
     "dynamic-tensor",

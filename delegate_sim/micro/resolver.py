@@ -13,8 +13,9 @@ from ..errors import OptionError
 from ..foundation.printable import shortened
 from ..model.model import Node
 from ..rules.rule import Reason
+from .cpp_source import CppSource, read_cpp
 from .kinds import MISSING_OPERATOR, NAME
-from .target import MicroTarget
+from .target import Kernels, MicroTarget
 
 _BUILTIN = """
 ABS:Abs ADD:Add ADD_N:AddN ARG_MAX:ArgMax ARG_MIN:ArgMin ASSIGN_VARIABLE:AssignVariable AVERAGE_POOL_2D:AveragePool2D
@@ -57,9 +58,13 @@ CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"
 """For each custom operator for which the runtime has a kernel, the function that registers the operator."""
 _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_CALL = re.compile(r"\b(Add[A-Z]\w*)\s*(?:<[^>]*>)?\s*\(\s*(?:\"([^\"]*)\"|(?:tflite::)?BuiltinOperator_(\w+))?")
-_SIZE = re.compile(r"MicroMutableOpResolver\s*<\s*(\w+)\s*>")
+_LITERALS = r'((?:"\d+" ?)+)'
+"""Adjacent string literals, as ``CppSource.code`` has them."""
+_CALL = re.compile(
+    rf"\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"
+)
+_CONSTANT = re.compile(rf"\b(\w+) ?(?:\[\w*\] ?)?(?:= ?)?(?:{_LITERALS}|(\d{{1,9}})\b)")
+_SIZE = re.compile(r"MicroMutableOpResolver ?< ?(\w+) ?>")
 _ALL = re.compile(r"\b(?:AllOpsResolver|PythonOpsResolver)\b")
 
 
@@ -80,11 +85,18 @@ def lacks(node: Node, target: MicroTarget) -> Reason | None:
     words = shortened(f"custom operator {name}" if node.is_custom else name)
     lacking = f"{words}, which is not registered" if function else f"{words}, for which the runtime has no kernel"
     hint = f"add resolver.{function}()" if function else MISSING_OPERATOR.hint
+    if name in target.without_room:
+        lacking = f"{words}, for which the resolver has no room"
+        hint = f"write MicroMutableOpResolver<{target.attempted}>"
+        return _missing(lacking, hint)
     if node.is_custom and not function:
         hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
+    return _missing(lacking, hint)
+
+
+def _missing(lacking: str, hint: str) -> Reason:
     needed = "an operator in the resolver"
-    kind = MISSING_OPERATOR
-    return Reason(kind.code(NAME), kind.name, f"{lacking}; needs {needed}", lacking, needed, hint)
+    return Reason(MISSING_OPERATOR.code(NAME), MISSING_OPERATOR.name, f"{lacking}; needs {needed}", lacking, needed, hint)
 
 
 class Operator(NamedTuple):
@@ -108,7 +120,8 @@ def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
 def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
     """Return C++ lines that create a resolver with the operators of a model.
 
-    Operators without a kernel in the runtime are included, because the application must register its own kernels.
+    The size includes operators without a kernel in the runtime. A custom operator has a line for the application's own kernel.
+    For other operators, the application cannot register a kernel: ``AddBuiltin`` is private.
     """
     lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
     for operator in operators:
@@ -118,7 +131,7 @@ def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
             name = json.dumps(operator.name, ensure_ascii=True)
             lines.append(f"resolver.AddCustom({name}, /* your kernel */);")
         else:
-            lines.append(f"resolver.AddBuiltin(tflite::BuiltinOperator_{operator.name}, /* your kernel */, /* your parser */);")
+            lines.append(f"// {operator.name}: no kernel in TensorFlow Lite Micro")
     return tuple(lines)
 
 
@@ -126,38 +139,54 @@ def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
 class ResolverSource:
     """The operators that an application's source registers. ``registered`` is None for all operators of the runtime."""
 
-    registered: frozenset[str] | None
+    registered: tuple[str, ...] | None
+    """The names of the operators, in the order of the calls."""
     size: int | None
-    """The capacity of the resolver; None if the source does not give the capacity."""
+    """The capacity of the resolver. None if the source does not give the capacity, or has several resolvers."""
     unknown: tuple[str, ...] = ()
     """Calls that look like the registration of an operator, but that the runtime does not have."""
 
+    @property
+    def without_room(self) -> tuple[str, ...]:
+        """The operators whose calls fail because the resolver is full."""
+        return () if self.registered is None or self.size is None else self.registered[self.size :]
+
+    def target(self, kernels: Kernels) -> MicroTarget:
+        """Return the target with these operators."""
+        registered = None if self.registered is None else frozenset(self.registered) - frozenset(self.without_room)
+        return MicroTarget(registered, kernels, frozenset(self.without_room))
+
 
 def parse_resolver(text: str) -> ResolverSource:
-    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none."""
-    code = _COMMENT.sub(" ", text)
-    registered: set[str] = set()
+    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none.
+
+    Calls in comments, in string literals and after ``#if 0`` do not count.
+    """
+    source = read_cpp(text)
+    constants = _constants(source)
+    registered: dict[str, None] = {}
     unknown: dict[str, None] = {}
-    for function, quoted, builtin in _CALL.findall(code):
+    for function, literals, builtin, constant in _CALL.findall(source.code):
         if function in _OPERATORS:
-            registered.add(_OPERATORS[function])
-        elif function == "AddCustom" and quoted:
-            registered.add(quoted)
+            registered[_OPERATORS[function]] = None
         elif function == "AddBuiltin" and builtin:
-            registered.add(builtin)
-        elif function.removeprefix("Add")[:1].isupper():
+            registered[builtin] = None
+        elif function == "AddCustom" and (name := source.string(literals) or constants.get(constant)):
+            registered[name] = None
+        else:
             unknown[function] = None
-    if _ALL.search(code) and not registered:
+    if _ALL.search(source.code) and not registered:
         return ResolverSource(None, None)
     if not registered:
         raise OptionError("has no call such as resolver.AddConv2D() that registers an operator")
-    declared = _SIZE.search(code)
-    return ResolverSource(frozenset(registered), _number(declared[1], code) if declared else None, tuple(unknown))
+    sizes = _SIZE.findall(source.code)
+    size = constants.get(sizes[0], sizes[0]) if len(sizes) == 1 else ""
+    return ResolverSource(tuple(registered), int(size[:9]) if size.isdecimal() else None, tuple(unknown))
 
 
-def _number(word: str, code: str) -> int | None:
-    """Return the value of a C++ number, or of a constant with the name ``word``."""
-    if word.isdigit():
-        return int(word[:9])
-    value = re.search(rf"\b{re.escape(word)}\s*(?:=|\s)\s*(\d{{1,9}})\b", code)
-    return int(value[1]) if value else None
+def _constants(source: CppSource) -> dict[str, str]:
+    """Return the first text or number that the source gives to each name."""
+    constants = {"GetString_ETHOSU": ETHOS_U}
+    for name, literals, number in _CONSTANT.findall(source.code):
+        constants.setdefault(name, number or source.string(literals))
+    return constants

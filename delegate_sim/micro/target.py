@@ -34,6 +34,13 @@ class MicroTarget:
 
     registered: frozenset[str] | None = None
     kernels: Kernels = "reference"
+    without_room: frozenset[str] = frozenset()
+    """The operators that the application tries to register after the resolver is full. They are not in ``registered``."""
+
+    @property
+    def attempted(self) -> int:
+        """The number of operators that the application tries to register."""
+        return len(self.registered or ()) + len(self.without_room)
 
     @property
     def release(self) -> Release:

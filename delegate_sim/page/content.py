@@ -5,10 +5,8 @@ Text that may contain names from a model is made printable and is shortened. The
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,11 +15,9 @@ from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
 from ..foundation.limits import naming_model
-from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..micro.arena import Arena
-from ..micro.report import MicroReport
 from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
@@ -36,15 +32,13 @@ from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..timing.measured import Timing
 from ..version import __version__
+from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
 from .measured_times import cause_times, strip_entry, subgraph_times
+from .micro_view import MicroView, arena_entry, micro_view_entry
 
 SCHEMA = "delegate-sim/page/1"
 
-_LONGEST_NAME = 200
-_LONGEST_TEXT = 2000
-_MOST_BUFFERS = 2000
-"""Largest number of buffers in the picture of an arena."""
 _MOST, _HARDLY_ANY = 0.9, 0.1
 """Limits for the color of a verdict.
 
@@ -64,150 +58,45 @@ class PageView:
     run: Run
     diagnosis: Diagnosis | None = None
     causes_left_out: str = ""
-    micro: MicroReport | None = None
-    """The report for TensorFlow Lite Micro, or None to leave this report out of the page."""
     timings: tuple[Timing, ...] = ()
     """The measured times, if the user gave op profiles."""
 
 
-def page_content(views: Sequence[PageView]) -> dict[str, Any]:
+def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
     """Return the content of a page. Raises MissingPackageError if the layout package is missing."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
-    micro = {id(view.model): view.micro for view in views if view.micro is not None}
-    graphs = _Graphs()
+    arenas = {id(view.model): view.report.arena for view in views if isinstance(view, MicroView)}
+    graphs = PageGraphs()
     return {
         "schema": SCHEMA,
         "version": __version__,
         "states": list(STATES),
         "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
-        "models": [_model_entry(model, micro.get(id(model))) for model in models],
+        "models": [_model_entry(model, arenas.get(id(model))) for model in models],
         "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
         "graphs": graphs.entries,
         "matches": [_matches(models[0], other) for other in models],
     }
 
 
-class _Graphs:
-    """The distinct graphs of the page's views, each with a number."""
-
-    def __init__(self) -> None:
-        self.entries: list[dict[str, Any]] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, graph: Graph) -> int:
-        entry = _graph_entry(graph)
-        key = json.dumps(entry)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.entries)
-            self.entries.append(entry)
-        return self._numbers[key]
-
-
-class _PageTable:
-    """Distinct texts, each with a number."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
-
-    @property
-    def texts(self) -> list[str]:
-        return list(self.numbers)
-
-
-def _name(text: str) -> str:
-    return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
-
-
-def _text(text: str) -> str:
-    return shortened(printable(text), _LONGEST_TEXT)
-
-
-def _model_entry(model: Model, micro: MicroReport | None) -> dict[str, Any]:
+def _model_entry(model: Model, arena: Arena | None) -> dict[str, Any]:
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    entry: dict[str, Any] = {"name": _name(name), "path": _name(model.path or ""), "bytes": model.size, "sha256": model.sha256}
-    if micro is not None:
-        entry["micro"] = {"verdict": _micro_words(micro), "arena": None if micro.arena is None else _arena_entry(micro.arena)}
-    return entry
-
-
-def _micro_words(report: MicroReport) -> str:
-    if report.runs and not report.computes:
-        return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
-    if report.runs:
-        return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
-    if report.problem:
-        return _text(f"TensorFlow Lite Micro cannot use the model file: {report.problem}.")
-    missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
-    refused = f"{len(report.refused):,} of {len(report.nodes):,} nodes cannot run."
-    return _text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
-
-
-def _arena_entry(arena: Arena) -> dict[str, Any]:
-    """Return the columns of a table of buffers.
-
-    If there are too many buffers, return the buffers with the largest product of size and lifetime.
-    """
-    buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
-    return {
-        "head": arena.head,
-        "tail": arena.tail,
-        "total": arena.total,
-        "left_out": len(arena.buffers) - len(buffers),
-        "name": [_name(placed.buffer.name) for placed in buffers],
-        "bytes": [placed.buffer.requirement.size for placed in buffers],
-        "offset": [placed.offset for placed in buffers],
-        "first": [placed.buffer.requirement.first for placed in buffers],
-        "last": [placed.buffer.requirement.last for placed in buffers],
-        "scratch": [placed.buffer.tensor is None for placed in buffers],
+    entry: dict[str, Any] = {
+        "name": short_name(name),
+        "path": short_name(model.path or ""),
+        "bytes": model.size,
+        "sha256": model.sha256,
     }
+    return entry if arena is None else {**entry, "arena": arena_entry(arena)}
 
 
-def _graph_entry(graph: Graph) -> dict[str, Any]:
-    """Return the columns of two tables: the nodes of a graph in plan order, and the tensors that these nodes use.
-
-    Nodes refer to tensors by position. An omitted operand has the position -1.
-    """
-    ops, kinds = _PageTable(), _PageTable()
-    nodes = [graph.nodes[index] for index in graph.execution_plan]
-    number = _tensor_positions(graph)
-    tensors = [graph.tensors[index] for index in number]
-    return {
-        "name": _name(graph.name),
-        "index": graph.index,
-        "nodes": list(graph.execution_plan),
-        "op": [ops.number(_name(node.op)) for node in nodes],
-        "version": [node.version for node in nodes],
-        "inputs": [[number.get(tensor, -1) for tensor in node.inputs] for node in nodes],
-        "outputs": [[number.get(tensor, -1) for tensor in node.outputs] for node in nodes],
-        "ops": ops.texts,
-        "tensors": {
-            "name": [_name(tensor.name) for tensor in tensors],
-            "type": [kinds.number(tensor.type) for tensor in tensors],
-            "shape": [list(tensor.shape) for tensor in tensors],
-            "bytes": [tensor.byte_size for tensor in tensors],
-            "constant": [position for position, tensor in enumerate(tensors) if tensor.is_constant],
-        },
-        "types": kinds.texts,
-    }
-
-
-def _tensor_positions(graph: Graph) -> dict[int, int]:
-    """Return the position of each used tensor in the page's list of tensors, keyed by tensor index."""
-    nodes = [graph.nodes[index] for index in graph.execution_plan]
-    used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
-    return {tensor: position for position, tensor in enumerate(used)}
-
-
-def _drawn(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
+def _drawn(view: PageView | MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
     with naming_model(view.model.path):
-        return _view_entry(view, model, graphs)
+        return micro_view_entry(view, model, graphs) if isinstance(view, MicroView) else _view_entry(view, model, graphs)
 
 
-def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
+def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any]:
     run = view.run if view.diagnosis is None else advised(view.model, view.run)
     reasons: dict[Reason, int] = {}
     measures = measure(run)
@@ -217,9 +106,9 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "model": model,
         "delegate": run.delegate.name,
         "runtime": str(run.release),
-        "options": {key: _text(str(value)) for key, value in options.items() if value not in (None, "", [])},
-        "headline": _text(verdict(run, measures)),
-        "summary": _text(verdict_summary(run, measures)),
+        "options": {key: short_text(str(value)) for key, value in options.items() if value not in (None, "", [])},
+        "headline": short_text(verdict(run, measures)),
+        "summary": short_text(verdict_summary(run, measures)),
         "words": _words(run.delegate.name),
         "note": next(plugin_notes([run]), "") if run.takes_nodes else "",
         "grade": _grade(run, measures, compute.totals),
@@ -230,10 +119,10 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         },
         "refusal": None
         if run.refusal is None
-        else {"code": run.refusal.code, "message": _text(run.refusal.text), "hint": _text(run.refusal.hint)},
-        "api_defaults": _text(api_defaults_text(view.model, run)),
-        "log_lines": [_text(line) for line in run.log_lines],
-        "warnings": [_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
+        else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
+        "api_defaults": short_text(api_defaults_text(view.model, run)),
+        "log_lines": [short_text(line) for line in run.log_lines],
+        "warnings": [short_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
         "subgraphs": [
             {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
             for subgraph in run.subgraphs
@@ -241,13 +130,10 @@ def _view_entry(view: PageView, model: int, graphs: _Graphs) -> dict[str, Any]:
         "time": strip_entry(view.timings),
         "causes": None if view.diagnosis is None else _cause_entries(view.diagnosis, view.timings),
         "fix": None if view.diagnosis is None else _plain_fix_entry(view.diagnosis),
-        "causes_left_out": _text(view.causes_left_out),
+        "causes_left_out": short_text(view.causes_left_out),
         "now": None if view.diagnosis is None else _cost_entry(view.diagnosis.now),
         # The entries above number the reasons, so the list of reasons must be created last.
-        "reasons": [
-            {"code": reason.code, **{key: _text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
-            for reason in reasons
-        ],
+        "reasons": plain_reasons(reasons),
     }
 
 
@@ -278,7 +164,7 @@ def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
     return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.not_simulated]
 
 
-def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: dict[Reason, int]) -> dict[str, Any]:
+def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:
     """Return a subgraph as plain data: the state, partition, reasons and drawing position of each node, in plan order."""
     graph = run.graph
     plan = graph.execution_plan
@@ -291,7 +177,7 @@ def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: 
         if states[position]
     }
     position_of = {index: position for position, index in enumerate(plan)}
-    tensor_of = _tensor_positions(graph)
+    tensor_of = tensor_positions(graph)
     return {
         "graph": graphs.number(graph),
         "states": states,
@@ -302,8 +188,7 @@ def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: _Graphs, reasons: 
         "boxes": [list(box) for box in drawing.boxes],
         "columns": [list(column) for column in drawing.columns],
         "partition": [part_of.get(index, 0) for index in plan],
-        "partitions": [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets]
-        or [_whole_entry(graph)],
+        "partitions": [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets] or [whole_entry(graph)],
     }
 
 
@@ -313,29 +198,11 @@ def _partition_entry(
     return {
         "delegated": subset.is_delegated,
         "nodes": [position_of[index] for index in subset.nodes if index in position_of],
-        "operators": _operators(graph, subset.nodes),
+        "operators": operator_counts(graph, subset.nodes),
         "inputs": [tensor_of[tensor] for tensor in crossing(graph, subset.inputs) if tensor in tensor_of],
         "outputs": [tensor_of[tensor] for tensor in crossing(graph, subset.outputs) if tensor in tensor_of],
         "bytes": [border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs)],
     }
-
-
-def _whole_entry(graph: Graph) -> dict[str, Any]:
-    """Return one partition entry for a plan without delegation. All nodes are in this partition."""
-    plan = graph.execution_plan
-    return {
-        "delegated": False,
-        "nodes": list(range(len(plan))),
-        "operators": _operators(graph, plan),
-        "inputs": [],
-        "outputs": [],
-        "bytes": [0, 0],
-    }
-
-
-def _operators(graph: Graph, nodes: Iterable[int]) -> list[list[Any]]:
-    counts = Counter([graph.nodes[index].op for index in nodes])
-    return [[_name(op), count] for op, count in counts.most_common()]
 
 
 def _cause_entries(diagnosis: Diagnosis, timings: Sequence[Timing]) -> list[dict[str, Any]]:
@@ -357,7 +224,7 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
     if fix is None:
         return None
     command = fix_command(diagnosis.model, diagnosis.target, "--pass", fix.pass_.name)
-    return {"text": _text(fix.text), "command": _text(command)}
+    return {"text": short_text(fix.text), "command": short_text(command)}
 
 
 def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
@@ -366,7 +233,7 @@ def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
     if plain is None:
         return None
     command = fix_command(diagnosis.model, diagnosis.target, *plain.arguments)
-    return {"text": _text(plain.result), "command": _text(command)}
+    return {"text": short_text(plain.result), "command": short_text(command)}
 
 
 def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, Any]:
@@ -377,15 +244,15 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
     """
     cause = finding.cause
     return {
-        "title": _text(cause.title),
+        "title": short_text(cause.title),
         "codes": list(cause.codes),
-        "operators": [[_name(op), count] for op, count in cause.operators],
+        "operators": [[short_name(op), count] for op, count in cause.operators],
         "nodes": [[key.subgraph, key.node] for key in cause.nodes],
         "followers": [[key.subgraph, key.node] for key in finding.followers],
-        "found": _text(cause.found),
-        "needed": _text(cause.needed),
+        "found": short_text(cause.found),
+        "needed": short_text(cause.needed),
         "suggestion": cause.suggestion,
-        "change": _text(cause.change),
+        "change": short_text(cause.change),
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else _cost_entry(finding.alone),
         "together": None if finding.together is None else _cost_entry(finding.together),

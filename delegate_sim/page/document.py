@@ -11,12 +11,13 @@ from importlib import resources
 from typing import Any
 
 from .content import PageView, page_content
+from .micro_view import MicroView
 
 _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "verdicts.js", "arena.js", "page.js")
 """Scripts in the order in which they are joined. All scripts share one scope."""
 
 
-def page(views: Sequence[PageView]) -> str:
+def page(views: Sequence[PageView | MicroView]) -> str:
     """Return the page for some views as HTML. When a reader opens the page, it shows the first view.
 
     The page loads nothing from the network or from other files. Raises MissingPackageError if the layout package is missing.

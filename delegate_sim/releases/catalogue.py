@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ..errors import OptionError
 from ..foundation.suggestions import suggestion
-from .litert_lm import LITERT_LM_RELEASES, contained_release
+from .litert_lm import LITERT_LM_RELEASES
+from .packages import package_release
 
 
 class Release(NamedTuple):
@@ -90,23 +91,17 @@ def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
     The release may be unknown, but it must not be older than all known releases. For a release of LiteRT-LM
-    (``litert-lm-0.14``), return the LiteRT release in it. For any other text, raise OptionError.
+    (``litert-lm-0.14``) or a package (``com.google.ai.edge.litert:litert:2.1.0``), return the release in it. For any other text,
+    raise OptionError.
     """
-    contained = contained_release(str(text))
-    if contained is not None:
-        return parse_release(contained.litert)
-    match = re.fullmatch(r"(tf|litert)-(\d+(?:\.\d+){1,2})", str(text).strip())
+    name = str(text).strip()
+    match = re.fullmatch(r"(tf|litert)-(\d{1,4}(?:\.\d{1,4}){1,2})", package_release(name) or name)
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
         known = (*RELEASES, *LITERT_LM_RELEASES)
         near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
         raise OptionError(f"there is no runtime {text!r}{f'{near} ({listed})' if near else f'; {listed}'}")
     return release
-
-
-def is_release_name(text: str) -> bool:
-    """Return whether a text begins like a release name."""
-    return text.startswith(("tf-", "litert-"))
 
 
 def release_note(release: Release) -> str | None:

@@ -1010,6 +1010,10 @@ LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
         "tensorflow/lite/micro/kernels/cmsis_nn/fully_connected.cc": {
             "Prepare": (54, 188),
         },
+        "tensorflow/lite/micro/kernels/cmsis_nn/maximum_minimum.cc": {
+            "EvalMaximum": (39, 86),
+            "EvalMinimum": (125, 172),
+        },
         "tensorflow/lite/micro/kernels/cmsis_nn/transpose_conv.cc": {
             "Prepare": (157, 300),
         },

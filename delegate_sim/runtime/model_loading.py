@@ -1,9 +1,9 @@
 """Decide whether the runtime loads a model. Source: ``core/interpreter_builder.cc``.
 
 First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of the file, even codes that no node uses. The
-lookup stops at the first missing builtin operator. Then, ``ParseTensors`` reads the tensors of each subgraph. It refuses
-tensors of types that the release does not know, and tensors with contradictory data. Custom operators are looked up later,
-when the graph is prepared.
+lookup stops at the first missing builtin operator. Then, ``ParseTensors`` reads the tensors of each subgraph. It refuses types
+that the release does not know, and tensors with contradictory data. Custom operators are looked up later, when the graph is
+prepared.
 """
 
 from __future__ import annotations

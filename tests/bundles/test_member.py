@@ -28,5 +28,5 @@ def test_weights_that_shrink_tenfold_are_read(saved, monkeypatch):
     path = saved("a.zip", zip_bytes({"m.tflite": MODEL + bytes(len(MODEL) * 20)}, zipfile.ZIP_DEFLATED))
     assert load(f"{path}!/m.tflite").size == len(MODEL) * 21
     monkeypatch.setattr(member, "_RATIO", 2)
-    with pytest.raises(ModelError, match="bytes: unpack it first"):
+    with pytest.raises(ModelError, match="when decompressed: unpack it first"):
         load(f"{path}!/m.tflite")

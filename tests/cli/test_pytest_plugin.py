@@ -177,6 +177,7 @@ def test_loading_the_plugin_imports_nothing_that_takes_time():
         "releases",
         "releases.catalogue",
         "releases.litert_lm",
+        "releases.packages",
         "foundation",
         "foundation.printable",
         "foundation.suggestions",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
-from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.options import DEFAULT_SETS, option_value, parse_options
+from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_live
 from delegate_sim.errors import OptionError
 
 
@@ -27,6 +28,14 @@ def test_benchmark_defaults_have_no_limit_on_partitions():
 def test_unknown_defaults_are_refused():
     with pytest.raises(OptionError, match="api, benchmark"):
         parsed("other")
+
+
+@pytest.mark.parametrize("name", [*DELEGATE_NAMES, *LIVE_ONLY_NAMES])
+@pytest.mark.parametrize("defaults", DEFAULT_SETS)
+def test_every_default_can_be_given_as_on_the_command_line(name, defaults):
+    declared = find_live(name).options
+    given = {option.name: option_value(value) for option in declared if (value := option.default_in(defaults)) is not None}
+    assert parse_options(name, declared, given, defaults) == parse_options(name, declared, {}, defaults)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,11 @@ def test_nodes_of_one_operator_that_is_lacking_are_one_cause_with_its_pass():
     assert any(pass_.name.startswith("gelu") for pass_ in cause.passes)
 
 
+def test_each_lacking_operator_is_a_cause():
+    causes = causes_of(chain("GELU", "SIGN", "GELU"))
+    assert [cause.operators for cause in causes] == [(("GELU", 2),), (("SIGN", 1),)]
+
+
 def test_hybrid_weights_are_to_be_quantized_fully():
     (cause,) = causes_of(hybrid())
     assert cause.advice == "quantize fully to int8, with a representative data set"

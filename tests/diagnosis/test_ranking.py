@@ -139,3 +139,14 @@ def test_of_two_causes_that_are_each_enough_the_first_is_needed_and_the_other_is
     assert [each.title for each in found.order] == ["b", "a", "tail"]
     assert found.needs == {names[2].identity: (names[1].identity,)}
     assert found.needs_instead == {names[2].identity: (names[0].identity,)}
+
+
+def test_a_single_cause_takes_the_place_of_a_set_of_several():
+    names = [cause(name) for name in ("a", "b", "other", "single", "tail")]
+
+    def cost_of(gone):
+        is_open = {"a", "b"} <= gone or "single" in gone
+        return cost(multiply_adds=50, kernels=4 - ("single" in gone) - (is_open and "tail" in gone))
+
+    found = ranked(names, cost_of)
+    assert found.needs[names[4].identity] == (names[3].identity,)

@@ -264,3 +264,29 @@ def test_of_several_passes_the_one_that_helps_most_is_named():
     diagnosis = diagnose(builder.bytes(), "gpu", defaults="benchmark")
     rank = next(finding for finding in diagnosis.findings if finding.cause.identity.problem.value == "rank")
     assert diagnosis.pass_for(rank).name == "rows-of-rank-4"
+
+
+def test_running_all_nodes_is_better_than_fewer_bytes():
+    """LiteRT-LM refuses a model on the GPU if one node stays on the CPU."""
+    builder = ModelBuilder()
+    main, region = builder.subgraph("main"), builder.subgraph("region")
+    x, cache, position = (
+        main.input("x", "FLOAT32", [1, 4]),
+        main.input("cache", "FLOAT32", [1, 64, 8]),
+        main.input("p", "INT32", [1, 1]),
+    )
+    weights = main.tensor("w", "FLOAT32", [8, 4], data=[0.5] * 32)
+    row, update = main.tensor("row", "FLOAT32", [1, 8]), main.tensor("update", "FLOAT32", [1, 1, 8])
+    main.node("FULLY_CONNECTED", [x, weights, -1], [row], 1, {})
+    main.node("RESHAPE", [row, main.tensor("shape", "INT32", [3], data=[1, 1, 8])], [update], 1, {"new_shape": [1, 1, 8]})
+    region.outputs([region.input(name, "FLOAT32", []) for name in ("old", "new")][1])
+    options = {"update_window_dims": [0, 2], "inserted_window_dims": [1], "scatter_dims_to_operand_dims": [1]}
+    options |= {"index_vector_dim": 1, "update_computation_subgraph_index": region.index}
+    written = main.tensor("written", "FLOAT32", [1, 64, 8])
+    main.node("STABLEHLO_SCATTER", [cache, position, update], [written], 1, options)
+    main.outputs(written)
+    plan = search(load(builder.bytes()), [target("mldrift")])
+    assert [step.name for step in plan.steps] == ["scatter-as-update-slice"]
+    before, after = plan.before[0].measures, plan.after[0].measures
+    assert (before.fallback_nodes, after.fallback_nodes) == (1, 0)
+    assert after.border_bytes > before.border_bytes

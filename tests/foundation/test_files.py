@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from delegate_sim.foundation.files import write_chunks
+
 ROOT = Path(__file__).parents[2]
 OPENER = "delegate_sim/foundation/files.py"
 METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "NamedTemporaryFile", "memmap", "fromfile", "genfromtxt"}
@@ -55,3 +57,13 @@ def test_no_other_module_opens_files():
 @pytest.mark.parametrize("source", ["open(p)", "Path(p).read_bytes()", "os.open(p, 0)", "tempfile.NamedTemporaryFile()"])
 def test_openings_are_found(source):
     assert openings(source) == [1]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", bytes(10), bytes(1 << 18), b"a" + bytes(1 << 18), bytes(1 << 18) + b"a", bytes(1 << 17) + b"ab" * 50_000]
+)
+def test_a_file_with_holes_has_the_same_bytes(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    write_chunks(str(path), [content[:100_000], memoryview(content)[100_000:]], has_holes=True)
+    assert path.read_bytes() == content

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from delegate_sim.micro.kinds import EXPLAINED
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, CUSTOM_FUNCTIONS
-from delegate_sim.micro.rules import INVOKE, PREPARE, kernel_of
+from delegate_sim.micro.rules import INVOKE, PREPARE, RULES, kernel_of
 from delegate_sim.micro.target import MicroTarget
 from tests.support.graphs import arena, node_view
 
@@ -28,6 +31,17 @@ def test_every_code_is_used_and_every_check_has_a_hint():
         assert all(book.hint_of(check) for check in checks)
     assert used <= set(EXPLAINED)
     assert set(EXPLAINED) - used <= {"micro-missing-operator", "micro-dynamic-tensor"}
+
+
+def test_the_page_lists_the_operators_that_differ_with_cmsis_nn():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "micro.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("CMSIS-NN also refuses")[2].partition("\n\n")[0], re.MULTILINE)
+    differing = {
+        op
+        for op, rule in RULES.rules.items()
+        if any(not condition.holds(TARGETS[0]) for check in rule.checks for condition in check.conditions)
+    }
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == differing
 
 
 @pytest.mark.parametrize("op", sorted(BUILTIN_FUNCTIONS))

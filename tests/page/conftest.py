@@ -9,7 +9,7 @@ from delegate_sim.page.content import PageView
 from delegate_sim.page.document import page
 from tests.support.hostile_names import hostile_model
 from tests.support.models import chain_model
-from tests.support.pages import MODELS, timed_view, views
+from tests.support.pages import MODELS, micro_view, timed_view, views
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +27,7 @@ def pages(tmp_path_factory):
         "left out": page([PageView(view.model, view.run, causes_left_out="a limit") for view in views(block)]),
         "frees": page(views(str(MODELS / "convolutions.tflite"))),
         "timed": page([timed_view(str(MODELS / "many_partitions.tflite"))]),
+        "micro": page([micro_view(str(MODELS / "quantized_block.tflite")), micro_view(block)]),
         "empty": page(views(chain_model(()).bytes())),
     }
     for name, text in texts.items():

@@ -450,3 +450,15 @@ def test_measured_times_make_a_strip_and_an_order(opened):
     assert text(page, "#panel-nodes tr.first >> nth=0").startswith("10")
     page.click("#tab-boundaries")
     assert "6.500 ms" in text(page, "#panel-boundaries tr.first >> nth=0")
+
+
+def test_the_arena_is_shown_for_the_chosen_model_on_micro(opened):
+    page = opened("micro")
+    assert page.is_visible("#arena-picture")
+    assert page.locator("#arena-picture rect").count() > 3
+    assert "head 2,560" in text(page, "#arena-note")
+    page.select_option("#shown", "1")
+    assert not page.is_visible("#arena-picture")
+    assert "Why nodes cannot run" in text(page, "#panel-causes")
+    page.click("#tab-boundaries")
+    assert "no boundaries" in text(page, "#panel-boundaries")

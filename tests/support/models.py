@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from delegate_sim import load
-from fixtures.builder import ModelBuilder
+from fixtures.builder import ZEROS, ModelBuilder
 
 MIXED = ("ADD", "ROUND", "ADD 4", "ADD")
 """Three partitions on NNAPI, which takes neither ROUND nor version 4 of ADD."""
@@ -53,3 +53,16 @@ def many_operators(count):
         tensor = result
     graph.outputs(tensor)
     return load(builder.bytes())
+
+
+def convolution_without_bias():
+    """``fix`` would add a bias, which is an array."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    image = graph.input("input", "FLOAT32", (1, 8, 8, 3))
+    weights = graph.tensor("filter", "FLOAT32", (4, 3, 3, 3), ZEROS)
+    output = graph.tensor("output", "FLOAT32", (1, 6, 6, 4))
+    options = {"stride_h": 1, "stride_w": 1, "padding": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    graph.node("CONV_2D", [image, weights], [output], options=options)
+    graph.outputs(output)
+    return builder.bytes()

@@ -9,7 +9,10 @@ import delegate_sim
 from delegate_sim.api.arguments import target_of
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.diagnosis.micro import diagnose_micro
+from delegate_sim.micro.target import MicroTarget
 from delegate_sim.page.content import PageView
+from delegate_sim.page.micro_view import MicroView
 from delegate_sim.timing.matching import match_profile
 from delegate_sim.timing.op_profile import OpProfile
 from fixtures.op_profiles import ms_by_node, profiled_rows, write_profile
@@ -33,3 +36,9 @@ def timed_view(model):
     log = read_log(write_profile(profiled_rows(view.run, ms_by_node(view.model))))
     timing = match_profile(OpProfile("profile.txt", log), view.model, view.run.target)
     return replace(view, timings=(timing,))
+
+
+def micro_view(model):
+    """Return the view of a model on TensorFlow Lite Micro."""
+    diagnosis = diagnose_micro(delegate_sim.load(model), MicroTarget())
+    return MicroView(diagnosis.model, diagnosis.report, diagnosis)

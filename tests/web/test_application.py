@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import shutil
 import zipfile
 
 import pytest
 
 from fixtures.bundles import litertlm_bytes, zip_bytes
 from tests.support.hostile_names import NAMES, hostile_model
+from tests.support.models import convolution_without_bias
 from tests.support.pages import MODELS
+from tests.support.visits import Visit
+from tools.docs.web import served
 
 pytestmark = pytest.mark.slow
 
@@ -47,16 +52,68 @@ def test_a_click_on_a_target_shows_its_report_and_a_switch_shows_another(opened)
     page = opened.page
     row_of(page, "gpu").get_by_role("button").click()
     assert opened.report().text_content(".headline").startswith("GPU runs 98.4\xa0%")
+    assert page.evaluate("document.activeElement.id") == "tab-report"
     page.select_option("#delegate", "nnapi")
-    page.get_by_label("Android version").select_option("11")
-    page.get_by_role("button", name="Simulate").click()
-    opened.idle()
+    page.locator("#form").get_by_label("Android version").select_option("11")
+    page.locator("#panel .command", has_text="--android=11").wait_for()
     assert opened.report().inner_text(".headline").startswith("NNAPI on Android 11")
     assert page.inner_text("#panel .command") == (
         "delegate-sim report transformer_block.tflite --delegate nnapi --android=11 -o report.html"
     )
     assert page.url.endswith("#delegate=nnapi&runtime=litert-2.3&defaults=benchmark&android=11")
     assert page.locator("tr.current").inner_text().startswith("nnapi")
+
+
+def test_the_table_and_the_feature_level_follow_the_android_version(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "nnapi")
+    level = page.locator("#form").get_by_label(re.compile("^Feature level"))
+    assert level.locator("option:checked").text_content() == "1000008, the highest of Android 13"
+    page.select_option("#android", "11")
+    opened.idle()
+    assert "Android 11" in row_of(page, "nnapi").inner_text()
+    assert "56 of 63" in row_of(page, "nnapi").inner_text()
+    assert level.locator("option:checked").text_content() == "30, the highest of Android 11"
+    assert level.locator("option:not(:disabled)").count() == 4
+    page.click("#tab-download")
+    with page.expect_download() as expected:
+        page.get_by_role("button", name="Analysis with every node (JSON)").click()
+    assert expected.value.suggested_filename == "transformer_block.nnapi.android11.json"
+    run = json.loads(expected.value.path().read_text(encoding="utf-8"))["runs"][0]
+    assert (run["effective_feature_level"], run["subgraphs"][0]["nodes_delegated"]) == (30, 56)
+    page.select_option("#android", "13")
+    opened.idle()
+    assert "57 of 63" in row_of(page, "nnapi").inner_text()
+
+
+def test_the_table_gives_the_reason_that_the_command_line_gives(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    text = opened.page.locator("#overview-text pre").text_content()
+    for delegate in ("gpu", "coreml", "edgetpu", "xnnpack"):
+        op = re.search(rf"^  {delegate} .*  (\w+) \d+:", text.partition("main blocker")[2], re.MULTILINE)[1]
+        assert row_of(opened.page, delegate).locator(".reason").inner_text().startswith(op)
+
+
+def test_the_result_follows_the_model_the_release_and_the_options(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "gpu")
+    page.click("#tab-diagnose")
+    opened.idle()
+    assert "GPU" in page.inner_text("#panel pre")
+    page.locator("summary", has_text="More options").click()
+    page.get_by_label("Max delegated partitions").fill("9")
+    page.get_by_label("Max delegated partitions").press("Enter")
+    page.locator("#panel .command", has_text="--max-delegated-partitions=9").wait_for()
+    opened.choose(MOBILENET)
+    page.locator("#panel .command", has_text="mobilenet_block.tflite").wait_for()
+    page.select_option("#release", "tf-2.15")
+    page.locator("#panel .command", has_text="--runtime tf-2.15").wait_for()
+    page.locator("summary", has_text="More options").click()
 
 
 def test_diagnosis_and_plan_are_those_of_the_command_line(opened):
@@ -85,15 +142,39 @@ def test_several_models_have_a_verdict_each_and_are_compared(opened):
     page.select_option("#delegate", "nnapi")
     page.click("#tab-compare")
     opened.idle()
+    assert page.inner_text("#panel .headline").startswith("B is better: ")
+    assert page.locator(".compared thead th").all_inner_texts()[:2] == [
+        "A: transformer_block.tflite",
+        "B: mobilenet_block.tflite",
+    ]
     assert "Side by side" in page.inner_text("#panel pre")
     frame = opened.report()
     assert frame.locator("#shown option").count() == 2
+    assert frame.locator("#beside option:checked").inner_text().startswith("mobilenet_block")
+    page.get_by_role("button", name="Swap A and B").click()
+    opened.idle()
+    assert page.inner_text("#panel .headline").startswith("A is better: ")
+    page.get_by_role("button", name="Swap A and B").click()
     page.select_option("#other", "delegate gpu")
     opened.idle()
     assert "gpu on litert-2.3" in page.inner_text("#panel pre")
     page.get_by_role("button", name="mobilenet_block.tflite", exact=True).click()
     opened.idle()
     assert "93.3 %" in page.inner_text("#headline")
+
+
+def test_a_second_file_is_compared_with_the_first_at_once(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "nnapi")
+    page.click("#tab-compare")
+    opened.choose(MOBILENET)
+    page.locator(".compared").wait_for()
+    opened.idle()
+    assert page.inner_text("#panel .command >> nth=0") == (
+        "delegate-sim compare transformer_block.tflite mobilenet_block.tflite --delegate nnapi"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,6 +227,17 @@ def test_a_file_that_is_no_model_is_one_clear_line(opened):
     assert opened.page.locator("#overview").is_hidden()
 
 
+def test_a_file_that_is_no_model_leaves_the_results_of_the_others(opened):
+    opened.choose(BLOCK)
+    opened.idle()
+    opened.drop(("notes.tflite", b"not a model"))
+    opened.idle()
+    page = opened.page
+    assert "98.4 %" in page.inner_text("#headline")
+    assert "notes.tflite" in page.inner_text("#model-list .bad")
+    assert page.get_attribute("#model-list .model >> nth=0", "aria-pressed") == "true"
+
+
 def test_a_model_that_needs_numpy_is_one_clear_line_and_the_rest_works(opened):
     opened.choose(MODELS / "slicing.tflite", BLOCK)
     opened.idle()
@@ -154,8 +246,44 @@ def test_a_model_that_needs_numpy_is_one_clear_line_and_the_rest_works(opened):
         "error: slicing.tflite: this model needs the package numpy, which is not installed. "
         "This page comes without numpy. Install delegate-sim, and use its command line for this model."
     )
-    page.locator("#model-list .model").last.click()
     assert "98.4 %" in page.inner_text("#headline")
+
+
+def test_a_plan_without_numpy_says_that_the_command_line_tries_more(opened):
+    opened.drop(("no_bias.tflite", convolution_without_bias()))
+    opened.idle()
+    page = opened.page
+    page.select_option("#delegate", "nnapi")
+    page.click("#tab-fix")
+    opened.idle()
+    assert "No tried pass improves the model" in page.inner_text("#panel pre")
+    assert "This page has no numpy. So it tried only those passes" in page.inner_text("#panel")
+    assert page.inner_text("#panel .command >> nth=0") == "delegate-sim fix no_bias.tflite --plan --delegate nnapi"
+
+
+def test_numpy_is_loaded_from_the_host_of_the_page(application, tmp_path, system_chromium):
+    # A package of this name stands for numpy, which only Pyodide's own distribution has.
+    folder = tmp_path / "application"
+    shutil.copytree(application, folder)
+    lock = folder / "pyodide" / "pyodide-lock.json"
+    packages = json.loads(lock.read_text(encoding="utf-8"))
+    entry = packages["packages"]["numpy"]
+    metadata = {f"numpy-{entry['version']}.dist-info/METADATA": b"Name: numpy\n", "numpy/__init__.py": b"bool_ = bool\n"}
+    wheel = folder / "pyodide" / entry["file_name"]
+    wheel.write_bytes(zip_bytes(metadata))
+    entry["sha256"] = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    lock.write_text(json.dumps(packages), encoding="utf-8")
+    listed = folder / "files.json"
+    listed.write_text(json.dumps({**json.loads(listed.read_text(encoding="utf-8")), "numpy": True}), encoding="utf-8")
+    with served(folder) as (address, requests):
+        context = system_chromium.new_context(service_workers="block")
+        opened = Visit(context, address).start()
+        assert not [path for path in requests if "numpy" in path]
+        opened.choose(MODELS / "slicing.tflite")
+        opened.idle()
+        assert opened.page.workers[0].evaluate("'numpy' in pyodide.loadedPackages")
+        assert opened.outside == []
+        context.close()
 
 
 def test_names_of_hostile_models_are_text(opened):
@@ -181,11 +309,32 @@ def test_a_canceled_simulation_ends_and_the_page_goes_on(opened):
     page = opened.page
     page.workers[0].evaluate("setTimeout(() => { for (;;); }, 0); 0")
     page.click("#tab-diagnose")
+    page.locator("#panel").scroll_into_view_if_needed()
+    assert page.evaluate("document.getElementById('cancel').getBoundingClientRect().top >= 0")
+    assert page.inner_text("#panel") == "Diagnosing transformer_block.tflite ..."
     page.click("#cancel")
-    page.get_by_text("Canceled.", exact=True).wait_for()
-    page.click("#tab-diagnose")
+    page.get_by_role("button", name="Start again").click()
     opened.idle()
     assert "NNAPI" in page.inner_text("#panel pre")
+
+
+def test_a_canceled_first_simulation_can_be_started_again(opened):
+    page = opened.page
+    opened.idle()
+    page.workers[0].evaluate("setTimeout(() => { for (;;); }, 0); 0")
+    opened.choose(BLOCK)
+    page.click("#cancel")
+    opened.choose(MOBILENET)
+    opened.idle()
+    page.workers[0].evaluate("setTimeout(() => { for (;;); }, 0); 0")
+    page.select_option("#android", "10")
+    page.click("#cancel")
+    page.get_by_role("button", name="Simulate all targets").click()
+    opened.idle()
+    assert "93.3 %" in page.inner_text("#headline")
+    assert page.locator("#missing").is_hidden()
+    page.select_option("#android", "13")
+    opened.idle()
 
 
 def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
@@ -204,12 +353,30 @@ def test_a_worker_out_of_memory_is_replaced_and_the_page_goes_on(opened):
     assert "NNAPI" in page.inner_text("#panel pre")
 
 
+def test_a_large_file_is_read_by_slices(opened, tmp_path):
+    path = tmp_path / "large.tflite"
+    path.write_bytes(MODEL)
+    with path.open("r+b") as file:
+        file.truncate(500 << 20)
+    memory = "pyodide._module.HEAP8.length"
+    opened.idle()
+    before = opened.page.workers[0].evaluate(memory)
+    opened.choose(path)
+    opened.idle()
+    assert "98.4 %" in opened.page.inner_text("#headline")
+    assert opened.page.workers[0].evaluate(memory) - before < 100_000_000
+
+
 def test_a_link_restores_the_target_and_its_options(opened):
     page = opened.page
     settings = "delegate=gpu&runtime=tf-2.15&defaults=api&gpu_backend=opengl&excluded_ops=<b>&android=11&x=1"
     page.evaluate("settings => { location.hash = settings; }", settings)
+    assert page.inner_text("#linked-target").startswith(
+        "This link is for delegate-sim report MODEL --delegate gpu --runtime tf-2.15"
+    )
     opened.choose(BLOCK)
     opened.idle()
+    assert page.input_value("#android") == "11"
     page.click("#tab-report")
     opened.idle()
     command = "delegate-sim report transformer_block.tflite --delegate gpu --runtime tf-2.15 --defaults api"

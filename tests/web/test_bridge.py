@@ -10,9 +10,8 @@ import pytest
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.foundation.late_numpy import np
-from fixtures.builder import ZEROS, ModelBuilder
 from fixtures.bundles import zip_bytes
-from tests.support.models import chain_model
+from tests.support.models import chain_model, convolution_without_bias
 from tools.web.equality import of_command_line
 from web import bridge
 
@@ -64,6 +63,16 @@ class TestForm:
         assert run("analyze", MODEL, "--delegate", "nnapi", f"{android['flag']}=11")["exit"] == 0
         flag, name = soc["flag"].split()
         assert run("analyze", MODEL, "--delegate", "npu-google", flag, f"{name}={soc['choices'][0]}")["exit"] == 0
+
+    def test_each_android_release_has_its_feature_level(self, form):
+        levels = {delegate["name"]: delegate["level"] for delegate in form["delegates"] if delegate["level"]}
+        assert levels.keys() == {"nnapi"}
+        assert (levels["nnapi"]["option"], levels["nnapi"]["release"]) == ("feature_level", "android")
+        by_release = levels["nnapi"]["by_release"]
+        for release, level in by_release.items():
+            answer = run("analyze", MODEL, "--delegate", "nnapi", f"--android={release}", f"--feature-level={level}")
+            assert answer["exit"] == 0
+        assert (by_release["11"], by_release["13"], by_release["none"]) == (30, 1000008, 1000008)
 
     def test_releases_and_socs_are_those_of_the_command_line(self, form):
         oldest = form["releases"]["choices"][-1]
@@ -125,20 +134,8 @@ class TestWithoutNumpy:
         path.write_bytes(convolution_without_bias())
         answer = run("fix", path, "--delegate", "nnapi", "--plan")
         assert (answer["exit"], answer["needs"]) == (1, "numpy")
+        assert answer["output"].count("No tried pass improves the model") == 1
         assert "further passes: this model needs the package numpy, which is not installed" in " ".join(answer["output"].split())
-
-
-def convolution_without_bias():
-    """``fix`` would add a bias, which is an array."""
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    image = graph.input("input", "FLOAT32", (1, 8, 8, 3))
-    weights = graph.tensor("filter", "FLOAT32", (4, 3, 3, 3), ZEROS)
-    output = graph.tensor("output", "FLOAT32", (1, 6, 6, 4))
-    options = {"stride_h": 1, "stride_w": 1, "padding": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
-    graph.node("CONV_2D", [image, weights], [output], options=options)
-    graph.outputs(output)
-    return builder.bytes()
 
 
 class TestModels:

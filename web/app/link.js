@@ -1,10 +1,12 @@
 /** The address of the page: its fragment has the target and its options, never a model. */
 
+import { ANDROID, androidOption } from "./commands.js";
 
-/** @param {import("./types.js").Target} target @returns {string} */
-export function fragmentOf(target) {
-  const { delegate, release, defaults, options } = target;
-  return new URLSearchParams({ delegate, runtime: release, defaults, ...options }).toString();
+/** @param {import("./types.js").Target} target @param {import("./types.js").Form} form @returns {string} */
+export function fragmentOf({ delegate, release, defaults, android, options }, form) {
+  /** @type {Record<string, string>} */
+  const own = android === androidOption(form).defaults[defaults] ? {} : { android };
+  return new URLSearchParams({ delegate, runtime: release, defaults, ...own, ...options }).toString();
 }
 
 /**
@@ -24,16 +26,19 @@ export function targetOf(fragment, form) {
   const options = {};
   for (const option of form.delegates.find(({ name }) => name === delegate)?.options ?? []) {
     const value = given.get(option.name);
-    if (value === null || option.type === "file") continue;
+    if (value === null || option.type === "file" || option.name === ANDROID) continue;
     if (option.type === "choice" && !option.choices.includes(value)) continue;
     options[option.name] = value;
   }
   const soc = given.get("soc") ?? "";
   if (delegate === "soc") options.soc = form.socs.some(({ name }) => name === soc) ? soc : form.socs[0].name;
+  const defaults = choice("defaults", form.defaults.choices, form.defaults.default);
+  const android = androidOption(form);
   return {
     delegate,
     release: choice("runtime", [form.releases.default, ...form.releases.choices], form.releases.default),
-    defaults: choice("defaults", form.defaults.choices, form.defaults.default),
+    defaults,
+    android: choice("android", android.choices, android.defaults[defaults]),
     options,
   };
 }

@@ -1,6 +1,6 @@
 /** The page: files come in, the worker simulates them, results are shown. */
 
-import { asArgument, commonArguments } from "./commands.js";
+import { androidOption, asArgument, asTyped, commonArguments, targetArguments } from "./commands.js";
 import { rowsOf } from "./csv.js";
 import { byId, columnsOf, fill, make, select } from "./dom.js";
 import { Canceled, Engine } from "./engine.js";
@@ -30,6 +30,8 @@ let current;
 /** Overviews by model, release and defaults. @type {Map<string, import("./overview.js").Overview | {problem: string}>} */
 const overviews = new Map();
 let hasChosenTarget = location.hash.length > 1;
+/** Whether Python starts because a cancellation or a fault ended it. */
+let isRestart = false;
 
 // ---- Status
 
@@ -43,7 +45,9 @@ let ticking;
 
 /** @param {string} what @param {number | undefined} part */
 function showProgress(what, part) {
-  detail = what;
+  // A command names its model first, which the description of the task has already.
+  detail = current && what.startsWith(`${current.path}: `) ? what.slice(current.path.length + 2) : what;
+  if (isRestart && what === "Loading Python") detail = "Starting Python again";
   share = part;
   showStatus();
 }
@@ -57,6 +61,8 @@ function showStatus() {
   if (share === undefined || !detail) progress.removeAttribute("value");
   else progress.value = share;
   byId("cancel").hidden = !tasks.length;
+  // While there is work, the status stays in view wherever the user clicked.
+  byId("status").classList.toggle("working", tasks.length > 0);
 }
 
 /**
@@ -72,9 +78,8 @@ async function busy(what, work) {
   try {
     return await work();
   } catch (fault) {
-    if (fault instanceof Canceled) {
-      showProblem("Canceled.");
-    } else {
+    isRestart = true;
+    if (!(fault instanceof Canceled)) {
       const reason = fault instanceof Error ? fault.message : String(fault);
       const isMemory = /memory|allocation/i.test(reason);
       showProblem(`${what}: failed, because ${isMemory ? "it needs more memory than this page may use" : `the simulator stopped (${reason})`}. The simulator was started again. The command line may read this file.`);
@@ -128,8 +133,17 @@ async function add(chosen) {
     showModels();
     return;
   }
-  choose(found[0]);
-  for (const model of found.slice(0, AT_ONCE)) if (models.includes(model) && (await overviewOf(model)) === undefined) break;
+  const before = current;
+  if (before) showModels();
+  else choose(found[0]);
+  for (const model of found.slice(0, AT_ONCE)) {
+    if (!models.includes(model)) continue;
+    const overview = await overviewOf(model);
+    if (!overview) break;
+    // A file that cannot be simulated does not take the place of a result, and a choice of the user counts.
+    const isFree = current === before || (current && isFailed(current));
+    if (current !== model && isFree && !("problem" in overview)) choose(model);
+  }
 }
 
 /** @param {string} name */
@@ -156,11 +170,12 @@ async function remove(file) {
 function showModels() {
   byId("models").hidden = !models.length;
   if (!current) byId("overview").hidden = byId("target").hidden = true;
+  byId("skip").hidden = !models.length;
   document.body.classList.toggle("has-models", models.length > 0);
   const entries = models.map((model, index) => {
     const name = make("button", { type: "button", className: "model", "aria-pressed": String(model === current) }, model.name);
     name.addEventListener("click", () => choose(model));
-    const parts = [name, make("span", { className: "verdict" }, verdictOf(model))];
+    const parts = [name, make("span", { className: isFailed(model) ? "verdict bad" : "verdict" }, verdictOf(model))];
     if (models.findIndex(({ file }) => file === model.file) === index) {
       const close = make("button", { type: "button", className: "close", title: "Remove", "aria-label": `Remove ${model.file}` }, "×");
       close.addEventListener("click", () => remove(model.file));
@@ -178,17 +193,26 @@ function verdictOf(model) {
   return "problem" in overview ? overview.problem : overview.headline;
 }
 
+/** @param {import("./types.js").Model} model */
+function isFailed(model) {
+  const overview = overviews.get(keyOf(model));
+  return overview !== undefined && "problem" in overview;
+}
+
 /** @param {number} size */
 const bytes = (size) => (size < 1e6 ? `${Math.ceil(size / 1e3)} kB` : `${(size / 1e6).toFixed(1)} MB`);
 
 // ---- Overview
 
-const shared = () => ({ release: select("release").value, defaults: select("defaults").value });
+const shared = () => ({ release: select("release").value, defaults: select("defaults").value, android: select("android").value });
 /** @param {import("./types.js").Model} model */
 const keyOf = (model) => [model.path, ...Object.values(shared())].join("\n");
 
 /** Overviews that are being made. @type {Map<string, Promise<import("./overview.js").Overview | {problem: string} | undefined>>} */
 const coming = new Map();
+
+/** Overviews that are missing because their simulation was ended. @type {Set<string>} */
+const missing = new Set();
 
 /** @param {import("./types.js").Model} model */
 async function overviewOf(model) {
@@ -197,9 +221,12 @@ async function overviewOf(model) {
   if (known) return known;
   const found = coming.get(key) ?? simulateAll(model);
   coming.set(key, found);
+  missing.delete(key);
+  if (model === current) showCurrent();
   const overview = await found;
   coming.delete(key);
   if (overview) overviews.set(key, overview);
+  else missing.add(key);
   showModels();
   if (model === current) showCurrent();
   return overview;
@@ -208,7 +235,10 @@ async function overviewOf(model) {
 /** @param {import("./types.js").Model} model */
 function simulateAll(model) {
   return busy(`Simulating ${model.name} on all targets`, async () => {
-    const command = ["analyze", model.path, ...commonArguments(shared(), form)];
+    const android = androidOption(form);
+    const { defaults, android: version } = shared();
+    const own = version === android.defaults[defaults] ? [] : [`${android.flag}=${version}`];
+    const command = ["analyze", model.path, ...commonArguments(shared(), form), ...own];
     if (!model.isWhole) command.push("--report", "csv=/out/overview.csv");
     const answer = await engine.run(command, columnsOf(byId("overview")), model.isWhole ? undefined : "overview.csv");
     const rows = answer.content ? rowsOf(new TextDecoder().decode(answer.content)).filter(({ outcome }) => outcome) : [];
@@ -220,10 +250,11 @@ function simulateAll(model) {
 /** @param {import("./types.js").Model} model */
 function choose(model) {
   current = model;
-  panels.clear();
+  showProblem("");
   showModels();
   showCurrent();
   overviewOf(model);
+  if (!isFailed(model)) panels.refresh();
 }
 
 /** The model that the table shows, perhaps for another release than the chosen one until that is simulated. @type {unknown} */
@@ -232,20 +263,25 @@ let inTable;
 function showCurrent() {
   if (!current) return;
   const overview = overviews.get(keyOf(current));
-  const isFailed = overview !== undefined && "problem" in overview;
-  if (isFailed) showProblem(overview.problem);
-  byId("target").hidden = isFailed;
-  if (overview && !isFailed) {
+  const hasFailed = overview !== undefined && "problem" in overview;
+  if (hasFailed) showProblem(overview.problem);
+  byId("target").hidden = hasFailed;
+  if (overview && !hasFailed) {
     if (overview.note) showProblem(overview.note);
-    showOverview(overview, openTarget, targetForm.target.delegate);
+    showOverview(overview, { form, android: select("android").value, chosen: targetForm.target.delegate, choose: openTarget });
     inTable = current;
   }
-  byId("overview").hidden = isFailed || inTable !== current;
-  byId("overview").classList.toggle("stale", !overview);
+  const isMissing = !overview && missing.has(keyOf(current));
+  byId("missing").hidden = !isMissing;
+  byId("missing-why").textContent = "There is no result, because the simulation was ended.";
+  byId("overview").hidden = hasFailed || (inTable !== current && !isMissing);
+  for (const id of ["headline", "overview-scroll", "overview-text"]) byId(id).classList.toggle("stale", !overview);
   panels.setModels(current, models);
   if (hasChosenTarget && overview) {
     hasChosenTarget = false;
+    byId("linked-target").hidden = true;
     panels.run();
+    byId("tabs").scrollIntoView({ behavior: "smooth" });
   }
 }
 
@@ -254,15 +290,32 @@ function openTarget(delegate) {
   const target = targetForm.target;
   if (target.delegate !== delegate) targetForm.show({ ...target, delegate, options: {} });
   submit("report");
-  byId("target").scrollIntoView({ behavior: "smooth" });
+  byId("tab-report").focus({ preventScroll: true });
+  byId("tabs").scrollIntoView({ behavior: "smooth" });
 }
 
 /** Show a result of the target in the form. @param {string} [result] */
 function submit(result) {
-  history.replaceState(null, "", `#${fragmentOf(targetForm.target)}`);
-  panels.clear();
+  showAddress();
   panels.run(result);
   showCurrent();
+}
+
+/** Make the address of the page the link to the target. */
+function showAddress() {
+  history.replaceState(null, "", `#${fragmentOf(targetForm.target, form)}`);
+}
+
+/** The user changed the target in the form. */
+function changed() {
+  const { android } = targetForm.target;
+  const isOther = select("android").value !== android;
+  select("android").value = android;
+  showAddress();
+  showModels();
+  showCurrent();
+  if (current && isOther) overviewOf(current);
+  panels.refresh();
 }
 
 // ---- Start
@@ -301,7 +354,7 @@ function listenForSettings() {
     submit();
   });
   byId("link").addEventListener("click", async () => {
-    history.replaceState(null, "", `#${fragmentOf(targetForm.target)}`);
+    showAddress();
     try {
       await navigator.clipboard.writeText(location.href);
       byId("linked").textContent = "Copied. The link has the target and its options, not the model.";
@@ -309,15 +362,20 @@ function listenForSettings() {
       byId("linked").textContent = "The address of this page is the link: it has the target and its options, not the model.";
     }
   });
-  for (const id of ["release", "defaults"]) {
+  for (const id of ["release", "defaults", "android"]) {
     select(id).addEventListener("change", () => {
       targetForm.show({ ...targetForm.target, ...shared() });
-      panels.clear();
+      showAddress();
       showModels();
-      if (current) overviewOf(current);
+      if (!current) return;
+      showCurrent();
+      overviewOf(current);
+      panels.refresh();
     });
   }
+  byId("again").addEventListener("click", () => current && overviewOf(current));
   addEventListener("hashchange", () => {
+    hasChosenTarget = !current;
     showTarget(targetOf(location.hash, form));
     if (!current) return;
     submit();
@@ -330,8 +388,12 @@ function showTarget(target) {
   const { choices, default: release } = form.releases;
   fill(select("release"), choices.includes(release) ? choices : [release, ...choices], target.release);
   fill(select("defaults"), form.defaults.choices, target.defaults);
+  fill(select("android"), androidOption(form).choices, target.android);
   for (const option of select("defaults").options) option.text = option.value === "api" ? "the delegate's API" : "benchmark_model";
   targetForm.show(target);
+  const link = byId("linked-target");
+  link.hidden = !hasChosenTarget;
+  link.textContent = `This link is for ${asTyped(["report", "MODEL", ...targetArguments(target, form)])}. Drop the model to see its report.`;
 }
 
 listenForFiles();
@@ -340,8 +402,8 @@ showStatus();
 const ready = engine.started().then((found) => {
   form = found;
   const target = targetOf(location.hash, form);
-  targetForm = new TargetForm(form, target);
-  panels = new Panels({ engine, busy, form, target: () => targetForm.target });
+  targetForm = new TargetForm(form, target, changed);
+  panels = new Panels({ engine, busy, form, hasNumpy: files.numpy, target: () => targetForm.target });
   showTarget(target);
   listenForSettings();
   document.body.classList.add("ready");

@@ -1,19 +1,21 @@
 /** The results for one target: report, diagnosis, plan of a fix, comparison, and files to download. */
 
-import { asTyped, targetArguments } from "./commands.js";
+import { ANDROID, asTyped, targetArguments, withLabels } from "./commands.js";
+import { comparisonTable } from "./comparison.js";
 import { byId, columnsOf, download, make } from "./dom.js";
 
 /** @typedef {<T>(what: string, work: () => Promise<T>) => Promise<T | undefined>} Busy */
-/** @typedef {{engine: import("./engine.js").Engine, busy: Busy, form: import("./types.js").Form,
+/** @typedef {{engine: import("./engine.js").Engine, busy: Busy, form: import("./types.js").Form, hasNumpy: boolean,
  *   target: () => import("./types.js").Target}} Context */
 
 const NAMES = ["report", "diagnose", "fix", "compare", "download"];
 const NOT_FOR_SOCS = "This is for one delegate. Choose a delegate as the target.";
+const CHOOSE = "Choose a target in the table, or press Simulate.";
 
 /** Files to download: title, command, ending, type, and arguments. @type {[string, string, string, string, string[]][]} */
 const DOWNLOADS = [
   ["Report page (HTML)", "report", "html", "text/html", []],
-  ["Results with every node (JSON)", "analyze", "json", "application/json", ["--format", "json"]],
+  ["Analysis with every node (JSON)", "analyze", "json", "application/json", ["--format", "json"]],
   ["Findings for code scanning (SARIF)", "analyze", "sarif", "application/sarif+json", ["--format", "sarif"]],
   ["Diagnosis (JSON)", "diagnose", "diagnosis.json", "application/json", ["--format", "json"]],
 ];
@@ -28,6 +30,7 @@ export class Panels {
   /** What commands answered, by the command. @type {Map<string, any>} */
   #answers = new Map();
   #other = "";
+  #isSwapped = false;
   #isChosen = false;
 
   /** @param {Context} context */
@@ -48,21 +51,25 @@ export class Panels {
 
   /** @param {import("./types.js").Model} model @param {import("./types.js").Model[]} models */
   setModels(model, models) {
+    const before = this.#model;
+    if (before && before !== model && models.includes(before) && !this.#other.startsWith("delegate ")) this.#other = `model ${before.path}`;
     this.#model = model;
     this.#models = models;
-    if (!this.#isChosen) byId("panel").replaceChildren(make("p", { className: "help" }, "Choose a target in the table, or press Simulate."));
+    if (!this.#isChosen) byId("panel").replaceChildren(make("p", { className: "help" }, CHOOSE));
   }
 
-  /** Show no result until one is asked for. */
-  clear() {
+  /** Forget all answers, and show no result until one is asked for. */
+  forget() {
+    this.#answers.clear();
+    this.#other = "";
+    this.#isSwapped = false;
     this.#isChosen = false;
     byId("panel").replaceChildren();
   }
 
-  /** Forget all answers. */
-  forget() {
-    this.#answers.clear();
-    this.clear();
+  /** Show the result of the open tab again, if a result was asked for. */
+  refresh() {
+    if (this.#isChosen) this.run();
   }
 
   /** @param {string} name */
@@ -102,29 +109,48 @@ export class Panels {
   }
 
   /**
-   * Run a command, or return what it answered before.
-   * @param {string[]} command @param {string} what @param {string} [file] a file that the command writes
+   * Run a command, or return what it answered before. Meanwhile, the panel says what it waits for.
+   * @param {HTMLElement} panel @param {string[]} command @param {string} what @param {string} [file] a file that the command writes
    * @returns {Promise<import("./types.js").Answer | undefined>}
    */
-  async #ask(command, what, file) {
+  async #ask(panel, command, what, file) {
     const columns = columnsOf(byId("panel"));
     const key = JSON.stringify([command, columns]);
     const known = this.#answers.get(key);
     if (known) return known;
     const { busy, engine } = this.#context;
     const whole = file ? [...command, "--output", `/out/${file}`] : command;
+    const waiting = make("p", { className: "help" }, `${what} ${this.#model?.name} ...`);
+    panel.append(waiting);
     const found = await busy(`${what} ${this.#model?.name}`, () => engine.run(whole, columns, file));
-    if (found) this.#answers.set(key, found);
+    waiting.remove();
+    if (found) {
+      this.#answers.set(key, found);
+    } else {
+      const again = make("button", { type: "button" }, "Start again");
+      again.addEventListener("click", () => this.run());
+      panel.append(make("p", { className: "buttons" }, "There is no result, because the simulation was ended.", again));
+    }
     return found;
+  }
+
+  /** Say what a command printed as an error or a note. @param {HTMLElement} panel @param {string} text @param {boolean} isBad */
+  #note(panel, text, isBad) {
+    const { form, target } = this.#context;
+    const options = form.delegates.find(({ name }) => name === target().delegate)?.options ?? [];
+    if (text) panel.append(make("p", { className: isBad ? "bad" : "note" }, withLabels(text, options)));
   }
 
   /** @param {HTMLElement} panel @param {string[]} command @param {string} what */
   async #showText(panel, command, what) {
-    const found = await this.#ask(command, what);
+    const found = await this.#ask(panel, command, what);
     if (!found) return false;
-    const { output, error, exit } = found;
+    const { output, error, exit, needs } = found;
     panel.append(commandLine(command));
-    if (error) panel.append(make("p", { className: exit > 1 ? "bad" : "note" }, error));
+    this.#note(panel, error, exit > 1);
+    if (needs && exit <= 1 && !this.#context.hasNumpy) {
+      panel.append(make("p", { className: "note" }, "This page has no numpy. So it tried only those passes of fix that need no numpy. The command above tries all passes."));
+    }
     if (output) panel.append(make("pre", { className: "output", tabIndex: 0 }, output));
     return exit <= 1;
   }
@@ -132,10 +158,10 @@ export class Panels {
   /** @param {HTMLElement} panel @param {string[]} paths @param {string[]} given @param {string} file */
   async #showReport(panel, paths, given, file) {
     const command = ["report", ...paths, ...given];
-    const found = await this.#ask(command, "Making the report of", file);
+    const found = await this.#ask(panel, command, "Making the report of", file);
     if (!found) return;
     const line = commandLine([...command, "-o", file]);
-    if (found.error) panel.append(make("p", { className: found.content ? "note" : "bad" }, found.error));
+    this.#note(panel, found.error, !found.content);
     if (!found.content) {
       panel.append(line);
       return;
@@ -150,7 +176,7 @@ export class Panels {
 
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given */
   async #showFix(panel, model, given) {
-    await this.#showText(panel, ["fix", model.path, "--plan", ...given], "Looking for fixes of");
+    if (!(await this.#showText(panel, ["fix", model.path, "--plan", ...given], "Looking for fixes of"))) return;
     const command = ["fix", model.path, ...given, "-o", "fixed.tflite"];
     panel.append(
       make("p", { className: "note" }, "This is the plan only. A fix is proved by running the model before and after, and the runtime is not in the browser. This command writes the model and proves that its outputs are the same:"),
@@ -168,25 +194,24 @@ export class Panels {
       make("optgroup", { label: "Same model, another target" }, ...delegates.map((name) => make("option", { value: `delegate ${name}` }, name))),
     ];
     if (!models.length) options.shift();
-    const other = make("select", { id: "other" }, make("option", { value: "" }, "nothing yet"), ...options);
+    const other = make("select", { id: "other" }, make("option", { value: "" }, "choose a model or a target"), ...options);
+    const swap = make("button", { type: "button" }, "Swap A and B");
     const result = make("div", {});
-    const show = async () => {
+    const show = () => {
       this.#other = other.value;
-      result.replaceChildren();
-      if (!other.value) return;
-      const [kind, value] = other.value.split(/ (.*)/s);
-      const paths = kind === "model" ? [model.path, value] : [model.path];
-      const all = kind === "model" ? given : [...given, "--delegate", value];
-      const text = make("div", {});
-      const page = make("div", {});
-      const hint = make("p", { className: "help" }, 'To see both graphs side by side, choose the other one under "Compare with" in this report:');
-      result.append(text, hint, page);
-      if (await this.#showText(text, ["compare", ...paths, ...all], "Comparing")) await this.#showReport(page, paths, all, "compared.html");
+      const shown = make("div", {});
+      result.replaceChildren(shown);
+      swap.disabled = !other.value;
+      if (other.value) this.#showCompared(shown, model, other.value, given);
     };
     other.addEventListener("change", show);
+    swap.addEventListener("click", () => {
+      this.#isSwapped = !this.#isSwapped;
+      show();
+    });
     panel.append(
-      make("div", { className: "controls" }, make("label", {}, "Compare with", other)),
-      ...(models.length ? [] : [make("p", { className: "help" }, "To compare two models, such as before and after a change, drop the second one on this page.")]),
+      make("div", { className: "controls" }, make("label", {}, "Compare with ", other), swap),
+      ...(models.length ? [] : [make("p", { className: "help" }, "To compare two models, such as before and after a change, drop the second one on this page. The older file is A.")]),
       result,
     );
     if (this.#other && [...other.options].some(({ value }) => value === this.#other)) other.value = this.#other;
@@ -194,19 +219,55 @@ export class Panels {
     show();
   }
 
+  /**
+   * Compare two models or two targets. A is the file that came first, or the target in the form.
+   * @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string} chosen @param {string[]} given
+   */
+  async #showCompared(panel, model, chosen, given) {
+    const [kind, value] = chosen.split(/ (.*)/s);
+    const name = (/** @type {string} */ path) => this.#models.find((one) => one.path === path)?.name ?? path;
+    let paths = [model.path];
+    let delegates = [given[1], value];
+    if (kind === "model") {
+      const order = this.#models.map(({ path }) => path);
+      paths = [model.path, value].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+      if (this.#isSwapped) paths.reverse();
+    } else if (this.#isSwapped) {
+      delegates.reverse();
+    }
+    const all = kind === "model" ? given : [...delegates.flatMap((one) => ["--delegate", one]), ...given.slice(2)];
+    const command = ["compare", ...paths, ...all];
+    const found = await this.#ask(panel, [...command, "--format", "json"], "Comparing");
+    if (!found) return;
+    if (found.exit > 1) {
+      panel.append(commandLine(command));
+      this.#note(panel, found.error, true);
+      return;
+    }
+    const titles = kind === "model" ? paths.map(name) : delegates;
+    panel.append(comparisonTable(JSON.parse(found.output), titles));
+    const text = make("div", {});
+    const page = make("div", {});
+    panel.append(make("details", { open: true }, make("summary", {}, "Every difference, as the command line prints it"), text), page);
+    if (await this.#showText(text, command, "Comparing")) await this.#showReport(page, paths, all, "compared.html");
+  }
+
   /** @param {HTMLElement} panel @param {import("./types.js").Model} model @param {string[]} given @param {typeof DOWNLOADS} offered */
   #showDownloads(panel, model, given, offered) {
+    const stem = fileStem(model, this.#context.target(), given);
     const entries = offered.map(([title, command, ending, type, format]) => {
       const button = make("button", { type: "button" }, title);
-      const problem = make("span", { className: "bad" });
+      const state = make("span", { className: "state", role: "status" });
       const whole = [command, model.path, ...given, ...format];
-      const file = `result.${ending}`;
+      const file = `${stem}.${ending}`;
       button.addEventListener("click", async () => {
-        const found = await this.#ask(whole, "Writing a file for", file);
-        problem.textContent = found && !found.content ? found.error : "";
-        if (found?.content) download(`${plain(model.name)}.${plain(given[1])}.${ending}`, found.content, type);
+        button.disabled = true;
+        const found = await this.#ask(state, whole, "Writing a file for", file);
+        button.disabled = false;
+        if (found && !found.content) this.#note(state, found.error, true);
+        if (found?.content) download(file, found.content, type);
       });
-      return make("li", {}, button, problem, commandLine([...whole, "-o", file]));
+      return make("li", {}, button, state, commandLine([...whole, "-o", file]));
     });
     panel.append(make("ul", { className: "downloads" }, ...entries));
   }
@@ -214,6 +275,16 @@ export class Panels {
 
 /** @param {string[]} command */
 const commandLine = (command) => make("code", { className: "command" }, asTyped(command));
+
+/**
+ * Return the start of the name of a file with results: the model, the target and its options.
+ * @param {import("./types.js").Model} model @param {import("./types.js").Target} target @param {string[]} given
+ */
+function fileStem(model, target, given) {
+  const flags = given.slice(2).flatMap((part) => (part === "--runtime" || part === "--defaults" || part === "--option" ? [] : [part.replace(/^--/, "").replace("=", "")]));
+  const android = flags.map((flag) => (flag.startsWith(ANDROID) ? flag : flag.slice(0, 30)));
+  return [plain(model.name), plain(target.delegate === "soc" ? given[1] : target.delegate), ...android.map(plain)].join(".").slice(0, 150);
+}
 
 /** Return a name for a file on any system. @param {string} name */
 const plain = (name) => name.replace(/\.tflite$/i, "").replace(/[^\w.-]+/g, "_").slice(-80) || "model";

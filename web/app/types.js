@@ -4,11 +4,12 @@
  * @typedef {{start: number, packages: string, numpy: boolean}} Files
  * @typedef {{name: string, flag: string, type: "choice" | "boolean" | "integer" | "text" | "file", choices: string[],
  *   defaults: Record<string, string>, help: string}} Option
- * @typedef {{name: string, title: string, summary: string, is_plugin: boolean, options: Option[]}} Delegate
+ * @typedef {{name: string, title: string, summary: string, is_plugin: boolean, options: Option[],
+ *   level: {option: string, release: string, by_release: Record<string, number>} | null}} Delegate
  * @typedef {{default_delegate: string, delegates: Delegate[], releases: {choices: string[], default: string},
  *   defaults: {choices: string[], default: string}, accelerators: string[], socs: {name: string, also: string[]}[]}} Form
  * @typedef {{exit: number, output: string, error: string, needs: string | null, content?: Uint8Array<ArrayBuffer>}} Answer
  * @typedef {{path: string, file: string, name: string, size?: number, isWhole?: boolean}} Model
- * @typedef {{delegate: string, release: string, defaults: string, options: Record<string, string>}} Target
+ * @typedef {{delegate: string, release: string, defaults: string, android: string, options: Record<string, string>}} Target
  */
 export {};

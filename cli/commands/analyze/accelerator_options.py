@@ -34,7 +34,7 @@ def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SOC",
         multiple=True,
         shell_complete=complete_socs,
-        help=SOC_HELP + " Give several SoCs to compare them.",
+        help=SOC_HELP + " Several SoCs are compared; all means a SoC of each vendor.",
     )(command)
     return click.option(
         "--accelerators",

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.delegates.npu.soc_names import full_soc_name
+from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name
 from delegate_sim.delegates.registry import ACCELERATORS
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
 
 from ...answers import Answer, ModelTable, write_answers
-from ...console.terminal import print_error, width
+from ...console.terminal import print_error, width, write_to
 from ...exits import DONE, USAGE
-from ...models import Models, read_model
+from ...models import Models, Unreadable, read_model
 from ...options.targets import TargetArguments
+from ...outputs import GITHUB, summarize
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stacked_row
 from ...text.analysis.view import View
@@ -26,7 +27,8 @@ from ...text.many import STACKED
 from .accelerator_options import AcceleratorArguments
 from .documents import Outputs
 
-_FORMS = ("text", "json")
+if TYPE_CHECKING:
+    from delegate_sim.gate.results import Case
 
 
 def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
@@ -56,10 +58,6 @@ def analyze_accelerators(
     If only some of the SoCs can be simulated, the text has a column for each of the others, and standard error has the reasons.
     """
     form, _, output = outputs
-    if form not in _FORMS:
-        option = "--soc" if accelerators.accelerators is None else "--accelerators"
-        forms = " or ".join(_FORMS)
-        raise click.UsageError(f"with {option}, --format must be {forms}. For a page, use delegate-sim report --soc")
     socs, errors = _simulated(accelerators.socs)
     stacks = asked_stacks(accelerators.accelerators, socs)
     options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
@@ -68,26 +66,32 @@ def analyze_accelerators(
         for stack in stacks
     ]
 
-    def answer(path: str) -> Answer:
+    def results_of(path: str) -> list[StackResult]:
         model = read_model(path)
-        results = [_with_adviser(simulate_stack(model, stack)) for stack in stacks]
+        return [_with_adviser(simulate_stack(model, stack)) for stack in stacks]
+
+    def answer(path: str) -> Answer:
+        results = results_of(path)
         view = View(width(), verbose)
         return Answer(
-            lambda: [replace(result, report=with_advice(result.report)).to_dict() for result in results],
+            lambda: [_advised(result).to_dict() for result in results],
             lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
         )
 
     for error in errors.values():
         print_error(str(error))
-    code = write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
+    if form in ("text", "json"):
+        code = write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
+    else:
+        code = _write_cases(Models(models), form, output, stacks, results_of)
     return USAGE if errors and code == DONE else code
 
 
 def _simulated(socs: Sequence[str]) -> tuple[list[str], dict[str, OptionError]]:
     """Return the SoCs that can be simulated, and the errors of the others by SoC. Raises OptionError if there are only others."""
     simulated, errors = list[str](), dict[str, OptionError]()
-    for soc in socs:
+    for soc in each_vendor(socs):
         try:
             simulated.append(full_soc_name(soc))
         except OptionError as error:
@@ -95,6 +99,37 @@ def _simulated(socs: Sequence[str]) -> tuple[list[str], dict[str, OptionError]]:
     if errors and not simulated:
         raise next(iter(errors.values()))
     return simulated, errors
+
+
+def _write_cases(
+    models: Models, form: str, output: str | None, stacks: Sequence[Stack], results_of: Callable[[str], list[StackResult]]
+) -> int:
+    """Write the results in a format for services, and return the exit code."""
+    from delegate_sim.gate.analysis_cases import stack_cases
+    from delegate_sim.gate.results import Results
+
+    from ...formats import render
+
+    cases = [case for results in models.each(results_of) for result in results for case in stack_cases(_advised(result))]
+    results = Results("analyze", (*cases, *[case for model in models.unreadable for case in _unreadable(model, stacks)]))
+    if form == GITHUB:
+        summarize(results)
+    write_to(render(form, results), form, output)
+    return models.exit_code
+
+
+def _unreadable(model: Unreadable, stacks: Sequence[Stack]) -> Iterator[Case]:
+    from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, unreadable_case
+
+    code = INTERNAL_ERROR if model.is_fault else UNREADABLE_MODEL
+    for stack in stacks:
+        delegate = delegates_of(stack)[0].name
+        target = stack.soc or delegate
+        yield unreadable_case(model.path, model.path, target, delegate, str(stack.release), stack.options, model.message, code)
+
+
+def _advised(result: StackResult) -> StackResult:
+    return replace(result, report=with_advice(result.report))
 
 
 def _with_adviser(result: StackResult) -> StackResult:

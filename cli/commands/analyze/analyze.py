@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,7 +14,7 @@ from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
 from ...console.output_file import allow_replacing, output_option
-from ...console.terminal import width
+from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
 from ...options.delegate_flags import ALL_DELEGATES, ComparingCommand
@@ -29,9 +29,6 @@ from .chain import chain
 from .documents import Outputs, write_analyses
 from .overview import overview
 from .single import single
-
-if TYPE_CHECKING:
-    pass
 
 _EPILOG = """\b
 Examples:
@@ -87,7 +84,7 @@ def command(watch: bool, **given: Any) -> int:
 
     Without --delegate, the output is a table with one row for each delegate. With --delegate, the output shows the runtime's log
     lines, the delegated share, the reasons for nodes on the CPU, and the partitions. For a LiteRT-LM bundle, the output shows
-    on which backends the engine starts.
+    on which backends the engine generates tokens.
     """
     if not watch:
         return _analyze(**given)
@@ -130,6 +127,10 @@ def _analyze(
 
         refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
+    if outputs.form == "text" and outputs.output is None and any(map(is_litertlm, models)):
+        from .bundles import engine_answers
+
+        write_lines(engine_answers(models, targets))
     view = View(width(), verbose, names_commands=True)
     return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs, profiles)
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
-from delegate_sim.errors import OptionError
+from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.live.litert_lm.engine import LiveBundle, lacking, run_bundle
-from delegate_sim.llm.backends import JUDGED, parsed_backend
+from delegate_sim.llm.backends import DELEGATES, JUDGED, parsed_backend
 from delegate_sim.llm.engine import KNOWN_OPTIONS, run_engine
 from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.runtime.target import Target
 
 from ...answers import Answer, ModelTable, write_answers
-from ...console.terminal import width
+from ...console.terminal import Line, width
 from ...exits import FINDINGS, USAGE
 from ...models import Models
 from ...options.live import LiveArguments
 from ...options.targets import TargetArguments
-from ...text.bundles.engine import engine_columns, engine_entry, engine_lines, engine_row, live_bundle_lines
+from ...text.bundles.engine import answer_lines, engine_columns, engine_entry, engine_lines, engine_row, live_bundle_lines
 from .documents import Outputs
 
 _FORMS = ("text", "json")
@@ -66,6 +69,21 @@ def analyze_bundles(
     if every and not any(result.is_run for result in every):
         return USAGE
     return code or (FINDINGS if any(result.differences for result in every) else code)
+
+
+def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[Line]:
+    """Yield what the engine does with each bundle on the backends that use the delegates of ``targets``.
+
+    Bundles that cannot be read are left out.
+    """
+    releases = {DELEGATES[target.delegate.name]: target.release for target in targets if target.delegate.name in DELEGATES}
+    for path in paths:
+        if not is_litertlm(path):
+            continue
+        with suppress(ModelError):
+            reports = [run_engine(path, backend, {}, release) for backend, release in releases.items()]
+            yield from answer_lines(path, reports, width())
+            yield Line("")
 
 
 def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from delegate_sim.foundation.printable import printable
@@ -40,25 +41,27 @@ def write_analyses(
 ) -> int:
     """Analyze each model, write the reports, and return the exit code.
 
-    If text for standard output is not a table, the text of each model is written as soon as the model is analyzed.
+    If text for standard output is not a table, each line is written as soon as it is known. The verdict comes before the search
+    for advice.
     """
     form, files, output = outputs
     documents = _Documents(models, view, analysis)
-    forms = [form, *[file.form for file in files]]
     streams = form == "text" and output is None and not documents.is_table
+    forms = [*([] if streams else [form]), *[file.form for file in files]]
 
-    def parts_of(path: str) -> dict[str, Any]:
+    def add(path: str) -> None:
         model = read_model(path)
         cache = AnalysisCache()
         report = with_adviser(analysis.report(model, cache))
         timings = profiles.timings(model, analysis.targets)
         report = replace(report, times=timings)
         models.leave_out(path, analysis.targets[len(report.runs) :], Effort(model))
-        return documents.parts(report, forms, cache, timings)
-
-    for number, parts in enumerate(models.each(parts_of)):
         if streams:
-            write_lines([Line(""), *parts["text"]] if number else parts["text"])
+            write_lines(chain([Line("")] if documents.has_answers else [], documents.lines(report, cache, timings)))
+        documents.add(report, forms, cache, timings)
+
+    for _ in models.each(add):
+        pass
     if streams and documents.has_answers and not models.is_single:
         write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
@@ -84,15 +87,14 @@ class _Documents:
         """Whether any model could be analyzed. Otherwise, standard error already has all messages."""
         return bool(self._parts)
 
-    def parts(self, report: Report, forms: Iterable[str], cache: AnalysisCache, timings: Sequence[Timing] = ()) -> dict[str, Any]:
-        """Store the parts of a report that the given formats need, and return these parts."""
+    def add(self, report: Report, forms: Iterable[str], cache: AnalysisCache, timings: Sequence[Timing] = ()) -> None:
+        """Store the parts of a report that the given formats need."""
         parts: dict[str, Any] = {}
         for form in forms:
             kind = form if form in ("text", "json") else _kind(form)
             if kind not in parts:
                 parts[kind] = self._part(report, kind, cache, timings)
         self._parts.append(parts)
-        return parts
 
     def whole(self, form: str) -> str | Sequence[str]:
         """Return the whole output in one format, as a string or as parts of a long string."""
@@ -120,7 +122,7 @@ class _Documents:
 
     def _part(self, report: Report, kind: str, cache: AnalysisCache, timings: Sequence[Timing]) -> Any:
         if kind == "text":
-            return self._rows(report) if self.is_table else self._lines(report, cache, timings)
+            return self._rows(report) if self.is_table else list(self.lines(report, cache, timings))
         if kind == "json":
             return self._json(report)
         from delegate_sim.gate.analysis_cases import analysis_cases
@@ -146,15 +148,15 @@ class _Documents:
 
         return model_rows(report)
 
-    def _lines(self, report: Report, cache: AnalysisCache, timings: Sequence[Timing]) -> list[Line]:
-        lines = list(self.analysis.lines(report, replace(self.view, cache=cache)))
+    def lines(self, report: Report, cache: AnalysisCache, timings: Sequence[Timing]) -> Iterator[Line]:
+        """Yield the text of a report."""
+        if not self.models.is_single:
+            yield Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING)
+        yield from self.analysis.lines(report, replace(self.view, cache=cache))
         if timings:
             from ...text.timing.times import timing_lines
 
-            lines += timing_lines(timings, report.runs, self.view.width, self.view.verbose)
-        if self.models.is_single:
-            return lines
-        return [Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING), *lines]
+            yield from timing_lines(timings, report.runs, self.view.width, self.view.verbose)
 
     def unanswered(self) -> Iterator[Line]:
         """Return the error messages of unreadable models."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
+from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import NOT_COMPILED, words_of
@@ -132,12 +133,13 @@ def _details(run: Run, view: View) -> Iterator[Line]:
         yield from _selected(run, view)
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
+    ranks = Ranks(run, compute)
     for number, subgraph in enumerate(run.subgraphs):
         if number:
             yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(run, subgraph, compute, view)
+        yield from _subgraph(run, subgraph, compute, ranks, view)
         yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
         yield Line("")
@@ -194,7 +196,7 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     yield Line("")
 
 
-def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Iterator[Line]:
+def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view: View) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -222,7 +224,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, view: View) -> Ite
     )
     if dropped and run.subsets:
         yield from _paragraph(_gains(_kernels(run), dropped), view, "  ", "    ")
-    yield from _fallback(run, whole, view)
+    yield from _fallback(run, whole, ranks, view)
     yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
 
 
@@ -290,7 +292,7 @@ class _Group:
     nodes: list[int]
 
 
-def _fallback(run: SubgraphRun, whole: Run, view: View) -> Iterator[Line]:
+def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterator[Line]:
     groups = _grouped(run, whole.refusal)
     if not groups:
         return
@@ -298,7 +300,13 @@ def _fallback(run: SubgraphRun, whole: Run, view: View) -> Iterator[Line]:
     yield Line("")
     where = "Off the NPU" if whole.delegate.is_plugin else "On the CPU"
     yield Line(f"{where}: {counted(total, 'node')}, by reason", HEADING)
-    for variants in sorted(groups, key=lambda variants: -_size(variants)):
+
+    def order(variant: _Group) -> tuple[int, int]:
+        return ranks.of(variant.op, [demand.code for demand in variant.demands[0]]), -len(variant.nodes)
+
+    for variants in groups:
+        variants.sort(key=order)
+    for variants in sorted(groups, key=lambda variants: (order(variants[0])[0], -_size(variants))):
         demands = list(dict.fromkeys([demands for variant in variants for demands in variant.demands]))
         joined = [_joined([alternative[position] for alternative in demands]) for position in range(len(demands[0]))]
         for demand in joined:
@@ -308,7 +316,6 @@ def _fallback(run: SubgraphRun, whole: Run, view: View) -> Iterator[Line]:
             yield from _hint(hint, view, "    ")
         if len(hints) > _HINTS_SHOWN and not view.verbose:
             yield Line(f"    ... and {counted(len(hints) - _HINTS_SHOWN, 'more hint')} (--verbose lists all)", _HINT)
-        variants.sort(key=lambda variant: -len(variant.nodes))
         shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
         for variant in shown:
             yield from _variant(variant, len(demands) > 1, view)

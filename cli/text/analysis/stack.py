@@ -23,6 +23,7 @@ from .view import HEADING, View
 _BAD = "bold red"
 _HINT = "cyan"
 _NOT_SIMULATED = "not simulated"
+_SAME_RESULT = "All SoCs of a vendor have the same result: the plugin's rules do not depend on the SoC"
 
 
 def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Iterable[str] = ()) -> Iterator[Line]:
@@ -146,6 +147,7 @@ def _side_by_side(results: Sequence[StackResult], not_simulated: Sequence[str], 
     nodes = {sum(counter.values()) for counter, result in zip(total, results, strict=True) if result.is_created}
     if nodes:
         yield Line(f"  {' or '.join([counted(number, 'node') for number in sorted(nodes)])} each")
+    yield from paragraph(_SAME_RESULT, view.width, "  ", "  ")
 
 
 def _summed(places: dict[str, Counter[str]]) -> Counter[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.backends import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
@@ -18,7 +20,7 @@ from ..elements.tables import table
 from ..many import Columns
 
 SCHEMA = "delegate-sim/engine/1"
-_HEADING = "bold"
+_HEADING, _HINT = "bold", "cyan"
 _UNKNOWN = "-"
 _REASONS_SHOWN = 5
 _STAGES = {
@@ -29,12 +31,14 @@ _STAGES = {
     "done": "destroying the engine",
 }
 OUTCOMES = {
-    "starts": "starts",
+    "starts": "generates tokens",
     "refused": "refused",
     "starts-then-fails": "starts, then fails",
     "crash": "crashes",
 }
 """The outcomes in words."""
+_CELLS = {STARTS: "runs"}
+"""Shorter words in the table of many bundles."""
 
 
 def engine_columns() -> Columns:
@@ -44,7 +48,7 @@ def engine_columns() -> Columns:
 
 def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
     """Return the cells of a bundle in the table of many bundles."""
-    words = {report.backend.lower(): OUTCOMES[report.outcome] for report in reports}
+    words = {report.backend.lower(): _CELLS.get(report.outcome, OUTCOMES[report.outcome]) for report in reports}
     return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
 
 
@@ -60,10 +64,10 @@ def engine_entry(path: str, reports: Sequence[BackendReport], live: Sequence[Liv
 
 
 def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the verdict, and for each backend the failed check and the nodes that delegates take."""
+    """Yield the backends that generate tokens, and for each backend the failed check and the nodes that delegates take."""
     starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
-    verdict = f"LiteRT-LM generates tokens on {_listed(starting) if starting else 'no backend'}"
+    verdict = f"LiteRT-LM {OUTCOMES[STARTS]} on {_listed(starting) if starting else 'no backend'}"
     if starting and others:
         verdict += f", not on {', '.join(others)}"
     yield from paragraph(verdict, width, style="green" if starting else "red")
@@ -74,6 +78,26 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
         yield from _delegated_lines(report, width, verbose)
         for note in report.notes:
             yield from paragraph(f"Note: {message(note)}", width, "  ", "    ", style="dim")
+
+
+def outcome_text(report: BackendReport) -> str:
+    """Return the outcome on a backend, with the first reason if the engine does not generate tokens."""
+    words = OUTCOMES[report.outcome]
+    stop = report.stop
+    if stop is None:
+        return words
+    reason = stop.reasons[0] if stop.reasons else stop.error.splitlines()[-1].removeprefix("└ ")
+    return f"{words} ({message(reason)})"
+
+
+def answer_lines(path: str, reports: Sequence[BackendReport], width: int) -> Iterator[Line]:
+    """Yield the outcome on each backend, and the command that shows the engine's checks."""
+    for report in reports:
+        text = f"LiteRT-LM on {report.backend.lower()}: {outcome_text(report)}"
+        yield from paragraph(text, width, "", "  ", style=_HEADING)
+    options = [word for report in reports for word in ("--option", f"backend={report.backend.lower()}")]
+    yield Line("What LiteRT-LM's engine does with the bundle:", _HINT)
+    yield Line(f"  {printable(shlex.join(['delegate-sim', 'analyze', path, *options]))}", _HINT)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
-from delegate_sim.llm.report import BackendReport
 from delegate_sim.version import __version__
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
 from ..elements.paragraphs import indented, paragraph
 from ..fix import fix_entry, fix_lines
-from .engine import OUTCOMES
+from .engine import outcome_text
 
 SCHEMA = "delegate-sim/fix-bundle/1"
 _HEADING = "bold"
@@ -52,7 +51,7 @@ def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, ve
     yield from paragraph(_answer(plan, fixed, len(changed)), width, style=_HEADING)
     if fixed is not None:
         for change in fixed.engine:
-            text = f"LiteRT-LM on {change.backend}: {_outcome(change.before)}; rewritten: {_outcome(change.after)}"
+            text = f"LiteRT-LM on {change.backend}: {outcome_text(change.before)}; rewritten: {outcome_text(change.after)}"
             yield from paragraph(text, width, "", "  ", style=_HEADING)
     for section in plan.sections:
         yield Line("")
@@ -66,15 +65,6 @@ def _answer(plan: BundlePlan, fixed: FixedBundle | None, count: int) -> str:
     if count:
         return f"Passes would improve {sections}; nothing is written"
     return f"No pass improves a model of the bundle ({counted(len(plan.sections), 'model')})"
-
-
-def _outcome(report: BackendReport) -> str:
-    words = OUTCOMES[report.outcome]
-    stop = report.stop
-    if stop is None:
-        return words
-    reason = stop.reasons[0] if stop.reasons else stop.error.splitlines()[-1].removeprefix("└ ")
-    return f"{words} ({message(reason)})"
 
 
 def _section_lines(section: SectionPlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:

@@ -16,8 +16,8 @@ _NODES_WIDTH = 40
 def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that differ only in the node, in the change of the node, and in numbers.
 
-    Errors come first. Within a level, findings about the whole model come first. The other groups follow, from the largest to
-    the smallest.
+    Errors come first. Within a level, findings about the whole model come first. The other groups follow in the order of their
+    ranks. Among groups of equal rank, larger groups come first.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -25,7 +25,8 @@ def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
         node = (place.subgraph, place.op, without_numbers(finding.statement)) if finding.node_name else number
         groups.setdefault((finding.level, finding.code, node), []).append(finding)
     return sorted(
-        groups.values(), key=lambda members: (LEVELS.index(members[0].level), bool(members[0].node_name), -len(members))
+        groups.values(),
+        key=lambda members: (LEVELS.index(members[0].level), bool(members[0].node_name), members[0].rank, -len(members)),
     )
 
 

@@ -46,15 +46,7 @@ class MicroAnswer:
         """Registered operators that the model does not use."""
         if self.source is None or self.source.registered is None:
             return ()
-        return tuple(sorted(self.source.registered - {operator.name for operator in self.report.operators}))
-
-    @property
-    def is_too_small(self) -> bool:
-        """True if the resolver has no room for all registered operators."""
-        source = self.source
-        if source is None or source.registered is None or source.size is None:
-            return False
-        return source.size < len(source.registered)
+        return tuple(sorted({*self.source.registered} - {operator.name for operator in self.report.operators}))
 
 
 def micro_columns() -> Columns:
@@ -172,12 +164,11 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
             "not read this data, and computes wrong results without a message. Convert the model again, with buffers inside the "
             "flatbuffer"
         )
-    if answer.is_too_small:
-        assert source is not None
-        assert source.registered is not None
+    if source is not None and source.without_room:
+        count = report.target.attempted
         texts.append(
-            f"the resolver has room for {source.size} operators, but {len(source.registered)} are registered, so the last "
-            f"operators are missing. Write MicroMutableOpResolver<{len(source.registered)}>"
+            f"the source registers {counted(count, 'operator')}, but the resolver has room for {source.size:,}, so the last "
+            f"calls fail. Write MicroMutableOpResolver<{count}>"
         )
     if source is not None and source.unknown:
         texts.append(f"calls of functions that the runtime does not have: {item_list(list(map(name, source.unknown)), 60)}")

@@ -16,7 +16,7 @@ from ...graph.partition import Subset
 from ...releases.catalogue import NEWEST, Release
 from ..base import Delegate
 from ..decision import Decision, KernelFailure, ReleaseOnly, kinds_of_failures, take_supported
-from ..options import Option, OptionValues, boolean, integer, text
+from ..options import Option, OptionValues, boolean, integer, text, wide_integer
 from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
 from ..traits import LogTraits
 from .failures import MIXED, NO_OFFSETS, WORDINGS, kernel_failure
@@ -32,7 +32,7 @@ _LEFT_BY_VELA = ("SHAPE", "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
 OPTIONS = (
     Option("device_name", text, "/dev/ethosu0", "device file of the NPU; changes no verdict"),
     Option("cache_file_path", text, None, "folder in which compiled partitions are kept; changes no verdict"),
-    Option("timeout", integer, 60000000000, "time limit of an inference in nanoseconds; changes no verdict"),
+    Option("timeout", wide_integer, 60000000000, "time limit of an inference in nanoseconds; changes no verdict"),
     Option("enable_cycle_counter", boolean, False, "count cycles; changes no verdict"),
     Option("enable_profiling", boolean, False, "measure each layer; changes no verdict"),
     Option("profiling_buffer_size", integer, 2048, "number of records that enable_profiling keeps; changes no verdict"),

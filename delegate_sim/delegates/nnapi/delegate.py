@@ -63,6 +63,10 @@ class AndroidRuntime(StageBehind):
 
         return DEVICES_INTERFACE
 
+    def level(self, options: OptionValues) -> int | None:
+        """Return the feature level of the simulated NNAPI runtime."""
+        return runtime_level(options)
+
     def lower_level(self, options: OptionValues) -> int | None:
         """Return the feature level in the options if Android's own NNAPI runtime has a higher level; otherwise None."""
         highest, level = highest_level_of(options["nnapi_runtime"]), runtime_level(options)

@@ -7,8 +7,12 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from ...errors import OptionError
-from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
+from ..options import parse_options
+from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, find_delegate, plugin_of
 
+ALL = "all"
+"""The name that stands for one SoC of each vendor."""
+_SOC = "soc"
 _MOST_SIMILAR = 5
 _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
 
@@ -58,6 +62,20 @@ def full_soc_name(text: str) -> str:
     return full
 
 
+def each_vendor(socs: Iterable[str]) -> Iterator[str]:
+    """Yield the given names, with one SoC of each vendor instead of ``all``.
+
+    Vendors without a simulated plugin are left out. All SoCs of a vendor have the same result.
+    """
+    for soc in socs:
+        if _folded(soc) != ALL:
+            yield soc
+            continue
+        for name in PLUGIN_NAMES:
+            plugin = find_delegate(name)
+            yield f"{name.partition('-')[2]}:{parse_options(name, plugin.options, {})[_SOC]}"
+
+
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to full names such as ``google:Tensor_G5``, for all plugins that can be simulated.
 
@@ -89,8 +107,8 @@ def _folded(name: str) -> str:
 def _unknown(text: str, known: dict[str, str]) -> str:
     """Return the message for an unknown name. Names that contain the unknown name are suggested before other similar names."""
     folded = _folded(text)
-    if folded == "all":
-        return "give --soc once for each SoC, such as --soc pixel10 --soc mt6991; all SoCs of a vendor have the same result"
+    if folded == ALL:
+        return "name one SoC, such as pixel10 or mt6991"
     near = [name for name, full in known.items() if folded and _has_word(name, full, folded)]
     near += get_close_matches(folded, known, n=8)
     titles = [_title(name, known[name]) for name in dict.fromkeys(near)][:_MOST_SIMILAR]

@@ -237,8 +237,8 @@ def _other_model(facts: Facts, run: Run) -> Iterator[str]:
 def _fewer(stack: Stack, steps: Sequence[StepReconciliation]) -> Iterator[tuple[Stack, tuple[str, ...]]]:
     """Yield smaller stacks, each with the names of the removed accelerators.
 
-    Only accelerators without delegated nodes in the log are removed. First, each of them is removed alone, and then all of
-    them together.
+    Only accelerators without delegated nodes in the log are removed. First, each such accelerator is removed alone, and then
+    all are removed together.
     """
     silent = [step.accelerator for step in steps if step.status in (NOT_APPLIED, NOT_COMPARED) or _took_nothing(step)]
     choices = [(name,) for name in silent] + ([tuple(silent)] if len(silent) > 1 else [])

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...delegates.driver import Driver
-from ...delegates.options import DEFAULT_SETS
+from ...delegates.options import DEFAULT_SETS, as_typed, option_value
 from ...graph.graph import NodeView
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.interpreter import Run
 from ..learn.driver_rejections import driver_matches
+from ..parse.applied_target import DeviceSetting
 from .cpu_reasons import nodes_set_aside
 from .differences import differences
 from .observed_delegation import Facts
@@ -201,7 +202,8 @@ def _limits(trials: Trials) -> Iterator[Match]:
         return
     for limit in dict.fromkeys((setting.delegate.limits.unlimited, *range(1, _MOST_LIMITS + 1))):
         if limit != setting.options[option] and (run := trials.fitting({option: limit})):
-            text = f"with {option} = {limit} instead of {setting.options[option]}, the simulation reproduces the log"
+            typed = as_typed(setting.delegate.options, option, str(limit))
+            text = f"with {typed} instead of {setting.options[option]}, the simulation reproduces the log"
             yield Match(run, Account("options", text, {option: limit}))
             return
 
@@ -242,7 +244,7 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
     simulation does.
     """
     setting = trials.setting
-    text = f"with {who} ({', '.join([f'{name} = {value}' for name, value in changes.items()])})"
+    text = f"with {who} ({', '.join(_typed(setting, changes))})"
     if (run := trials.fitting(changes)) is not None:
         yield Match(run, Account("options", f"{text}, the simulation reproduces the log", changes))
         return
@@ -257,6 +259,11 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
         yield Match(fits[level], Account("options", text, {**changes, levels.option: level}, is_certain=not rest))
 
 
+def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
+    """Return options and their values as typed on the command line."""
+    return [as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()]
+
+
 def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Sequence[int | None]) -> Iterator[Match]:
     """Yield explanations in which the driver rejects nodes and there is no limit on partitions.
 
@@ -264,7 +271,7 @@ def _driver_without_limit(trials: Trials, changes: Mapping[str, Any], levels: Se
     """
     setting = replace(trials.setting, options={**trials.setting.options, **changes})
     unlimited = replace(trials, setting=setting)
-    text = ", ".join([f"with {name} = {value}" for name, value in changes.items()])
+    text = ", ".join([f"with {typed}" for typed in _typed(setting, changes)])
     for level in levels:
         for match in driver_matches(unlimited, level):
             account = match.account

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...delegates.driver import Driver
+from ...delegates.options import as_typed, option_value
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD
 from ...graph.effort import Effort
 from ...model.model import Model
@@ -151,10 +152,12 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:
     """Yield a note if the listed CPU nodes come from a simulation without the limit on partitions."""
+    declared = setting.delegate.options
     for name, value in lifted.items():
+        limit = as_typed(declared, name, option_value(setting.options[name]))
         yield (
-            f"the log has more delegate kernels than {name} = {setting.options[name]} allows; the nodes on the CPU are shown "
-            f"for {name} = {value}"
+            f"the log has more delegate kernels than {limit} allows; the nodes on the CPU are shown for "
+            f"{as_typed(declared, name, option_value(value))}"
         )
 
 

@@ -44,9 +44,9 @@ class _Seen:
     def __init__(self) -> None:
         self.accepted: set[OperationSignature] = set()
         self.rejected: list[_AskedNode] = []
-        """Nodes that the driver rejected. It rejected at least one operation of each node."""
+        """Rejected nodes: the driver rejected at least one operation of each node."""
         self.open: list[list[_AskedNode]] = []
-        """Groups of nodes. In each group, the driver rejected at least one node."""
+        """Groups of nodes: the driver rejected at least one node of each group."""
 
 
 def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile | None = None) -> Learning:

@@ -308,7 +308,7 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
     """Return the releases that may have printed the log. If ``runtime`` is given, return only this release.
 
     Otherwise, return the releases whose lines are worded like the log's, or all known releases if there are none. If the log
-    names a TensorFlow version, and one of these releases has this version, return only such releases.
+    names a TensorFlow version that some of these releases have, return only the releases of this version.
     """
     known = list(_possible_releases(log))
     fitting = [release for release in known if all(_has_wording(release, replacement) for replacement in log.replacements)]
@@ -363,7 +363,7 @@ def is_of_second_litert(log: DeviceLog) -> bool:
 
 
 def _releases_with(delegate: Delegate, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """Return those of the releases that include the delegate. If none includes it, return all the releases."""
+    """Return the releases in ``releases`` that include the delegate. If none includes it, return ``releases``."""
     if not delegate.history.starts_at_known:
         return releases
     since = parse_release(delegate.history.known_since)

@@ -147,7 +147,7 @@ _NEEDLES = (
     ),
     *("Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of"),
 )
-"""Parts of lines. Every line of the compiler, except rows of a table, contains at least one of them."""
+"""Parts of lines. Every line of the compiler, except rows of a table, contains at least one of these parts."""
 
 
 class EdgeTpuCompilerReader:

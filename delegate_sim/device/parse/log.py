@@ -52,8 +52,8 @@ class ProcessReaders:
     """A reader for each process that uses TFLite.
 
     Lines of other processes, such as drivers, and lines without a process go to the reader of the line before them. A process
-    that only reports its own crash gets its own reader. In a log of several devices or containers, each of them is treated as
-    a process.
+    that only reports its own crash gets its own reader. In a log of several devices or containers, each device or container is
+    treated as a process.
     """
 
     def __init__(self) -> None:

@@ -87,7 +87,7 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 )
 """The hypothetical conversion for each set of converter settings."""
 
-_OF_CONVERSIONS = ("convert ", "quantiz", "quantiz")
+_OF_CONVERSIONS = ("convert ", "quantiz")
 """Texts in hints that already offer another conversion of the model."""
 
 FOLDED = frozenset(
@@ -121,6 +121,7 @@ _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
 _FEWER_PARTITIONS = "remove the nodes that split the graph"
 _ON_CPU = "leave the integer arithmetic on the CPU"
+_OF_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
         return _with_result_of_limit(cause, judge)
     offers = list(_offers(cause, model, delegate))
     if not offers:
-        return _with_result_of_rewrite(_with_note_of_folding(cause), judge)
+        return _with_result_of_rewrite(_with_note_of_folding(_without_result(cause, model)), judge)
     alternatives = [judge.judged(cause, offer) for offer in offers]
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
@@ -155,8 +156,7 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     # Alternatives that help alone come first, starting with the remedy that simulations of later causes assume.
     helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
-    offers_conversion = any(word in cause.change for word in _OF_CONVERSIONS)
-    if not helping and cause.identity.problem is Problem.TYPE and not is_local and not offers_conversion:
+    if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
     texts = [alternative.text for _, alternative in helping]
     if not texts:
@@ -174,6 +174,17 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     if helping and cause.identity.problem is Problem.OPERATOR and helping[0][0].remedy.conversion and not is_local:
         suggestion = "change-converter-setting"
     return replace(cause, suggestion=suggestion, change=text, remedy=remedy, alternatives=ordered)
+
+
+def _offers_conversion(cause: Cause) -> bool:
+    return any(word in cause.change for word in _OF_CONVERSIONS)
+
+
+def _without_result(cause: Cause, model: Model) -> Cause:
+    """Mark a conversion that a hint offers as not simulated. For integers that are not quantized, the nodes stay on the CPU."""
+    if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
+        return cause
+    return replace(cause, change=_OF_INTEGERS if _are_integers(cause, model) else f"{cause.change}; {_NOT_SIMULATED}")
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:
@@ -280,9 +291,12 @@ def _is_widening(model: Model, key: NodeKey) -> bool:
 
 
 def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
-    return all(_op(model, key) in ARITHMETIC for key in cause.nodes) and all(
-        tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model)
-    )
+    return all(_op(model, key) in ARITHMETIC for key in cause.nodes) and _are_integers(cause, model)
+
+
+def _are_integers(cause: Cause, model: Model) -> bool:
+    """Return whether the cause's nodes have only tensors of integers that are not quantized, and of BOOL."""
+    return all(tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model))
 
 
 def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:

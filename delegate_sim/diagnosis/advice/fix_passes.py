@@ -89,7 +89,7 @@ class PassFinder:
         """
         self._effort.spend()
         then = self._with_pass(pass_, None) or of_cause
-        return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds))
+        return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds, self._target.delegate.name))
 
     @functools.cached_property
     def _before(self) -> Standing:

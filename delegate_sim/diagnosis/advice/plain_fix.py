@@ -75,4 +75,4 @@ def plain_fix(model: Model, target: Target, effort: Effort) -> PlainFix | None:
     inputs = model.subgraphs[0].tensors
     shapes = [f"{inputs[index].name}={','.join(map(str, shape))}" for index, shape in plan.shapes.items()]
     arguments = tuple([argument for shape in shapes for argument in ("--shape", shape)])
-    return PlainFix(plan, Cost(after.measures, after.multiply_adds, after.total_multiply_adds), arguments)
+    return PlainFix(plan, Cost(after.measures, after.multiply_adds, after.total_multiply_adds, target.delegate.name), arguments)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ...results.report.outcome_words import words_of
 from ..examiner import Cost
 
 
@@ -79,12 +80,12 @@ RESULTS: tuple[str, ...] = (
 
 
 def result_words(cost: Cost) -> str:
-    """Describe a result in a few words: delegated nodes, kernels and multiply-adds."""
+    """Describe a result in a few words: delegated nodes, multiply-adds, and kernels, or partitions that a plugin selects."""
     measures = cost.measures
     text = f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes"
     if not measures.delegated_nodes:
         return text
-    text += f" in {measures.delegate_kernels:,} {'kernel' if measures.delegate_kernels == 1 else 'kernels'}"
+    text += f" in {words_of(cost.delegate).short_kernels(measures.delegate_kernels)}"
     if cost.total_multiply_adds:
         # The share is rounded down, so that 100 % always means all multiply-adds.
         text += f", {cost.multiply_adds * 1000 // cost.total_multiply_adds / 10:g} % of multiply-adds"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from ...foundation.late_numpy import np
+from ...model import schema
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import FINITE, Exactness, Pass
 
 _FLOAT = ("FLOAT32",)
+_SMALL_INTEGERS = ("INT8", "UINT8")
 _RELU6 = 3
 _POOL_VALID = 1
 
@@ -168,6 +171,61 @@ def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
     ]
 
 
+def _relu_0_to_1_by_limits(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return the nodes that compute min(max(x, 0), 1)."""
+    if not _is_float(work, node):
+        return _quantized_limits(work, node)
+    positive = work.result(work.output(node), "positive")
+    return [
+        work.node("MAXIMUM", [node.inputs[0], _scalar(work, node, 0)], [positive]),
+        work.node("MINIMUM", [positive, _scalar(work, node, 1)], node.outputs),
+    ]
+
+
+def _quantized_limits(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return the nodes that limit quantized values to the range from 0 to 1; a RESHAPE if the type holds no other values."""
+    source, target = work.input(node, 0), work.output(node)
+    is_same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
+    if (
+        (len(node.inputs), len(node.outputs)) != (1, 1)
+        or source.type not in _SMALL_INTEGERS
+        or not is_same
+        or not source.scale > 0
+    ):
+        return None
+    if source.is_constant or work.is_open(source, target):
+        return None
+    held = np.iinfo(schema.NUMPY_TYPES[source.type])
+    zero, one = [source.zero_point + _rounded(np.float32(limit) / np.float32(source.scale)) for limit in (0, 1)]
+    steps = [(op, limit) for op, limit, is_needed in (("MAXIMUM", zero, zero > held.min), ("MINIMUM", one, one < held.max))
+             if is_needed]  # fmt: skip
+    if not held.min <= zero <= held.max:
+        return None
+    nodes, operand = [], node.inputs[0]
+    for number, (op, limit) in enumerate(steps, 1):
+        bound = work.constant(f"{target.name}/{op.lower()}", source.type, limit, source.quantization)
+        result = node.outputs[0] if number == len(steps) else work.result(target, "positive")
+        nodes.append(work.node(op, [operand, bound], [result]))
+        operand = result
+    return nodes or [work.reshape(operand, node.outputs[0])]
+
+
+def _rounded(value: np.float32) -> int:
+    """Round to the nearest integer, and halves up (``roundf`` of numbers that are not negative)."""
+    return math.floor(float(value) + 0.5)
+
+
+def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return the nodes that compute relu6(6 x) / 6."""
+    if not _is_float(work, node):
+        return None
+    wide = work.result(work.output(node), "relu6")
+    return [
+        work.node("MUL", [node.inputs[0], _scalar(work, node, 6)], [wide], fused_activation_function=_RELU6),
+        work.node("MUL", [wide, _scalar(work, node, 1 / 6)], node.outputs),
+    ]
+
+
 def _axes(work: Work, node: Node) -> list[int] | None:
     values, rank = work.integers(work.input(node, 1)), work.input(node, 0).rank
     if values is None or not rank:
@@ -271,6 +329,23 @@ PASSES = (
         Exactness.EXACT,
         _leaky_relu,
         FINITE,
+    ),
+    _pass(
+        "relu-0-to-1-as-limits",
+        "RELU_0_TO_1",
+        "MAXIMUM of x and 0, and MINIMUM of the result and 1; a RESHAPE if quantized values cannot exceed these limits",
+        "FLOAT32; or INT8 or UINT8 with the same scale and zero point for operand and result, and a known shape",
+        Exactness.EXACT,
+        _relu_0_to_1_by_limits,
+        FINITE,
+    ),
+    _pass(
+        "relu-0-to-1-by-relu6",
+        "RELU_0_TO_1",
+        "relu6(6 x) / 6, computed by two MUL",
+        _FLOATS,
+        Exactness.ROUNDING,
+        _relu_0_to_1_by_relu6,
     ),
     _pass(
         "hard-swish-written-out",

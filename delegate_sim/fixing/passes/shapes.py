@@ -58,8 +58,11 @@ def _unpack_as_split(work: Work, node: Node) -> Sequence[Node] | None:
     return [split, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
 
 
-def _slices(work: Work, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool) -> list[Node]:
-    nodes, start = [], 0
+def slices(
+    work: Work, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool, start: int = 0
+) -> list[Node]:
+    """Return nodes that cut consecutive slices along a dimension, with the given sizes. The first slice begins at ``start``."""
+    nodes = []
     shape = work.tensor(source).shape
     for target, size in zip(targets, sizes, strict=True):
         begin = np.zeros(len(shape), np.int64)
@@ -84,7 +87,7 @@ def _unpack_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     axis, shape = axis_and_shape
     parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
-    nodes = _slices(work, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
+    nodes = slices(work, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
     return [*nodes, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
 
 
@@ -99,7 +102,7 @@ def _split(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     if any(work.tensor(output).rank != rank for output in node.outputs):
         return None
     sizes = [work.tensor(output).shape[axis] for output in node.outputs]
-    return _slices(work, source, node.outputs, axis, sizes, strided=strided)
+    return slices(work, source, node.outputs, axis, sizes, strided=strided)
 
 
 def _split_as_slices(work: Work, node: Node) -> Sequence[Node] | None:

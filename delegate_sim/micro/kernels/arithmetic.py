@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ...graph.graph import NodeView
 from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE
-from ...rules.number_sets import at_least
+from ...rules.number_sets import at_least, at_most
 from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, same_type, where
+from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (
     ACTIVATION_RANGE,
     FLOAT32,
@@ -164,6 +164,28 @@ def _select_broadcast(node: NodeView) -> str | None:
     return f"inputs of shapes {', '.join([str(list(shape)) for shape in shapes])} and output of shape {list(result.shape)}"
 
 
+def _extreme(symbol: str) -> MicroKernel:
+    """Return the kernel of MAXIMUM or MINIMUM.
+
+    The function ``symbol`` of CMSIS-NN aborts if an operand has more than 4 dimensions (``RuntimeShape::ExtendedShape``).
+    """
+    return MicroKernel(
+        NO_PREPARE,
+        in_source(
+            "maximum_minimum.cc",
+            "Eval",
+            *with_cmsis_nn(
+                "maximum_minimum.cc",
+                rank(_FIRST, at_most(4)),
+                rank(_SECOND, at_most(4)),
+                rank(OUTPUT, at_most(4)),
+                symbol=symbol,
+            ),
+            takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")),
+        ),
+    )
+
+
 KERNELS = {
     "ABS": _rescaled("AbsEval", FLOAT32_INT8_INT16),
     "ADD": MicroKernel(
@@ -220,12 +242,8 @@ KERNELS = {
     "LOGICAL_AND": MicroKernel(NO_PREPARE, in_source("logical.cc", "LogicalAndEval")),
     "LOGICAL_NOT": _unary("LogicalNotEval", "BOOL"),
     "LOGICAL_OR": MicroKernel(NO_PREPARE, in_source("logical.cc", "LogicalOrEval")),
-    "MAXIMUM": MicroKernel(
-        NO_PREPARE, in_source("maximum_minimum.cc", "Eval", takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))
-    ),
-    "MINIMUM": MicroKernel(
-        NO_PREPARE, in_source("maximum_minimum.cc", "Eval", takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))
-    ),
+    "MAXIMUM": _extreme("EvalMaximum"),
+    "MINIMUM": _extreme("EvalMinimum"),
     "MUL": MicroKernel(
         in_source(
             "mul_common.cc",

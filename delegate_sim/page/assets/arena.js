@@ -5,19 +5,14 @@ const BUFFERS_LISTED = 12;
 class ArenaPicture {
   constructor() {
     this.svg = byId("arena-picture");
-    byId("micro-section").hidden = !content.models.some((model) => model.micro);
   }
 
-  show(model) {
-    const { micro } = model;
-    byId("micro-section").hidden = !micro;
-    if (!micro) return;
-    byId("micro-verdict").textContent = micro.verdict;
+  show({ arena }) {
+    byId("arena-section").hidden = !arena;
     this.svg.replaceChildren();
     byId("arena-list").replaceChildren();
-    this.svg.setAttribute("class", micro.arena ? "arena" : "hidden");
-    byId("arena-note").textContent = micro.arena ? this.words(micro.arena) : "";
-    if (micro.arena) this.draw(micro.arena);
+    byId("arena-note").textContent = arena ? this.words(arena) : "";
+    if (arena) this.draw(arena);
   }
 
   words(arena) {

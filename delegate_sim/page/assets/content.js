@@ -95,7 +95,8 @@ class Side {
   }
 
   get title() {
-    const { model, delegate, runtime, options } = this.view;
+    const { micro, model, delegate, runtime, options } = this.view;
+    if (micro) return delegate;
     const same = content.views.filter((other) => other.model === model && other.delegate === delegate && other.runtime === runtime);
     const keys = [...new Set(same.flatMap((other) => Object.keys(other.options)))];
     // Options with different values distinguish the targets.

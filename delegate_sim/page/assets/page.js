@@ -63,7 +63,8 @@ class Page {
     byId("legend").append(...[...used].sort().map((number) => make("span", {},
       make("span", { class: `swatch ${STATES[number]}`, "aria-hidden": "true" }),
       [...new Set(content.views.map((view) => stateWords(view.words)[number]))].join(" / "))));
-    byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. The results are simulated with the delegate's rules. ` +
+    const rules = content.views.every((view) => view.micro) ? "the rules of the runtime's kernels" : "the delegate's rules";
+    byId("footer").append(make("p", {}, `Made by delegate-sim ${content.version}. The results are simulated with ${rules}. ` +
       "Multiply-adds and bytes are counts, not an estimate of latency."));
     this.tabs = [["causes", "Causes"], ["node", "Node"], ["boundaries", "Boundaries"], ["nodes", "Nodes"], ["differences", "Differences"]];
     byId("panel-nodes").after(make("div", { id: "panel-differences", role: "tabpanel", tabindex: 0 }));

@@ -76,7 +76,9 @@ function needsText({ needs, needs_instead: instead, alone }, causes, now) {
     return `Fixing it does not help: multiply-adds, kernels and bytes do not improve${causes.length > 1 ? ", even if the other causes are fixed" : ""}.`;
   }
   if (!needs.length) return alone && sameCost(alone, now) ? "Fixing it alone does not help: other causes must be fixed too." : "";
-  return `Fixing it alone does not help: ${needs.length === 1 ? "cause" : "causes"} ${[...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1).join(instead.length ? " or " : ", ")} must be fixed too.`;
+  const numbers = [...needs, ...instead].sort((one, other) => one - other).map((number) => number + 1);
+  if (needs.length > 1) return `Fixing it alone does not help: causes ${numbers.join(", ")} must be fixed too. Other sets of several causes are not simulated.`;
+  return `Fixing it alone does not help: cause ${numbers.join(" or ")} must be fixed too.`;
 }
 
 function marksText(side, cause) {
@@ -85,11 +87,16 @@ function marksText(side, cause) {
   return `${counted(own, "node")} marked${freed ? `, and ${formatted(freed)} that the fix also frees, faintly` : ""}`;
 }
 
+// What nodes do that are not delegated, or that TensorFlow Lite Micro refuses.
+function stayWords({ micro, words }) {
+  return micro ? words.left : `stay ${words.left}`;
+}
+
 function causesPanel(side, page) {
   const { causes, causes_left_out: reason, now } = side.view;
-  const heading = make("h3", {}, `Why nodes stay ${side.view.words.left}, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
+  const heading = make("h3", {}, `Why nodes ${stayWords(side.view)}, ${side.view.time ? "longest measured time" : "biggest gain"} first`);
   if (causes === null) return [make("p", {}, reason ? `Causes not simulated: ${reason}` : "The causes were not computed.")];
-  if (!causes.length) return [make("p", {}, `Nothing in the model keeps nodes ${side.view.words.left}.`)];
+  if (!causes.length) return [make("p", {}, side.view.micro ? "The runtime accepts all nodes." : `Nothing in the model keeps nodes ${side.view.words.left}.`)];
   const entries = causes.map((cause, number) => {
     const pressed = page.cause === number;
     const needs = needsText(cause, causes, now);
@@ -156,7 +163,7 @@ function nodePanel(side, page) {
       ["measured time", millisecondsText(side.data.ms?.[position])],
       ["position in the plan", `${formatted(side.place.get(position) + 1)} of ${formatted(side.size)}`],
       [other ? other.label : "", elsewhere || ""]]),
-    reasons.length ? make("h3", {}, `Why this node stays ${side.view.words.left}`) : null,
+    reasons.length ? make("h3", {}, `Why this node ${stayWords(side.view).replace("stay", "stays")}`) : null,
     reasons.length ? make("ul", { class: "reasons" }, ...reasons) : null,
     changes.length ? make("h3", {}, "What to change") : null,
     ...[...new Set(changes)].map((change) => make("p", { class: "change" }, breakable(change))),
@@ -184,6 +191,7 @@ function partitionPanel(side, number, page) {
 }
 
 function boundariesPanel(side, page) {
+  if (side.view.micro) return [make("p", {}, "TensorFlow Lite Micro has no delegates, so the graph has no boundaries.")];
   if (!side.data.partitioned) return [make("p", {}, "No node is delegated, so the graph has no boundaries.")];
   const timed = Boolean(side.data.partition_ms);
   const headings = [["no.", "number"], ["on", ""], ["nodes", "number"], ["in", "number"], ["out", "number"], ...(timed ? [["time", "number"]] : [])];

@@ -35,8 +35,10 @@ class Strip {
 
   measures() {
     const width = Math.max(this.element.clientWidth - 2, 40);
-    const cell = Math.min(Math.max(Math.floor(width / Math.max(this.side.size, 1)), 3), 26);
-    const columns = Math.max(Math.floor(width / cell), 1);
+    const room = width / Math.max(this.side.size, 1);
+    // The cells of a single line fill the line.
+    const cell = Math.min(Math.max(room, 3), 26);
+    const columns = room >= 3 ? Math.max(this.side.size, Math.floor(width / cell)) : Math.max(Math.floor(width / cell), 1);
     const rows = Math.ceil(this.side.size / columns);
     return { width, cell, columns, rows, height: rows > 6 ? 9 : rows > 1 ? 14 : 28, gap: rows > 1 ? 3 : 0 };
   }

@@ -13,15 +13,17 @@ function verdictCard(side, label) {
     log ? make("pre", { class: "log", tabindex: 0, role: "region", "aria-label": `What the runtime prints${label ? `, ${label}` : ""}` }, log) : null);
 }
 
-function factsOf({ measures, words }) {
+function factsOf({ measures, micro, words }) {
   const facts = [
     [share(measures.delegated_nodes, measures.nodes), `of nodes (${formatted(measures.delegated_nodes)} of ${formatted(measures.nodes)})`],
     ...(measures.multiply_adds ? [[share(measures.delegated_multiply_adds, measures.multiply_adds), "of multiply-adds"]] : []),
+  ];
+  const boundaries = micro ? [] : [
     [formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"],
     [formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? words.kernel : words.kernels],
     [bytesText(measures.border_bytes), "across boundaries"],
   ];
-  return facts.map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));
+  return [...facts, ...boundaries].map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));
 }
 
 // The parts of a refusal that are not in the headline: the code, the hint, and the message if the headline is shortened.
@@ -38,7 +40,7 @@ function targetsTable(page) {
   const headings = [["target", "target"], ["nodes", "number"], ["multiply-adds", "number"],
     ["partitions", "number rest"], ["across boundaries", "number rest"]];
   const rows = content.views.map((view, number) => {
-    const { measures } = view;
+    const { measures, micro } = view;
     const show = () => {
       page.show(number);
       // The table is replaced, so the focus must be restored.
@@ -49,7 +51,7 @@ function targetsTable(page) {
     const row = cells(headings, [target,
       share(measures.delegated_nodes, measures.nodes),
       measures.multiply_adds ? share(measures.delegated_multiply_adds, measures.multiply_adds) : "–",
-      formatted(measures.partitions), bytesText(measures.border_bytes)]);
+      micro ? "–" : formatted(measures.partitions), micro ? "–" : bytesText(measures.border_bytes)]);
     row.className = `${view.grade}${number === page.shown ? " current" : ""}`;
     return row;
   });

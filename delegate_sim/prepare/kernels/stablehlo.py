@@ -64,8 +64,8 @@ def prepare_gather(node: KernelNode) -> None:
 def _gathered_shape(node: KernelNode, indices_shape: Sequence[int], rank: int) -> list[int]:
     """Return the shape of the result (``GetResultShape``).
 
-    Each offset dimension has the size of a slice. All other dimensions are those of the indices, without the dimension of the
-    index vectors.
+    Each offset dimension has the size of a slice. All other dimensions are the dimensions of the indices, except the dimension
+    of the index vectors.
     """
     options = node.options
     offset_axes = [axis for axis in range(rank) if axis in options.offset_dims]

@@ -24,6 +24,7 @@ from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
 from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
 from ..report.verdict import verdict
+from .comparison_verdict import better_side, comparison_verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline
 
@@ -105,11 +106,18 @@ class Comparison(Shown):
     times: Times | None = None
     """The measured times of side A and the bounds of the change, if the user gave op profiles."""
 
+    @property
+    def verdict(self) -> str:
+        """A sentence without a period: which side is better, and by what."""
+        return comparison_verdict(self.a, self.b)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
         return {
             "schema": SCHEMA,
             "tool": {"name": "delegate-sim", "version": __version__},
+            "better": better_side(self.a, self.b) or None,
+            "verdict": self.verdict,
             "a": _side_entry(self.a),
             "b": _side_entry(self.b),
             "to_cpu": list(map(_node_entry, self.to_cpu)),
@@ -141,7 +149,8 @@ class Comparison(Shown):
         return () if self.times is None else (self.times,)
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        return [(f"{name}: {verdict(side.run)}", "") for name, side in (("A", self.a), ("B", self.b))]
+        sides = [(f"{name}: {verdict(side.run)}", "") for name, side in (("A", self.a), ("B", self.b))]
+        return [(self.verdict, ""), *sides]
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
         return {
@@ -222,7 +231,7 @@ def _side_entry(side: Side) -> dict[str, Any]:
         "rule_set": rule_set_version(run.delegate),
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),
-        **state_entry(run.delegate, run.warnings),
+        **state_entry(run.delegate, run.options, run.warnings),
         "measures": {
             **asdict(measures),
             "fallback_nodes": measures.fallback_nodes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...model.model import Model
@@ -43,6 +43,14 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
             return Blocker(refusal.code, is_input=True)
         op = "" if refusal.node is None else run.subgraphs[refusal.subgraph].graph.nodes[refusal.node].op
         return Blocker(refusal.code, op, int(bool(op)))
+    blockers = ranked_blockers(run, compute)
+    if not blockers:
+        return None if refusal is None else Blocker(refusal.code)
+    return blockers[0]
+
+
+def ranked_blockers(run: Run, compute: Compute) -> list[Blocker]:
+    """Return the causes that keep nodes on the CPU, from the main blocker to the least important cause."""
     totals: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for subgraph, index, reasons in on_cpu(run):
         op, work = subgraph.graph.nodes[index].op, compute.by_node[subgraph.graph.index].get(index, 0)
@@ -51,11 +59,23 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
             total[0] += work
             total[1] += 1
     if not totals:
-        return None if refusal is None else Blocker(refusal.code)
+        return []
     kinds = run.delegate.kinds
     consequences = {code: _is_consequence(run, code, kinds) for _, code in totals}
-    (op, code), (_, nodes) = min(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
-    return Blocker(code, op, nodes)
+    ordered = sorted(totals.items(), key=lambda entry: (consequences[entry[0][1]], -entry[1][0], -entry[1][1]))
+    return [Blocker(code, op, nodes) for (op, code), (_, nodes) in ordered]
+
+
+class Ranks:
+    """The ranks of causes of a run: 0 is the rank of the main blocker. Outputs list causes in the order of the ranks."""
+
+    def __init__(self, run: Run, compute: Compute) -> None:
+        blockers = ranked_blockers(run, compute)
+        self._ranks = {(blocker.op, blocker.code): rank for rank, blocker in enumerate(blockers)}
+
+    def of(self, op: str, codes: Iterable[str]) -> int:
+        """Return the rank of the most important code of a node. A node without a code has the last rank."""
+        return min([self._ranks.get((op, code), len(self._ranks)) for code in codes], default=len(self._ranks))
 
 
 def has_open_input(model: Model) -> bool:

@@ -48,6 +48,8 @@ class Finding:
     """The change of the node since the baseline as text. Empty if the node is unchanged or there is no baseline."""
     measured_ms: float | None = None
     """The CPU time of the node in an op profile; None if it is not known."""
+    rank: int = 0
+    """The place of the cause in the order of the run's causes. The main blocker has rank 0."""
 
     @property
     def message(self) -> str:

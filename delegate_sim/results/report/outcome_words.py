@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...delegates.base import Delegate
+from ...delegates.options import OptionValues
 from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 
 
@@ -33,6 +34,10 @@ class OutcomeWords:
         """The plural of ``kernel``."""
         return self.kernel.replace("kernel", "kernels").replace("partition", "partitions")
 
+    def short_kernels(self, number: int) -> str:
+        """Return a number of kernels, or of partitions to compile, with its noun, without the word "delegate"."""
+        return f"{number:,} {(self.kernel if number == 1 else self.kernels).removeprefix('delegate ')}"
+
     @property
     def elsewhere(self) -> str:
         """The place of nodes that are not delegated, for a legend or a table."""
@@ -45,7 +50,12 @@ _PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nod
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with this name."""
-    return _PLUGIN if delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES else DELEGATED
+    return _PLUGIN if is_plugin(delegate) else DELEGATED
+
+
+def is_plugin(delegate: str) -> bool:
+    """Return whether the delegate with this name is a compiler plugin."""
+    return delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES
 
 
 def kernels_title(delegates: Iterable[str]) -> str:
@@ -94,6 +104,14 @@ def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
 
 
-def state_entry(delegate: Delegate, warnings: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of JSON that qualify an outcome: the warnings, and ``state`` if the nodes are only selected."""
-    return {**({"state": "selected"} if delegate.is_plugin else {}), "warnings": list(warnings)}
+def state_entry(delegate: Delegate, options: OptionValues, warnings: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of JSON that qualify an outcome.
+
+    These are the warnings, ``state`` if the nodes are only selected, and the feature level that results from the options.
+    """
+    level = delegate.behind.level(options)
+    return {
+        **({"state": "selected"} if delegate.is_plugin else {}),
+        **({} if level is None else {"effective_feature_level": level}),
+        "warnings": list(warnings),
+    }

@@ -198,7 +198,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
         "options": option_values(run.options),
         "rule_set": rule_set_version(run.delegate),
         "by_default": run.by_default,
-        **state_entry(run.delegate, run.warnings),
+        **state_entry(run.delegate, run.options, run.warnings),
         "outcome": run.outcome,
         "refusal": run.refusal.to_dict() if run.refusal else None,
         "log_lines": list(run.log_lines),

@@ -58,6 +58,15 @@ def accept_again(repository):
     configuration.write_text(text, encoding="utf-8")
 
 
+def test_nodes_for_an_npu_are_only_selected(repository, run):
+    run("init", "--delegate", "npu-google", "--delegate", "gpu")
+    sentence = "Selected, but not compiled: a compiler plugin only selects nodes for the NPU."
+    assert run("check", "--update", COLUMNS="250").stdout.splitlines()[1].startswith(sentence)
+    assert run("check", COLUMNS="250").stdout.count(sentence) == 1
+    assert run("check", "--format", "markdown").stdout.count(sentence) == 1
+    assert sentence not in run("check", "--target", "gpu", COLUMNS="250").stdout
+
+
 def test_a_repository_from_init_to_a_failure_and_back(repository, run):
     first = run("init")
     assert first.exit_code == 0

@@ -13,6 +13,8 @@ from tests.support.models import MIXED, chain_model
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "schemas" / "compare.schema.json"
 
 TWO_MODELS = """\
+A is better: 100 % instead of 0 % of multiply-adds, 100 % instead of 75 % of
+  nodes, 1 instead of 2 delegate kernels
 A: NNAPI on Android 13 runs all nodes (4) in 1 kernel
 B: NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds; 1
    FULLY_CONNECTED stays on the CPU
@@ -50,6 +52,7 @@ Delegated in A, on the CPU in B: 1 node
 """
 
 TWO_RELEASES = """\
+A and B are equal: both delegate 50 % of nodes
 A: NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the
    CPU
 B: NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the
@@ -222,7 +225,7 @@ def test_other_defaults(run, run_json):
     assert [found[side]["defaults"] for side in "ab"] == ["benchmark", "api"]
     assert [len(found[side]["log_lines"]) for side in "ab"] == [2, 1]
     lines = text(run("compare", "a.tflite", "--with", "defaults=api")).splitlines()
-    assert lines[4].startswith("  nnapi on litert-2.3 with defaults benchmark: ")
+    assert any(line.startswith("  nnapi on litert-2.3 with defaults benchmark: ") for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,17 @@ class TestReport:
         assert (without_delegate.exit_code, f"{len(DELEGATE_NAMES)} views" in without_delegate.stdout) == (0, True)
         assert '"causes":null' in (tmp_path / "p").read_text(encoding="utf-8")
 
+    def test_micro_alone_is_one_view_and_delegates_are_added_by_name(self, run, model, tmp_path):
+        alone = run("report", model, "--micro", "-o", tmp_path / "p")
+        assert (alone.exit_code, "1 view" in alone.stdout) == (0, True)
+        assert alone.stdout.startswith("TensorFlow Lite Micro ")
+        assert "2 views" in run("report", model, "--micro", "--delegate", "gpu", "-o", tmp_path / "q").stdout
+        assert "2 views" in run("report", model, "--micro", "--soc", "pixel10", "-o", tmp_path / "r").stdout
+
+    def test_an_op_profile_needs_a_delegate(self, run, model, tmp_path):
+        result = run("report", model, "--micro", "--op-profile", tmp_path / "profile.txt", "-o", tmp_path / "p")
+        assert (result.exit_code, "needs a delegate" in result.stderr) == (2, True)
+
     def test_an_unreadable_model_does_not_stop_the_others(self, run, model, tmp_path):
         result = run("report", tmp_path / "missing.tflite", model, "-o", tmp_path / "p")
         assert result.exit_code == 2

@@ -146,7 +146,7 @@ def test_a_limit_that_the_log_disproves_drops_nothing():
     found = reconcile(model, read_log(REPLACING.replace("31 out of 31", "7 out of 12").replace("1 part", "10 part")))
     assert found.status == "unexplained"
     assert set(causes(found).values()) == {"refused"}
-    assert any("more delegate kernels than max_number_delegated_partitions = 3" in note for note in found.notes)
+    assert any("more delegate kernels than --max-delegated-partitions=3 allows" in note for note in found.notes)
 
 
 def test_a_limit_that_an_application_sets():

@@ -12,6 +12,7 @@ from tests.support.micro_cases import (
     CMSIS,
     COUNT,
     QUANTIZATION,
+    RANK,
     SHAPE,
     TYPE,
     VALUE,
@@ -25,7 +26,7 @@ from tests.support.micro_cases import (
 
 TABLE = MicroTable()
 accepted, variant = TABLE.accepted, TABLE.variant
-ROW = floats(1, 4)
+ROW, CUBE = floats(1, 4), floats(1, 1, 1, 1, 4)
 INT32, BOOL, UINT8, STRING = [arena(kind, 1, 4) for kind in ("INT32", "BOOL", "UINT8", "STRING")]
 SCALED_INT32 = quantized(INT32, 0.5)
 NO_PARAMETERS = arena("INT8", 1, 4)
@@ -85,6 +86,12 @@ for wrong in range(3):
     variant("ADD", None, inputs=tensors[:2], outputs=tensors[2:])
     variant("MUL", QUANTIZATION, inputs=tensors[:2], outputs=tensors[2:])
     variant("SQUARED_DIFFERENCE", QUANTIZATION, inputs=tensors[:2], outputs=tensors[2:])
+for op in ("MAXIMUM", "MINIMUM"):
+    variant(op, None, inputs=[CUBE, ROW], outputs=[CUBE])
+    variant(op, None, target=CMSIS)
+    variant(op, RANK, inputs=[CUBE, ROW], outputs=[CUBE], target=CMSIS)
+    variant(op, RANK, inputs=[ROW, CUBE], outputs=[CUBE], target=CMSIS)
+    variant(op, RANK, outputs=[CUBE], target=CMSIS)
 for op in ("MUL", "FLOOR_DIV", "FLOOR_MOD", "SQUARED_DIFFERENCE"):
     variant(op, COUNT, inputs=[ROW, ROW, ROW])
 for op in ("MUL", "DIV", "FLOOR_DIV", "FLOOR_MOD", "SQUARED_DIFFERENCE"):

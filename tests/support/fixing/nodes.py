@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -320,6 +320,75 @@ def _composite(sketch: Sketch) -> None:
     sketch.node("STABLEHLO_COMPOSITE", [operand], "FLOAT32", (2, 3), options)
 
 
+def _relu_0_to_1(*types: str) -> Maker:
+    def make(sketch: Sketch) -> None:
+        kind = sketch.choice(types)
+        scales: dict[str, Any] = {}
+        if kind != "FLOAT32":
+            lowest = np.iinfo(kind.lower()).min
+            scales = {"scale": sketch.choice((1 / 256, 0.01, 0.5)), "zero_point": lowest + sketch.choice((0, 0, 128))}
+        operand = sketch.input_of(kind, _shape(sketch), **scales)
+        sketch.node("RELU_0_TO_1", [operand], kind, operand.shape, quantization=scales)
+
+    return make
+
+
+def _scatter(*, is_constant: bool) -> Maker:
+    """A scatter that replaces one slice, at a position that is a constant or the result of ARG_MAX."""
+
+    def make(sketch: Sketch) -> None:
+        source = _any_type(sketch, sketch.choice((1, 2)), 6, sketch.choice((2, 3)), 4)
+        sizes, count = list(source.shape), sketch.choice((1, 1, 3))
+        axes = [1] if is_constant or count > 1 else sketch.choice(([1], [1, 2], [3, 1], [2, 1, 0]))
+        inserted = [axis for axis in axes if count > 1 or sketch.chance(2)]
+        for axis in axes:
+            sizes[axis] = 1 if axis in inserted else sketch.number(1, sizes[axis])
+        window = [size for axis, size in enumerate(sizes) if axis not in inserted]
+        has_batch = count > 1 or sketch.chance(2)
+        batch = sketch.number(0, len(window)) if has_batch else -1
+        shape = [*window[:batch], count, *window[batch:]] if has_batch else window
+        ends = [source.shape[axis] - (count if count > 1 else sizes[axis]) for axis in axes]
+        if is_constant or count > 1 or sketch.chance(2):
+            first = [sketch.number(0, end) for end in ends]
+            rows = np.array([[first[0] + row, *first[1:]] for row in range(count)])
+        else:
+            rows = None
+        axis = sketch.choice((0, 1)) if has_batch else 0
+        index_shape = ([len(axes), count] if axis == 0 else [count, len(axes)]) if has_batch else [len(axes)]
+        if rows is None:
+            indices: Any = _positions(sketch, ends, index_shape)
+        else:
+            values = (rows.T if axis == 0 else rows).reshape(index_shape)
+            indices = sketch.constant(sketch.choice(("INT32", "INT64")), index_shape, values)
+        region = sketch.subgraph("region")
+        _, new = [region.input(name, source.type, [], **source.quantization) for name in ("old", "new")]
+        region.outputs(new)
+        options = {
+            "update_window_dims": [place for place in range(len(shape)) if place != batch],
+            "inserted_window_dims": sorted(inserted),
+            "scatter_dims_to_operand_dims": axes,
+            "index_vector_dim": axis,
+            "update_computation_subgraph_index": region.index,
+        }
+        updates = sketch.input_of(source.type, shape, **source.quantization)
+        operands = [source, indices, updates]
+        sketch.node("STABLEHLO_SCATTER", operands, source.type, source.shape, options, quantization=source.quantization)
+
+    return make
+
+
+def _positions(sketch: Sketch, ends: Sequence[int], shape: Sequence[int]) -> SketchTensor:
+    """Positions from 0 to each of ``ends``, as the runtime computes them."""
+    places = []
+    for end in ends:
+        axis = sketch.constant("INT32", (1,), [1])
+        sketch.node("ARG_MAX", [_floats(sketch, 1, end + 1), axis], "INT32", (1,), {"output_type": 2})
+        places.append(sketch.last())
+    sketch.node("CONCATENATION", places, "INT32", (len(ends),), {"axis": 0})
+    sketch.node("RESHAPE", [sketch.last(), sketch.constant("INT32", (len(shape),), shape)], "INT32", shape, {"new_shape": shape})
+    return sketch.last()
+
+
 MAKERS: Mapping[str, Maker] = MappingProxyType(
     {
         "own-versions": _own_versions,
@@ -348,6 +417,10 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "rsqrt-as-sqrt-div": _rsqrt,
         "leaky-relu-as-maximum": _leaky,
         "hard-swish-written-out": _unary("HARD_SWISH"),
+        "relu-0-to-1-as-limits": _relu_0_to_1("FLOAT32", "INT8", "UINT8"),
+        "relu-0-to-1-by-relu6": _relu_0_to_1("FLOAT32"),
+        "scatter-as-update-slice": _scatter(is_constant=False),
+        "scatter-as-concatenation": _scatter(is_constant=True),
         "gelu-written-out": _unary("GELU", {"approximate": True}),
         "gelu-by-exponential": _unary("GELU", {"approximate": False}),
         "gelu-approximated": _unary("GELU", {"approximate": False}),

@@ -258,6 +258,15 @@ def test_hostile_names_have_no_effect_on_a_terminal(run, tmp_path):
         assert "\\x1b[2J\\x9b31m\\r\\n\\u202e[bold]" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "level"),
+    [((), 1000008), (("--android=11",), 30), (("--feature-level=29",), 29), (("--android=none",), 1000008)],
+)
+def test_json_has_the_feature_level_in_effect(run_json, model, options, level):
+    assert run_json("analyze", model, "--delegate", "nnapi", *options)["runs"][0]["effective_feature_level"] == level
+    assert "effective_feature_level" not in run_json("analyze", model, "--delegate", "gpu")["runs"][0]
+
+
 def test_json_is_the_report_but_for_hints(run_json, model):
     """Hints are those of a diagnosis, which a report by itself does not ask for."""
     expected = delegate_sim.analyze(str(model), defaults="benchmark").to_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -36,6 +37,32 @@ def test_the_verdict_names_backends_and_what_stops_the_engine(source, run):
     assert "Change: change this operator in the export, or try delegate-sim fix" in text
 
 
+def test_an_engine_that_starts_and_fails_generates_no_tokens(source, run):
+    lines = run("analyze", source, "--option", "backend=cpu", "--option", "vision=cpu").stdout.splitlines()
+    assert lines[:3] == ["LiteRT-LM generates tokens on no backend", "", "cpu: starts, then fails"]
+
+
+@pytest.mark.parametrize(
+    ("delegates", "beginning"),
+    [
+        (["mldrift"], "LiteRT-LM on gpu: refused (RESHAPE: Tensor dimensions must be less than 5."),
+        (["mldrift", "xnnpack"], "LiteRT-LM on gpu: refused (RESHAPE: Tensor dimensions must be less than 5."),
+        (["nnapi"], "What LiteRT-LM's engine does with the bundle: delegate-sim analyze"),
+    ],
+)
+def test_a_delegate_on_each_model_points_to_the_engine(source, run, delegates, beginning):
+    result = run("analyze", source, *[f"--delegate={delegate}" for delegate in delegates])
+    assert words(result).startswith(beginning)
+    command = next(line for line in result.stdout.splitlines() if line.startswith("  delegate-sim analyze"))
+    shown = run(*command.split()[1:])
+    assert (shown.exit_code, shown.stdout[:29]) == (0, "LiteRT-LM generates tokens on")
+    assert ("LiteRT-LM on cpu: generates tokens" in result.stdout) == ("xnnpack" in delegates)
+
+
+def test_other_formats_of_a_delegates_result_stay_data(source, run_json):
+    assert run_json("analyze", source, "--delegate", "mldrift")
+
+
 def test_the_answers_as_data(source, run_json):
     found = run_json("analyze", source, "--option", "backend=gpu")
     backends = (found[0] if isinstance(found, list) else found)["backends"]
@@ -47,9 +74,9 @@ def test_many_bundles_are_a_table(source, tmp_path, run):
     for other in others:
         other.write_bytes(bundle(decoder()))
     assert run("analyze", others[0]).stdout.startswith("LiteRT-LM generates tokens on cpu, gpu and npu, not on gpu_artisan")
-    rows = {line.split()[0]: line.split() for line in run("analyze", source, *others).stdout.splitlines() if line.strip()}
-    assert [cell for name, row in rows.items() if name.endswith("llm.litertlm") for cell in row[1:3]] == ["starts", "refused"]
-    assert [row[1:3] for name, row in rows.items() if name.endswith("other0.litertlm")] == [["starts", "starts"]]
+    rows = [re.split(r"  +", line.strip()) for line in run("analyze", source, *others).stdout.splitlines() if line.strip()]
+    assert [row[1:3] for row in rows if row[0].endswith("llm.litertlm")] == [["runs", "refused"]]
+    assert [row[1:3] for row in rows if row[0].endswith("other0.litertlm")] == [["runs", "runs"]]
 
 
 @pytest.mark.parametrize("form", ["csv", "sarif"])
@@ -79,7 +106,7 @@ def test_fix_writes_the_bundle_again(source, tmp_path, run):
     text = words(result)
     assert "2 of 2 models rewritten; all else keeps its bytes" in text
     assert "LiteRT-LM on gpu: refused (RESHAPE: Tensor dimensions must be less than 5." in text
-    assert "rewritten: starts" in text
+    assert "rewritten: generates tokens" in text
     assert "tf_lite_prefill_decode" in result.stdout.splitlines()
     assert run("analyze", written, "--option", "backend=gpu").stdout.startswith("LiteRT-LM generates tokens on gpu")
     assert run("fix", source, "--delegate", "mldrift", "-o", written).exit_code == 2
@@ -111,7 +138,7 @@ LIVE = {"backend": "CPU", "software": "litert-lm-api 1.0"}
 @pytest.mark.parametrize(
     ("answers", "code", "text"),
     [
-        ([LiveBundle(**LIVE, outcome="starts")], 0, "cpu, live (litert-lm-api 1.0): starts, as simulated"),
+        ([LiveBundle(**LIVE, outcome="starts")], 0, "cpu, live (litert-lm-api 1.0): generates tokens, as simulated"),
         (
             [LiveBundle(**LIVE, outcome="crash", differences=("live: crash; simulated: starts",))],
             1,

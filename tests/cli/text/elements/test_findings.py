@@ -23,3 +23,9 @@ def test_nodes_with_the_same_reason_and_other_hints_are_one_group():
     other = replace(finding(7, 16), hint="leave it on the CPU")
     (members,) = alike([finding(1, 64), other])
     assert finding_hint(members) == "use 63; for some of the nodes: leave it on the CPU"
+
+
+def test_a_group_of_a_more_important_cause_comes_first():
+    first = replace(finding(2, 5), rank=0, code="main", statement="main")
+    others = [replace(finding(number, 5), rank=1) for number in (3, 4)]
+    assert [len(members) for members in alike([*others, first])] == [1, 2]

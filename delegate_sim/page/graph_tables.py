@@ -1,0 +1,122 @@
+"""The graphs of the page as plain data. Every graph is on the page once.
+
+Text that may contain names from a model is made printable and is shortened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ..foundation.printable import printable, shortened
+from ..graph.graph import Graph
+from ..rules.rule import Reason
+
+_LONGEST_NAME = 200
+_LONGEST_TEXT = 2000
+
+
+class PageGraphs:
+    """The distinct graphs of the page's views, each with a number."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, graph: Graph) -> int:
+        """Return the number of a graph."""
+        entry = _graph_entry(graph)
+        key = json.dumps(entry)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.entries)
+            self.entries.append(entry)
+        return self._numbers[key]
+
+
+class _PageTable:
+    """Distinct texts, each with a number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers))
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self.numbers)
+
+
+def short_name(text: str) -> str:
+    """Return a name without unprintable characters, shortened."""
+    return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
+
+
+def short_text(text: str) -> str:
+    """Return a text without unprintable characters, shortened."""
+    return shortened(printable(text), _LONGEST_TEXT)
+
+
+def _graph_entry(graph: Graph) -> dict[str, Any]:
+    """Return the columns of two tables: the nodes of a graph in plan order, and the tensors that these nodes use.
+
+    Nodes refer to tensors by position. An omitted operand has the position -1.
+    """
+    ops, kinds = _PageTable(), _PageTable()
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    number = tensor_positions(graph)
+    tensors = [graph.tensors[index] for index in number]
+    return {
+        "name": short_name(graph.name),
+        "index": graph.index,
+        "nodes": list(graph.execution_plan),
+        "op": [ops.number(short_name(node.op)) for node in nodes],
+        "version": [node.version for node in nodes],
+        "inputs": [[number.get(tensor, -1) for tensor in node.inputs] for node in nodes],
+        "outputs": [[number.get(tensor, -1) for tensor in node.outputs] for node in nodes],
+        "ops": ops.texts,
+        "tensors": {
+            "name": [short_name(tensor.name) for tensor in tensors],
+            "type": [kinds.number(tensor.type) for tensor in tensors],
+            "shape": [list(tensor.shape) for tensor in tensors],
+            "bytes": [tensor.byte_size for tensor in tensors],
+            "constant": [position for position, tensor in enumerate(tensors) if tensor.is_constant],
+        },
+        "types": kinds.texts,
+    }
+
+
+def tensor_positions(graph: Graph) -> dict[int, int]:
+    """Return the position of each used tensor in the page's list of tensors, keyed by tensor index."""
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    used = sorted({tensor for node in nodes for tensor in (*node.inputs, *node.outputs) if tensor >= 0})
+    return {tensor: position for position, tensor in enumerate(used)}
+
+
+def whole_entry(graph: Graph) -> dict[str, Any]:
+    """Return one partition entry for a plan without delegation. All nodes are in this partition."""
+    plan = graph.execution_plan
+    return {
+        "delegated": False,
+        "nodes": list(range(len(plan))),
+        "operators": operator_counts(graph, plan),
+        "inputs": [],
+        "outputs": [],
+        "bytes": [0, 0],
+    }
+
+
+def operator_counts(graph: Graph, nodes: Iterable[int]) -> list[list[Any]]:
+    """Return the operators of nodes with their counts, the most frequent operator first."""
+    counts = Counter([graph.nodes[index].op for index in nodes])
+    return [[short_name(op), count] for op, count in counts.most_common()]
+
+
+def plain_reasons(reasons: Iterable[Reason]) -> list[dict[str, Any]]:
+    """Return reasons as plain data, in order."""
+    return [
+        {"code": reason.code, **{key: short_text(getattr(reason, key)) for key in ("message", "found", "needed", "hint")}}
+        for reason in reasons
+    ]

@@ -1,0 +1,173 @@
+"""The view of the page for TensorFlow Lite Micro, and the picture of the arena.
+
+The runtime runs a model as a whole or not at all, so the view has no partitions. Nodes that the runtime refuses have a state of
+their own, with the reasons.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from ..diagnosis.micro import MicroCause, MicroDiagnosis
+from ..micro.arena import Arena
+from ..micro.graph import micro_graph
+from ..micro.preparation import MicroNode, Status
+from ..micro.report import MicroReport
+from ..model.model import Model, Subgraph
+from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
+from ..rules.rule import Reason
+from ..runtime.interpreter import SubgraphRun
+from .graph_tables import PageGraphs, plain_reasons, short_name, short_text, whole_entry
+from .layout import draw
+
+_TITLE = "TensorFlow Lite Micro"
+_MOST_BUFFERS = 2000
+"""Largest number of buffers in the picture of an arena."""
+_WORDS = {
+    "actor": "runtime",
+    "taken": "can run",
+    "left": "cannot run",
+    "elsewhere": _TITLE,
+    "kernel": "kernel",
+    "kernels": "kernels",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MicroView:
+    """One model on TensorFlow Lite Micro. The diagnosis is None if its causes were not wanted."""
+
+    model: Model
+    report: MicroReport
+    diagnosis: MicroDiagnosis | None = None
+
+
+def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[str, Any]:
+    """Return the view as plain data, with the keys of the views of delegates."""
+    report = view.report
+    reasons: dict[Reason, int] = {}
+    nodes = {(node.subgraph, node.index): node for node in report.nodes}
+    runnable = [node for node in report.nodes if node.status is Status.OK]
+    total = report.multiply_adds
+    return {
+        "micro": True,
+        "model": model,
+        "delegate": _TITLE,
+        "runtime": report.target.kernels,
+        "options": {},
+        "headline": _verdict(report).removesuffix("."),
+        "summary": "runs the model" if report.computes else _verdict(report).removesuffix("."),
+        "words": _WORDS,
+        "note": "",
+        "grade": "most" if report.computes else "none",
+        "measures": {
+            "nodes": len(report.nodes),
+            "delegated_nodes": len(runnable),
+            "multiply_adds": total,
+            "delegated_multiply_adds": sum([node.multiply_adds for node in runnable]),
+        },
+        "refusal": None,
+        "api_defaults": "",
+        "log_lines": [],
+        "warnings": [],
+        "subgraphs": [_subgraph_entry(view.model, subgraph, nodes, graphs, reasons) for subgraph in view.model.subgraphs],
+        "time": None,
+        "causes": None
+        if view.diagnosis is None
+        else [_cause_entry(cause, view.model.path or "-") for cause in view.diagnosis.causes],
+        "fix": None,
+        "causes_left_out": "",
+        "now": {"total_multiply_adds": total},
+        # The entries above number the reasons, so the list of reasons must be created last.
+        "reasons": plain_reasons(reasons),
+    }
+
+
+def _subgraph_entry(
+    model: Model, subgraph: Subgraph, nodes: dict[tuple[int, int], MicroNode], graphs: PageGraphs, reasons: dict[Reason, int]
+) -> dict[str, Any]:
+    graph = micro_graph(model, subgraph)
+    drawing = draw(SubgraphRun(graph))
+    refused = {
+        position: nodes[graph.index, index]
+        for position, index in enumerate(graph.execution_plan)
+        if nodes[graph.index, index].status is not Status.OK
+    }
+    whole = {**whole_entry(graph), "delegated": not refused}
+    return {
+        "graph": graphs.number(graph),
+        "states": [STATES.index(REFUSED if position in refused else DELEGATED) for position in whole["nodes"]],
+        "x": [drawing.nodes[index][0] for index in graph.execution_plan],
+        "y": [drawing.nodes[index][1] for index in graph.execution_plan],
+        "reasons": {
+            str(position): [reasons.setdefault(reason, len(reasons)) for reason in node.reasons]
+            for position, node in refused.items()
+        },
+        "partitioned": False,
+        "boxes": [list(box) for box in drawing.boxes],
+        "columns": [list(column) for column in drawing.columns],
+        "partition": [0 for _ in graph.execution_plan],
+        "partitions": [whole],
+    }
+
+
+def _cause_entry(cause: MicroCause, path: str) -> dict[str, Any]:
+    fix = None
+    if cause.passes:
+        best = cause.passes[0]
+        command = shlex.join(["delegate-sim", "fix", path, "--micro", "--pass", best.name, "-o", "fixed.tflite"])
+        fix = {
+            "text": short_text(f"rewrite the file with the pass {best.name} ({best.exactness.words})"),
+            "command": short_text(command),
+        }
+    return {
+        "title": short_text(cause.title),
+        "codes": [cause.code],
+        "operators": [[short_name(op), count] for op, count in cause.operators],
+        "nodes": [[node.subgraph, node.index] for node in cause.nodes],
+        "followers": [],
+        "found": "",
+        "needed": short_text(cause.needed),
+        "suggestion": "change",
+        "change": short_text(cause.advice),
+        "multiply_adds": cause.multiply_adds,
+        "alone": None,
+        "together": None,
+        "needs": [],
+        "needs_instead": [],
+        "fix": fix,
+    }
+
+
+def _verdict(report: MicroReport) -> str:
+    if report.runs and not report.computes:
+        return "TensorFlow Lite Micro runs the model without the weights outside the flatbuffer, so the results are wrong."
+    if report.runs:
+        return f"TensorFlow Lite Micro runs the model: {len(report.nodes):,} nodes."
+    if report.problem:
+        return short_text(f"TensorFlow Lite Micro cannot use the model file: {report.problem}.")
+    missing = [f"the resolver lacks {', '.join(report.missing_operators)}; "] if report.missing_operators else []
+    refused = f"{len(report.refused):,} of {len(report.nodes):,} nodes cannot run."
+    return short_text("".join(["TensorFlow Lite Micro does not run the model: ", *missing, refused]))
+
+
+def arena_entry(arena: Arena) -> dict[str, Any]:
+    """Return the columns of a table of buffers.
+
+    If there are too many buffers, return the buffers with the largest product of size and lifetime.
+    """
+    buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
+    return {
+        "head": arena.head,
+        "tail": arena.tail,
+        "total": arena.total,
+        "left_out": len(arena.buffers) - len(buffers),
+        "name": [short_name(placed.buffer.name) for placed in buffers],
+        "bytes": [placed.buffer.requirement.size for placed in buffers],
+        "offset": [placed.offset for placed in buffers],
+        "first": [placed.buffer.requirement.first for placed in buffers],
+        "last": [placed.buffer.requirement.last for placed in buffers],
+        "scratch": [placed.buffer.tensor is None for placed in buffers],
+    }

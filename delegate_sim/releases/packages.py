@@ -1,0 +1,98 @@
+"""The names of packages that contain a runtime: on Maven, npm and PyPI, and the names of LiteRT-LM's releases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from .litert_lm import ASSUMED, CONTAINED, PREFIX, VERSIONED, Contained
+
+_VERSION = r"v?(\d{1,4}\.\d{1,4})((?:\.\d{1,4})?)(?:-?(?:a|alpha|b|beta|rc)[\w.]*)?"
+"""Pattern of a version. The first group is the minor release, the second is the number of the patch release with its dot."""
+_LITERT_LM = re.compile(
+    r"(?:litert-lm-(?:api-)?|litert-lm(?:-api)?==|(?:com\.google\.ai\.edge\.litertlm:)?litertlm-(?:android|jvm)[-:]|@litert-lm/core@)"
+    + _VERSION
+)
+_LITERT_JS = re.compile("@litertjs/core@" + _VERSION)
+_PART = r"(?:-(?!support|metadata|task)[a-z-]{1,40})?:"
+"""Pattern of the end of a Maven artifact's name. Artifacts with a version of their own are left out."""
+_LITERT = re.compile(rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|ai-edge-litert(?:-|==))" + _VERSION)
+_TENSORFLOW = re.compile(rf"org\.tensorflow:tensorflow-lite{_PART}" + _VERSION)
+_BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
+
+IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(
+    {
+        "0.1": Contained("litert-2.0.2", VERSIONED, "6b2aa34d4"),
+        "0.2": Contained("litert-2.0.2", VERSIONED, "58570cd13"),
+        "2.0": Contained("litert-2.1.0", VERSIONED, "b698864a2"),
+        "2.5": Contained("litert-2.1.6", VERSIONED, "c3390e34c"),
+    }
+)
+"""The release of LiteRT in each release of LiteRT.js. LiteRT.js is a part of LiteRT's sources."""
+EXAMPLES = (
+    f"{PREFIX}0.14",
+    "litert-lm-api==0.18.1",
+    "com.google.ai.edge.litertlm:litertlm-android:0.11.0",
+    "com.google.ai.edge.litert:litert:2.1.0",
+    "org.tensorflow:tensorflow-lite:2.14.0",
+    "ai-edge-litert==2.1.0",
+    "@litert-lm/core@0.17.1",
+    "@litertjs/core@2.0.0",
+)
+"""A name of each kind."""
+
+
+def contained_release(name: str) -> Contained | None:
+    """Return the release of LiteRT in a release of LiteRT-LM or LiteRT.js, such as ``@litertjs/core@2.0.0``.
+
+    Return None for any other name, and for releases that are not known.
+    """
+    if match := _LITERT_LM.fullmatch(name):
+        return CONTAINED.get(match[1])
+    if match := _LITERT_JS.fullmatch(name):
+        return _in_litert_js(match[1])
+    return None
+
+
+def package_release(name: str) -> str | None:
+    """Return the release of LiteRT or TensorFlow Lite in a package, such as ``com.google.ai.edge.litert:litert:2.1.0``.
+
+    Return None if the package is not known.
+    """
+    if contained := contained_release(name):
+        return contained.litert
+    for family, pattern in (("litert", _LITERT), ("tf", _TENSORFLOW)):
+        if match := pattern.fullmatch(name):
+            return f"{family}-{match[1]}{match[2]}"
+    return None
+
+
+def is_release_name(text: str) -> bool:
+    """Return whether a text begins like the name of a release or of a package."""
+    return text.startswith(_BEGINNINGS)
+
+
+def package_lines() -> tuple[str, ...]:
+    """Return a line about each release of LiteRT-LM and LiteRT.js."""
+    named = {f"{PREFIX}{version}": contained for version, contained in CONTAINED.items()}
+    named |= {f"@litertjs/core@{version}": contained for version, contained in IN_LITERT_JS.items()}
+    widths = [max(map(len, names)) for names in (named, [contained.litert for contained in named.values()])]
+    return tuple(
+        [f"{name:<{widths[0]}}  {contained.litert:<{widths[1]}}  {contained.words}" for name, contained in named.items()]
+    )
+
+
+def _in_litert_js(version: str) -> Contained | None:
+    """Return what a release of LiteRT.js contains. A release between two known releases is assumed to equal the earlier one."""
+    if version in IN_LITERT_JS:
+        return IN_LITERT_JS[version]
+    known, order = list(map(_order, IN_LITERT_JS)), _order(version)
+    if not known[0] < order < known[-1]:
+        return None
+    before = max([own for own in IN_LITERT_JS if _order(own) < order], key=_order)
+    return IN_LITERT_JS[before]._replace(basis=ASSUMED, commit="")
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

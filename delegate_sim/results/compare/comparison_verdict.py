@@ -1,0 +1,122 @@
+"""The verdict on a comparison in one sentence: which side is better, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ...foundation.printable import share
+from ..report.measures import NOT_RUNNING
+from ..report.outcome_words import words_of
+from ..report.verdict import share_text
+
+if TYPE_CHECKING:
+    from .comparison import Side
+
+_BYTES = "boundary bytes"
+_SAME_SIZE = 0.05
+"""The verdict names the sizes of the files if they differ by more than this share."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A measure of A and of B. ``gain`` is positive if B is better, negative if A is better, and 0 if there is no difference."""
+
+    gain: Fraction | int
+    a: str
+    b: str
+    noun: str
+
+    def text(self, is_b: bool) -> str:
+        """Return the value of the better side and the value of the other side as text."""
+        return f"{self.b if is_b else self.a} instead of {self.a if is_b else self.b} {self.noun}"
+
+
+def better_side(a: Side, b: Side) -> str:
+    """Return the better side, ``A`` or ``B``. Return an empty string if no side is better.
+
+    If the model runs on one side only, this side is better. Otherwise, the larger delegated share of multiply-adds decides. If
+    these shares are equal, the share of nodes decides, then the number of kernels, and then the number of boundary bytes.
+    """
+    if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
+        return ""
+    decisive = next((measured.gain for measured in _measured(a, b) if measured.gain), 0)
+    return "B" if decisive > 0 else "A" if decisive < 0 else ""
+
+
+def comparison_verdict(a: Side, b: Side) -> str:
+    """Return a sentence without a period: which side is better, by which numbers, and which numbers are worse."""
+    if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
+        plugin = a if a.run.delegate.is_plugin else b
+        return f"No side is called better, because {plugin.run.delegate.name} only selects nodes and does not run them"
+    better = better_side(a, b)
+    if not better:
+        return _equal(a)
+    is_b = better == "B"
+    if _fails(a) != _fails(b):
+        return f"{better} is better: the model does not run with {'A' if is_b else 'B'}"
+    measured = [one for one in _measured(a, b) if one.gain]
+    if len(measured) > 1:
+        measured = [one for one in measured if one.noun != _BYTES]
+    for_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) == is_b])
+    against_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) != is_b])
+    sizes = _sizes(*((b, a) if is_b else (a, b)))
+    return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{sizes}"
+
+
+def _fails(side: Side) -> bool:
+    return side.measures.outcome in NOT_RUNNING
+
+
+def _measured(a: Side, b: Side) -> Iterator[_Measured]:
+    """Yield measures, the most important measure first."""
+    yield _Measured(_fails(a) - _fails(b), "", "", "")
+    if _fails(a) and _fails(b):
+        return
+    old, new = a.measures, b.measures
+    work, other_work = a.compute, b.compute
+    if work.multiply_adds and other_work.multiply_adds:
+        yield _shares(
+            (work.delegated_multiply_adds, work.multiply_adds),
+            (other_work.delegated_multiply_adds, other_work.multiply_adds),
+            "of multiply-adds",
+        )
+    if old.nodes and new.nodes:
+        yield _shares((old.delegated_nodes, old.nodes), (new.delegated_nodes, new.nodes), "of nodes")
+    if old.delegated_nodes and new.delegated_nodes:
+        nouns = dict.fromkeys([words_of(side.run.delegate.name).kernels for side in (a, b)])
+        yield _fewer(old.delegate_kernels, new.delegate_kernels, " / ".join(nouns))
+        yield _fewer(old.border_bytes, new.border_bytes, _BYTES)
+
+
+def _shares(a: tuple[int, int], b: tuple[int, int], noun: str) -> _Measured:
+    texts = share(*a), share(*b)
+    if texts[0] == texts[1]:
+        texts = f"{a[0]:,} of {a[1]:,}", f"{b[0]:,} of {b[1]:,}"
+        noun = noun.removeprefix("of ")
+    return _Measured(Fraction(*b) - Fraction(*a), *texts, noun)
+
+
+def _fewer(a: int, b: int, noun: str) -> _Measured:
+    return _Measured(a - b, f"{a:,}", f"{b:,}", noun)
+
+
+def _equal(side: Side) -> str:
+    measures, compute = side.measures, side.compute
+    if _fails(side):
+        return "A and B are equal: the model does not run"
+    if not measures.delegated_nodes:
+        return "A and B are equal: no node is delegated"
+    shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
+    return f"A and B are equal: both delegate {shares}"
+
+
+def _sizes(better: Side, other: Side) -> str:
+    """Compare the sizes of two files. Return an empty string if they hardly differ."""
+    size, other_size = better.model.size, other.model.size
+    if not size or not other_size or abs(size / other_size - 1) <= _SAME_SIZE:
+        return ""
+    ratio = size / other_size
+    return f"; its file has {f'{ratio:,.1f} times' if ratio > 1 else share(size, other_size) + ' of'} the size of the other file"

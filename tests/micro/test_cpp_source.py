@@ -1,0 +1,75 @@
+"""C++ source without comments, literals and code that is never compiled."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.micro.cpp_source import read_cpp
+
+
+def code_of(text):
+    return read_cpp(text).code.split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a // b",
+        "a // b \\\nb",
+        "a /* b\n b */",
+        "a /* b",
+        "a /* // */ /* b */",
+        "a 'b'",
+        r"a '\'b'",
+        r"""a '"' /* b */""",
+        "#if 0\nb\n#endif\na",
+        "#if 0\nb\n#else\na\n#endif",
+        "#if 0 // b\nb\n#elif 1\na\n#else\nb\n#endif",
+        "#if (false) /* b\n*/\nb\n#endif\na",
+        "#if 1\na\n#elif B\nb\n#else\nb\n#endif",
+        "#if 0\n#if 1\nb\n#else\nb\n#endif\nb\n#endif\na",
+        "  #  if 0\r\nb\r\n  #  endif\r\na",
+        "#if 0\nb it's\n#endif\na",
+        '#if 0\nb "b\n#endif\na',
+        "/*\n#if 0\n*/ a",
+        "a\n#if 0\nb",
+    ],
+)
+def test_only_compiled_code_stays(text):
+    assert code_of(text) == ["a"]
+
+
+@pytest.mark.parametrize("opening", ["#ifdef X", "#ifndef X", "#if X", "#if defined(X) && X > 1"])
+def test_all_branches_of_an_unknown_condition_stay(opening):
+    assert code_of(f"{opening}\na\n#elif Y\nb\n#else\nc\n#endif\nd") == ["a", "b", "c", "d"]
+    assert code_of(f"{opening}\na\n#elif 0\nb\n#else\nc\n#endif") == ["a", "c"]
+    assert code_of(f"{opening}\na\n#elif 1\nb\n#else\nc\n#endif") == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("literal", "text"),
+    [
+        ('"a // b"', "a // b"),
+        (r'"a\"b"', 'a"b'),
+        (r'"\x41"', r"\x41"),
+        ('u8"a"', "a"),
+        (r'R"(a\n)"', r"a\n"),
+        ('R"x(a)" /* b */ )x"', 'a)" /* b */ '),
+        ('LR"(#if 0\n)"', "#if 0\n"),
+        ('"a" /* b */ "c"', "ac"),
+        ('"a', "a"),
+    ],
+)
+def test_literals_are_kept_apart(literal, text):
+    source = read_cpp(f"f({literal}")
+    assert source.string(source.code) == text
+    assert not set("abc") & set(source.code)
+
+
+def test_quotes_in_numbers_and_names_open_no_literal():
+    assert code_of("f(1'000); a'b'c") == ["f(1'000);", "a", "c"]
+    assert code_of('FOOR"(b" a') == ['FOOR"0"', "a"]
+
+
+def test_stray_directives_change_nothing():
+    assert code_of("#endif\n#else\na\n#define B b") == ["a", "#define", "B", "b"]
