@@ -69,7 +69,7 @@ def analyze_bundles(
 
 
 def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:
-    """Return the backends and the engine's options, given as KEY=VALUE. Raises UsageError."""
+    """Return the backends, and the engine's options from texts of the form KEY=VALUE. Raises UsageError."""
     backends, options, settings = list[str](), dict[str, Any](), dict[str, Any]()
     for pair in pairs:
         key, equals, value = pair.partition("=")
