@@ -16,7 +16,7 @@ from .text.many import Columns, many_hint, many_lines, unanswered_lines
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A command's answer about one model, in all forms: JSON, text, rows of the table of many models, and results for CSV."""
+    """A command's answer about one model: as JSON, as text, as rows for a table of many models, and as results for CSV."""
 
     entries: Callable[[], list[Any]]
     lines: Callable[[], Iterable[Line]]

@@ -48,10 +48,7 @@ _ALIASES = {"analyse": "analyze", "diff": "verify"}
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
-"""The exception that click raises to show the help if the user gives no arguments.
-
-Click before 8.2 does not have this exception.
-"""
+"""The exception with which click shows the help if there are no arguments. Releases of click before 8.2 lack this exception."""
 
 
 class _Program(click.Group):

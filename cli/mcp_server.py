@@ -119,7 +119,10 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
     def diagnose(
         model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
     ) -> dict[str, Any]:
-        """Rank the causes that keep nodes on the CPU. Each cause has a cost, a change that fixes the cause, and the result."""
+        """Rank the causes that keep nodes on the CPU.
+
+        Each cause has a cost, a change that fixes the cause, and the result of this change.
+        """
         return run_command("diagnose", *_target(delegate, options, runtime), "--", roots.path(model))
 
     def compare(

@@ -89,7 +89,7 @@ def one_path(path: str) -> str:
 
 
 def naming_its_model(command: Callable[..., int]) -> Callable[..., int]:
-    """Decorate a command on one model, so that every message about the model names it. The argument ``path`` is the model."""
+    """Decorate a command on one model. Every message about the model then has the path of the model (the argument ``path``)."""
 
     @functools.wraps(command)
     def call(path: str, **given: Any) -> int:
@@ -166,7 +166,7 @@ class Models:
 
 
 def show_target(targets: Sequence[Target], number: int) -> None:
-    """Show as progress that a model is simulated on a target, if there are several targets."""
+    """If there are several targets, show the current target as progress."""
     if len(targets) > 1:
         show_step(targets[number].delegate.name, number / len(targets))
 

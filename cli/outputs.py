@@ -92,7 +92,7 @@ def _different_files(_: click.Context, __: click.Parameter, files: Sequence[Repo
 
 
 def _twice(files: Sequence[ReportFile]) -> ReportFile | None:
-    """Return a file that is given twice, or None if there is no such file. Different paths may name one file."""
+    """Return a file that is given twice, or None if there is no such file. Different paths may lead to one file."""
     seen: set[str | tuple[int, int]] = set()
     for file in files:
         own: set[str | tuple[int, int]] = {os.path.realpath(file.path)}

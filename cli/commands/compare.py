@@ -111,7 +111,7 @@ def _partners(given_a: str, given_b: str) -> Callable[[str], list[str]]:
     """Return a function that finds the models of side B that match a model of side A.
 
     If both sides are folders, models match by relative path. Otherwise, models match by file name. If several models of B match,
-    the models that share the most parent folder names with the model of A are returned.
+    those that share the most parent folder names with the model of A are returned.
     """
     are_folders = os.path.isdir(given_a) and os.path.isdir(given_b)
     others: dict[str, list[str]] = {}

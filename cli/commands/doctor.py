@@ -42,7 +42,7 @@ def command(form: str, output: str | None) -> None:
 
 
 class _Result(NamedTuple):
-    """A delegate or engine: its name, its version, its requirements that this host does not meet, and whether it is simulated."""
+    """A delegate or engine: its name, version, the requirements that this host does not meet, and whether it can be simulated."""
 
     target: str
     software: str

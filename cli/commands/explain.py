@@ -134,7 +134,7 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
 
 
 def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield the conditions of a delegate with this code, with operators and upstream sources."""
+    """Yield a delegate's conditions that have this code, each with operators and upstream sources."""
     yield Line(f"Delegate {delegate.name}", "bold")
     operators: dict[str, list[str]] = {}
     places: list[tuple[Source, str]] = []
@@ -155,7 +155,7 @@ def _use(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
 
 
 def _history(code: str, delegate: Delegate, columns: int) -> Iterator[Line]:
-    """Yield the conditions with this code that releases of the runtime added or removed."""
+    """Yield the conditions that have this code and that a release of the runtime added or removed."""
     ops_by_change: dict[str, list[str]] = {}
     for change in rule_changes(delegate):
         for sign, checks in (("-", change.dropped), ("+", change.added)):

@@ -31,10 +31,10 @@ _MODELS, _BUNDLE = "models", "bundle"
 _FORMATS = (MODEL_EXPLORER, "dot", "graphml", "json", _LOWERED, _LOWERED_JSON, _MODELS, _BUNDLE)
 
 _EFFORT_OF_A_DRAWING = 10
-"""Writing the graph with networkx takes about as long as this number of simulations."""
+"""Writing the graph with networkx takes about as long as this many simulations."""
 
 _MEDIUM = {MODEL_EXPLORER: "json", "graphml": "junit", _LOWERED: "text", _LOWERED_JSON: "json"}
-"""The format to pass to ``write``, keyed by export format. GraphML is XML, like ``junit``."""
+"""The format to pass to ``write``, keyed by export format. GraphML needs ``junit``, because both formats are XML."""
 
 _EPILOG = """\b
 Examples:

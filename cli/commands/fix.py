@@ -178,7 +178,7 @@ def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArgumen
 
 
 def _refuse_options_of_models(*given: object) -> None:
-    """Raise UsageError if an option is given that is not available for a bundle."""
+    """Raise UsageError for an option that is not available for bundles."""
     if any(given):
         raise click.UsageError(
             "for a bundle, --micro, --shape, --split-tail, --per-target, --data and --op-profile are not available: name a "

@@ -34,7 +34,7 @@ Example, in the configuration of an assistant:
 def command(roots: Sequence[str], allow_writing: bool) -> int:
     """Serve analyze, diagnose, compare, releases, rules, explain and fix as tools, on standard input and output.
 
-    Each tool runs a command and returns the JSON of the command. Tools only read files below the roots.
+    Each tool runs a command and returns the JSON of the command. Tools read only files below the roots.
     """
     make_server(roots, may_write=allow_writing).run("stdio")
     return DONE

@@ -69,7 +69,10 @@ class _Outputs(NamedTuple):
 
 
 def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
-    """Decorate the command so that each error about a log names the log, or the model if the log does not belong to it."""
+    """Decorate the command so that each error about a log names the log.
+
+    If the log is of another model, the error names the model.
+    """
 
     @functools.wraps(command)
     def call(path: str, logs: Sequence[str], **given: Any) -> int:
@@ -171,9 +174,9 @@ def command(
 ) -> int:
     """Compare a device's log of a MODEL with the simulation, and explain the differences.
 
-    The delegate, its options and the release are read from the log if the log shows them. Command-line options override the
-    log. Some nodes may run on the CPU although the delegate accepts them: the driver rejected these nodes, or a limit on
-    partitions dropped them.
+    The delegate, its options and the release are read from the log if the log shows them. Command-line options override the log.
+    A node that the delegate accepts can still run on the CPU, because the driver rejected the node or a limit on partitions
+    dropped it.
     """
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:
@@ -313,10 +316,7 @@ class _MeasuredTimes(NamedTuple):
     profiles: OpProfileArguments
 
     def of(self, reconciliation: Reconciliation) -> tuple[Timing, ...]:
-        """Return the measured times in the log, if the log has any, and the times in the given profiles.
-
-        The times are matched with the simulation that fits them.
-        """
+        """Return the measured times in the log (if any) and in the given profiles."""
         model, log, target = reconciliation.model, reconciliation.log, reconciliation.run.target
         if not has_times(log):
             return self.profiles.timings(model, [target])

@@ -63,7 +63,7 @@ class _Best(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The format of the table, and the rows that are shown with their Python code."""
+    """The format of the table, and the rows whose Python code is shown."""
 
     form: str
     shown: Sequence[int]

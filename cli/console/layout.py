@@ -40,12 +40,12 @@ def default_text(value: object) -> str:
 
 
 def name(text: str) -> str:
-    """Make a name from a model safe to print, and limit its length."""
+    """Return a name from a model, safe to print and shortened."""
     return cut(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
 
 
 def message(text: str) -> str:
-    """Make a message safe to print, and limit its length. The message may contain names from a model."""
+    """Return a message, safe to print and shortened. The message may contain names from a model."""
     return cut(printable(text[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE)
 
 

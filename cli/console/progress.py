@@ -23,7 +23,10 @@ class Progress(ABC):
     _work, _share_before, _width = "", 0.0, 1.0
 
     def show(self, what: str, share: float = -1.0, width: float = 1.0) -> None:
-        """Set the description of the current work, the share that is done before it, and the share of the work itself."""
+        """Set the description of the current work.
+
+        ``share`` is done before this work, and ``width`` is the share of this work.
+        """
         self._work, self._share_before, self._width = what, max(share, 0.0), width
         self.set_text(what, share)
 

@@ -48,7 +48,7 @@ def print_error(message: str) -> None:
 
 
 def columns() -> int:
-    """Return the width of the terminal in characters: the variable COLUMNS, the actual width, or 80."""
+    """Return the width of the terminal in characters: the variable COLUMNS, else the actual width, else 80."""
     return shutil.get_terminal_size().columns
 
 
@@ -212,7 +212,7 @@ def stop_progress() -> None:
 def show_progress(what: str, share: float = -1.0, width: float = 1.0) -> None:
     """Set the description of the current work. A ``share`` from 0 to 1 adds a progress bar.
 
-    ``width`` is the share of the current work, which ``show_step`` divides.
+    ``width`` is the share of the current work. ``show_step`` divides this share into steps.
     """
     if _progress is not None:
         from delegate_sim.foundation.printable import printable

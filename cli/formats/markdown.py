@@ -65,7 +65,7 @@ def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") ->
 
 
 def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit, and the number of omitted items. ``room`` also has space for a line about omitted items."""
+    """Return the pieces that fit, and the number of omitted items. ``room`` includes the line about omitted items."""
     shown: list[str] = []
     room -= _MORE_ROOM
     for position, piece in enumerate(pieces):

@@ -63,7 +63,7 @@ def _run(results: Results) -> dict[str, Any]:
 
 
 def _category(results: Results) -> str:
-    """Return the category of an upload, with a final slash. An upload replaces earlier uploads of the category for a commit.
+    """Return the category of an upload, with a final slash. An upload replaces the commit's earlier uploads of the same category.
 
     The category depends only on the targets. If it depended on the models, a new model would start a new category, and the
     alerts of the old category would stay open.

@@ -63,7 +63,7 @@ def _diagnosis(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
 
 
 def _times(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
-    """Return the total of the first profile, the time of the first cause, and the bounds of the first fix and of all fixes."""
+    """Return four times: the first profile, the first cause, and the most that fixing the first cause or all causes can save."""
     if times is None:
         return [""] * 4
     first = diagnosis.findings[0] if diagnosis.findings else None

@@ -16,7 +16,10 @@ def complete_releases(context: click.Context, parameter: click.Parameter, incomp
 
 
 def complete_socs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the SoCs that start with the incomplete word. The form VENDOR:SOC is returned only if no other name fits."""
+    """Return the SoCs that start with the incomplete word.
+
+    Names of the form VENDOR:SOC are returned only if no other name fits.
+    """
     from delegate_sim.delegates.npu.soc_names import simulated_socs
 
     by_name = simulated_socs()

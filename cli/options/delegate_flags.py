@@ -39,7 +39,7 @@ class DelegateCommand(click.Command):
     """
 
     takes_several_values = False
-    """Whether a flag of a delegate may have several values. If so, the command compares the results."""
+    """Whether one flag of a delegate may be given several times, to compare its values."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""
@@ -172,7 +172,7 @@ def _unknown(key: str, delegates: Sequence[Delegate]) -> str:
 def _owners(key: str, delegates: Sequence[Delegate]) -> str:
     """Return a clause that names the delegates with an option, or an empty string if there are none.
 
-    The example in the clause is for one of ``delegates``, if one of them has the option.
+    If one of ``delegates`` has the option, the example in the clause is for this delegate.
     """
     name = _with_underscores(key)
     owners = {
@@ -225,7 +225,7 @@ def _options_of(command: click.Command, ctx: click.Context) -> list[click.Option
 
 
 def several_values(ctx: click.Context) -> dict[str, tuple[str, ...]]:
-    """Return the values of the flag that has several values, by its name; empty if no flag has several values."""
+    """Return the values of the flag that is given several times, keyed by the flag's name; empty if there is no such flag."""
     return dict(ctx.meta.get(_SEVERAL, {}))
 
 

@@ -83,7 +83,7 @@ class TargetArguments:
         return targets
 
     def target(self) -> Target:
-        """Return the only target, or the first target of the configuration. Raises the errors of ``targets``."""
+        """Return the only target, or the first target of the configuration. Raises the same errors as ``targets``."""
         return (self.configured(only_first=True) or self.targets())[0]
 
     def configured(self, *, only_first: bool = False, is_live: bool = False) -> list[Target]:

@@ -190,9 +190,9 @@ class _Text:
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:
-        """Join the found values of a node that only one side refuses.
+        """Join the ``found`` texts of a node that only one side refuses.
 
-        Omit values that repeat the operator's name or the refusal of a whole run.
+        Omit texts that repeat the operator's name or the refusal of a whole run.
         """
         states = [state for state in (node.a, node.b) if state is not None and state.reasons]
         if len(states) != 1:
@@ -215,7 +215,7 @@ class _Text:
 
 
 def _fails_alike(run: Run, other: Run) -> bool:
-    """Return whether both runs have the same refusal and log lines. The texts may name different releases of a platform."""
+    """Return whether both runs have the same log lines and the same refusal. The texts ``found`` and ``needed`` may differ."""
     mine, theirs = run.refusal, other.refusal
     if mine is None or theirs is None or run.log_lines != other.log_lines:
         return False

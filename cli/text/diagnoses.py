@@ -69,9 +69,9 @@ def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the causes that gain the most if no other cause is fixed.
+    """Yield the causes with the largest gain if no other cause is fixed.
 
-    A gain is counted in delegated multiply-adds, then in delegated nodes.
+    A gain is the number of added delegated multiply-adds. Equal gains are ordered by added delegated nodes.
     """
     causes = [
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)

@@ -65,7 +65,7 @@ def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterato
 
 
 def _times(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
-    """Return the times of a fix; none without timings."""
+    """Return the times of a fix for each target. Without timings, the result is empty."""
     if not timings:
         return ()
     from delegate_sim.timing.fixes import plan_times
@@ -171,7 +171,7 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
 
 
 def _shape_lines(plan: FixPlan) -> Iterator[str]:
-    """Yield a sentence about the result with fixed sizes of inputs, if the result is better."""
+    """If fixed sizes of inputs give a better result, yield a sentence about this result."""
     other = plan.with_shapes
     if other is None:
         return

@@ -55,7 +55,7 @@ def analyze_accelerators(
 ) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
 
-    If only some of the SoCs can be simulated, the text has a column for each of the others, and standard error has the reasons.
+    If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons.
     """
     form, _, output = outputs
     socs, errors = _simulated(accelerators.socs)
@@ -89,7 +89,10 @@ def analyze_accelerators(
 
 
 def _simulated(socs: Sequence[str]) -> tuple[list[str], dict[str, OptionError]]:
-    """Return the SoCs that can be simulated, and the errors of the others by SoC. Raises OptionError if there are only others."""
+    """Return the SoCs that can be simulated, and an error for each remaining SoC.
+
+    Raises OptionError if no SoC can be simulated.
+    """
     simulated, errors = list[str](), dict[str, OptionError]()
     for soc in each_vendor(socs):
         try:

@@ -87,7 +87,7 @@ def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[
 
 
 def _options(pairs: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:
-    """Return the backends and the engine's options, given as KEY=VALUE. Raises UsageError."""
+    """Return the backends, and the engine's options from texts of the form KEY=VALUE. Raises UsageError."""
     backends, options, settings = list[str](), dict[str, Any](), dict[str, Any]()
     for pair in pairs:
         key, equals, value = pair.partition("=")

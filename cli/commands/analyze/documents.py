@@ -181,7 +181,7 @@ _WITH_NOTES, _WITHOUT_NOTES = "cases with notes", "cases"
 
 
 def _kind(form: str) -> str:
-    """Return the kind of cases for a format. Markdown, also in GitHub's job summary, has notes that need more simulations."""
+    """Return the kind of cases for a format. Only Markdown and GitHub's job summary have notes, which need more simulations."""
     return _WITH_NOTES if form in (MARKDOWN, GITHUB) else _WITHOUT_NOTES
 
 

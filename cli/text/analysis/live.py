@@ -106,10 +106,7 @@ def _listed(nodes: Sequence[int], view: View) -> str:
 
 
 def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
-    """Yield the nodes that are not on the NPU, by place, operator and reason.
-
-    For a file that was not compiled, yield the nodes with a reason.
-    """
+    """Yield the nodes that are known not to be on the NPU, and nodes of unknown place with a reason."""
     groups: dict[tuple[str, int, str, str], list[LivePlacement]] = {}
     for placement in placements:
         if placement.place in (CPU, GONE) or (placement.place == UNKNOWN and placement.reason):

@@ -158,7 +158,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 
 def _selected(run: Run, view: View) -> Iterator[Line]:
-    """Yield the meaning of the selection, and the options that the vendor suggests in case its compiler fails."""
+    """Yield the meaning of the selection, and the options that the vendor suggests if the vendor's compiler fails."""
     from delegate_sim.delegates.compiler_plugin import CompilerPlugin  # few delegates are plugins
 
     assert isinstance(run.delegate, CompilerPlugin)
@@ -258,11 +258,7 @@ def _kernels(run: SubgraphRun) -> int:
 
 
 def _gains(kernels: int, dropped: Sequence[Subset]) -> str:
-    """Return the numbers of nodes in dropped partitions as text. Long lists are cut.
-
-    The text does not give the result with a higher limit, because more partitions may make the delegate fail. The advice gives
-    it.
-    """
+    """Return the numbers of nodes in dropped partitions as text. Long lists are cut."""
     sizes = [counted(len(subset.nodes), "node") for subset in dropped]
     shown = sizes[:_GAINS_SHOWN]
     more = f" and {len(sizes) - len(shown):,} more" if len(sizes) > len(shown) else ""
@@ -368,7 +364,7 @@ def _grouped(run: SubgraphRun, refusal: Refusal | None) -> list[list[_Group]]:
 
 
 def _found(op: str, reasons: tuple[Reason, ...], refusal: Refusal | None) -> str:
-    """Join the found values of reasons. Omit values that repeat the operator's name or the refusal of the whole run."""
+    """Join the ``found`` texts of reasons. Omit texts that repeat the operator's name or the refusal of the whole run."""
     known = {op, shortened(refusal.message) if refusal else ""}
     return "; ".join([text for text in dict.fromkeys([reason.found for reason in reasons]) if text not in known])
 
@@ -378,7 +374,7 @@ def _size(variants: Iterable[_Group]) -> int:
 
 
 def _variant(variant: _Group, demands_differ: bool, view: View) -> Iterator[Line]:
-    """Yield the operator, the found values, and the nodes, on one line if they fit."""
+    """Yield a line with the operator, the ``found`` texts and the nodes, or several lines if the width is too small."""
     words = [with_ranges(variant.found)] if variant.found[0] else []
     if demands_differ:
         own = list(dict.fromkeys(variant.demands))

@@ -27,9 +27,9 @@ _SAME_RESULT = "All SoCs of a vendor have the same result: the plugin's rules do
 
 
 def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Iterable[str] = ()) -> Iterator[Line]:
-    """Yield the text of one stack, or the verdicts on several stacks, a table that compares them, and their notes.
+    """Yield the text of one stack. For several stacks, yield the verdicts, a table that compares the stacks, and the notes.
 
-    ``not_simulated`` has the names of SoCs that cannot be simulated. Each has a verdict and a column in the table.
+    ``not_simulated`` names the SoCs that cannot be simulated. These SoCs also have a verdict and a column in the table.
 
     In a verbose view, the text of each stack follows the table.
     """
@@ -82,7 +82,7 @@ def _because(result: StackResult) -> str:
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
     """Yield the notes on the stacks and the warnings of their plugins.
 
-    If a note is about some of the stacks only, the text names these stacks.
+    If a note does not apply to all stacks, the text names the stacks of the note.
     """
     stacks: dict[str, list[str]] = {}
     for result in results:

@@ -46,7 +46,7 @@ def bundle_fix_entry(plan: BundlePlan, fixed: FixedBundle | None) -> dict[str, A
 
 
 def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield what happened to the bundle, what the engine does with it before and after, and the fix of each section."""
+    """Yield the changes of the bundle, the engine's result before and after the changes, and the fix of each section."""
     changed = [section for section in plan.sections if section.is_changed]
     yield from paragraph(_answer(plan, fixed, len(changed)), width, style=_HEADING)
     if fixed is not None:

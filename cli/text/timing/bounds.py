@@ -1,4 +1,4 @@
-"""The bounds of a fix as text."""
+"""Bounds on the time that a fix can save, as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..elements.paragraphs import indented
 
 
 def cpu_time_text(time: CpuTime, total_ms: float) -> str:
-    """Return the measured time of some nodes, and how many of them have no time."""
+    """Return the measured time of some nodes, and the number of nodes without a measured time."""
     if time.unknown and not time.ms:
         return "no measured time"
     text = f"{milliseconds(time.ms)} measured"
@@ -25,7 +25,7 @@ def cpu_time_text(time: CpuTime, total_ms: float) -> str:
 
 
 def bounds_lines(bounds: TimeBounds, delegate: str, width: int, indent: str) -> Iterator[Line]:
-    """Yield the bounds of a fix, each with its reason."""
+    """Yield the bounds on the time that a fix can save, each with its reason."""
     if not bounds.nodes and not bounds.gone_kernels:
         yield Line(f"{indent}moves no node off the CPU and merges no kernels")
         return
